@@ -1,0 +1,59 @@
+// One snapshot of what a cache has done, with JSON and Prometheus text.
+//
+// Each counter is documented here once, with its unit; the names are the same
+// in C++, in JSON and, behind "nvcache_", in Prometheus. Totals count from the
+// moment the cache was opened and never go down; gauges say what holds now.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "nvcache/verdict.h"
+
+namespace nvcache {
+
+struct Stats {
+  // Totals: blocks.
+  uint64_t hits = 0;                // lookups that served a block
+  uint64_t misses = 0;              // lookups that served none; hits + misses = all lookups
+  uint64_t background_hits = 0;     // of `hits`: for background work such as compaction
+  uint64_t background_misses = 0;   // of `misses`: likewise
+  uint64_t inserts = 0;             // blocks inserted
+  uint64_t removals = 0;            // blocks removed: evictions + erases + damaged + failed writes
+  uint64_t evictions = 0;           // of `removals`: chosen by the eviction policy, or by resize
+  uint64_t erases = 0;              // of `removals`: by erase() and erase_file()
+  uint64_t damaged_blocks = 0;      // blocks whose checksum failed when read; each was a miss
+  uint64_t medium_errors = 0;       // reads and writes that the medium failed
+  std::array<uint64_t, kReasonCount> refused{};  // blocks refused, by Reason ([kAdmitted] is 0)
+
+  // Totals: bytes.
+  uint64_t medium_read_bytes = 0;     // read from the medium (in place or copied)
+  uint64_t medium_written_bytes = 0;  // written to the medium, padding included
+
+  // Gauges.
+  double overhead_ratio = 0;        // OBP now: (inserts + removals) / foreground lookups
+  uint64_t blocks = 0;              // blocks in the cache
+  uint64_t data_bytes = 0;          // bytes of data in those blocks
+  uint64_t used_bytes = 0;          // bytes of the medium they take, padding included
+  uint64_t size_bytes = 0;          // bytes of the medium
+  uint64_t metadata_bytes = 0;      // DRAM for index, space and policies
+  uint64_t dataset_size_bytes = 0;  // the engine's dataset, as last told; 0: not known
+  uint64_t pending_bytes = 0;       // waiting in the write queue, in DRAM
+  uint64_t failed = 0;              // 1: the medium failed too often and the cache is off
+
+  std::string medium;     // what the cache lies on, "(emulated)" included where it is
+  std::string admission;  // the admission policy in full
+  std::string eviction;   // the eviction policy in full
+
+  // hits / (hits + misses), background work left out; 0 without lookups.
+  double hit_ratio() const;
+
+  // One JSON object; the refusals are an object by reason name.
+  std::string to_json() const;
+
+  // Prometheus text exposition format, with HELP and TYPE lines.
+  std::string to_prometheus() const;
+};
+
+}  // namespace nvcache

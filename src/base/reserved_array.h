@@ -1,0 +1,48 @@
+// An array whose address space is reserved at once and whose memory is taken
+// page by page when it is first touched. Elements start as zero bytes and never
+// move, so readers need no lock to index it while it fills up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace nvcache {
+
+// Reserves address space without memory behind it (MAP_NORESERVE), zero filled.
+// Aborts when the address space is refused, as operator new would throw.
+void* reserve_zeroed(size_t size_bytes);
+void release_reserved(void* start, size_t size_bytes);
+
+// Not copyable; moving leaves the source empty. Thread-safe as plain memory is.
+template <typename T>
+class ReservedArray {
+  static_assert(std::is_trivially_destructible_v<T>);
+
+ public:
+  ReservedArray() = default;
+  explicit ReservedArray(size_t count) : count_(count) {
+    if (count > 0) data_ = static_cast<T*>(reserve_zeroed(count * sizeof(T)));
+  }
+  ReservedArray(ReservedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  ReservedArray& operator=(ReservedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~ReservedArray() {
+    if (data_ != nullptr) release_reserved(data_, count_ * sizeof(T));
+  }
+
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  size_t size() const { return count_; }
+
+ private:
+  T* data_ = nullptr;
+  size_t count_ = 0;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,84 @@
+// The memory or device that cached blocks lie on: a flat range of bytes.
+//
+// Implementations: dram, file (mapped, or O_DIRECT); decorators: modelled.
+// All methods are thread-safe as long as concurrent accesses touch disjoint
+// extents; keeping them disjoint is the cache's work (pins and reservations).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "nvcache/bytes.h"
+
+namespace nvcache {
+
+struct Extent {
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;
+};
+
+struct Traits {
+  std::string name;                     // "dram", "file", "modelled:optane (emulated)"
+  bool byte_addressable = false;        // direct() is not empty
+  bool persistent = false;              // bytes may outlive the process: verify them
+  bool emulated = false;                // costs are modelled, not the hardware's own
+  bool charges_direct_reads = false;    // on_direct_read() must be called
+  uint32_t io_granularity_bytes = 1;    // offsets, sizes and buffers of read/write are multiples of this
+  uint32_t flush_granularity_bytes = 1;
+};
+
+class Medium {
+ public:
+  virtual ~Medium() = default;
+
+  virtual uint64_t size_bytes() const = 0;
+  virtual const Traits& traits() const = 0;
+
+  // Copies into.size() bytes at `offset` out of the medium.
+  // OUT_OF_RANGE past the end; DATA_LOSS or UNAVAILABLE when the device fails.
+  [[nodiscard]] virtual absl::Status read(uint64_t offset, MutableBytes into) = 0;
+
+  // Copies `from` to `offset`. May become durable before flush().
+  // RESOURCE_EXHAUSTED when the device is full, else as read().
+  [[nodiscard]] virtual absl::Status write(uint64_t offset, ByteView from) = 0;
+
+  // Starts making an extent durable; after drain() all earlier flushes are.
+  [[nodiscard]] virtual absl::Status flush(Extent) { return absl::OkStatus(); }
+  [[nodiscard]] virtual absl::Status drain() { return absl::OkStatus(); }
+
+  // All bytes in place, valid until the medium is destroyed (resize() included);
+  // empty where the medium is not byte-addressable.
+  virtual ByteView direct() const { return {}; }
+
+  // Called before an extent of direct() is read in place, so that a decorator
+  // can charge what the access costs. A no-op elsewhere.
+  virtual void on_direct_read(Extent) {}
+
+  // Gives space back to, or takes it from, the system; bytes below the smaller
+  // of the two sizes keep their contents. At most the `max_size_bytes` given at
+  // open (OUT_OF_RANGE); RESOURCE_EXHAUSTED when the system has no more.
+  [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
+};
+
+struct MediumOptions {
+  uint64_t size_bytes = 0;
+  uint64_t max_size_bytes = 0;  // how far resize() may grow it; address space only
+};
+
+// Opens the medium that `spec` names:
+//   dram
+//   file:PATH[,io=mmap|direct]
+//   modelled:PROFILE[,on=MEDIUM]     PROFILE: optane, dram, cxl, flash
+// INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
+// RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
+// `clock` is charged by modelled media and must outlive the medium.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
+                                                                  const MediumOptions& options,
+                                                                  Clock& clock);
+
+}  // namespace nvcache
