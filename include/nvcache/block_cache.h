@@ -68,6 +68,9 @@ class Pin {
   explicit operator bool() const { return owner_ != nullptr; }
   ByteView block() const { return block_; }
 
+  // Hands the duty to call owner->release(handle) to the caller.
+  std::pair<Owner*, uint64_t> detach() && { return {std::exchange(owner_, nullptr), handle_}; }
+
  private:
   Owner* owner_ = nullptr;
   uint64_t handle_ = 0;

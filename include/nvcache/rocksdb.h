@@ -31,9 +31,13 @@ namespace nvcache::rocksdb {
 
 struct CacheOptions {
   // A cache specification: nvcache://?size=...; used where `cache` is null.
-  std::string spec;
+  std::string spec = {};
   // A cache that is already open, shared with other users of it.
-  std::shared_ptr<BlockCache> cache;
+  std::shared_ptr<BlockCache> cache = nullptr;
+  // SecondaryCache only: keep a block in DRAM or in the cache, not in both. Fits
+  // somewhat more, but each block that comes back to DRAM is written again when it
+  // leaves: for media that do not mind writes (DRAM, CXL memory).
+  bool exclusive = false;
 };
 
 // Makes a SecondaryCache for LRUCacheOptions::secondary_cache. InvalidArgument

@@ -6,10 +6,6 @@
 #include <cstdlib>
 
 namespace nvcache {
-namespace {
-constexpr size_t kHugePageBytes = size_t{2} << 20;
-}
-
 void* reserve_zeroed(size_t size_bytes) {
   void* start = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -17,10 +13,13 @@ void* reserve_zeroed(size_t size_bytes) {
     std::fprintf(stderr, "nvcache: cannot reserve %zu bytes of address space\n", size_bytes);
     std::abort();
   }
-  if (size_bytes >= kHugePageBytes) madvise(start, size_bytes, MADV_HUGEPAGE);
   return start;
 }
 
 void release_reserved(void* start, size_t size_bytes) { munmap(start, size_bytes); }
+
+void discard_reserved(void* start, size_t size_bytes) {
+  madvise(start, size_bytes, MADV_DONTNEED);
+}
 
 }  // namespace nvcache

@@ -14,6 +14,9 @@ namespace nvcache {
 // Aborts when the address space is refused, as operator new would throw.
 void* reserve_zeroed(size_t size_bytes);
 void release_reserved(void* start, size_t size_bytes);
+// Gives the memory behind a part back; the part reads as zeros afterwards, to
+// concurrent readers too. `start` is where a reservation starts.
+void discard_reserved(void* start, size_t size_bytes);
 
 // Not copyable; moving leaves the source empty. Thread-safe as plain memory is.
 template <typename T>

@@ -5,10 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "base/text.h"
 
 namespace nvcache {
 namespace {
@@ -31,20 +28,22 @@ constexpr std::array<std::pair<std::string_view, uint64_t>, 14> kUnits = {{
 }};
 
 absl::Status bad_size(std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "'", text, "' is not a size; allowed: a number with an optional unit such as 4096, 64KiB, 1.5GiB, 10GB"));
+  return invalid_argument(
+      "'{}' is not a size; allowed: a number with an optional unit such as 4096, 64KiB, 1.5GiB, "
+      "10GB",
+      text);
 }
 
 }  // namespace
 
 absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
-  const std::string_view trimmed = absl::StripAsciiWhitespace(text);
+  const std::string_view trimmed = strip(text);
   double number = 0;
   const auto [end, error] =
       std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number, std::chars_format::fixed);
   if (error != std::errc() || !(number >= 0)) return bad_size(text);
-  const std::string unit = absl::AsciiStrToUpper(absl::StripAsciiWhitespace(
-      trimmed.substr(static_cast<size_t>(end - trimmed.data()))));
+  std::string unit(strip(trimmed.substr(static_cast<size_t>(end - trimmed.data()))));
+  for (char& c : unit) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   for (const auto& [name, factor] : kUnits) {
     if (unit != name) continue;
     const double size_bytes = number * static_cast<double>(factor);
@@ -62,9 +61,9 @@ std::string format_bytes(uint64_t size_bytes) {
     value /= 1024;
     ++unit;
   }
-  if (unit == 0) return absl::StrCat(size_bytes, " B");
+  if (unit == 0) return fmt::format("{} B", size_bytes);
   const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return absl::StrFormat("%.*f %s", decimals, value, kNames[unit]);
+  return fmt::format("{:.{}f} {}", value, decimals, kNames[unit]);
 }
 
 absl::StatusOr<double> parse_number(std::string_view what, std::string_view text, double low,
@@ -73,8 +72,8 @@ absl::StatusOr<double> parse_number(std::string_view what, std::string_view text
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc() || end != text.data() + text.size() || !(number >= low && number <= high)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: '%s' given; allowed: a number from %g to %g", what, text, low, high));
+    return invalid_argument("{}: '{}' given; allowed: a number from {:g} to {:g}", what, text, low,
+                            high);
   }
   return number;
 }

@@ -1,0 +1,373 @@
+#include "cache/block_cache_impl.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "base/hash.h"
+#include "fmt/format.h"
+
+namespace nvcache {
+namespace {
+
+// Extents are whole grains: small enough to waste little of a 4 KiB block, large
+// enough that a bit each costs 2 bytes per 4 KiB block.
+constexpr uint32_t kGrainBytes = 256;
+constexpr uint64_t kShardBytes = uint64_t{256} << 20;  // medium per shard, when large
+constexpr uint64_t kSmallShardBytes = uint64_t{1} << 20;
+constexpr uint32_t kUsualShards = 16;
+constexpr uint32_t kMinBlockBytes = 512;  // blocks the metadata is dimensioned for
+
+// A medium that fails this often in a row is switched off.
+constexpr uint32_t kErrorsToFail = 16;
+// Background eviction starts when this share of the medium is taken, and stops at
+// the other (the paper names no numbers; WiredTiger's full_target is 95%).
+constexpr double kFullShare = 0.95;
+constexpr double kRoomShare = 0.90;
+
+uint32_t choose_shards(const Config& config) {
+  if (config.shards != 0) return config.shards;
+  const uint64_t small = std::clamp<uint64_t>(config.size_bytes / kSmallShardBytes, 1, kUsualShards);
+  const uint64_t large = config.max_size_bytes / kShardBytes;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(std::bit_floor(std::max(small, large)), Config::kMaxShards));
+}
+
+// Twice an even share of the smallest usual blocks: keys do not spread evenly.
+uint32_t choose_max_slots(const Config& config, uint32_t shards) {
+  const uint64_t blocks = config.max_size_bytes / kMinBlockBytes;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(blocks / shards * (shards == 1 ? 1 : 2) + 64, BlockIndex::kMaxSlots));
+}
+
+bool choose_verify(Verify verify, const Traits& traits) {
+  if (verify == Verify::kAuto) return traits.name != "dram";
+  return verify == Verify::kAlways;
+}
+
+// Owns the private copy behind a pin of a block that is not served in place.
+class BufferOwner final : public Pin::Owner {
+ public:
+  static Pin pin(std::shared_ptr<const AlignedBuffer> buffer, uint32_t size_bytes) {
+    const ByteView block(buffer->data(), size_bytes);
+    auto* owner = new BufferOwner(std::move(buffer));
+    return Pin(owner, 0, block);
+  }
+  void release(uint64_t) override { delete this; }
+
+ private:
+  explicit BufferOwner(std::shared_ptr<const AlignedBuffer> buffer) : buffer_(std::move(buffer)) {}
+  std::shared_ptr<const AlignedBuffer> buffer_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(
+    const Config& config, std::unique_ptr<Medium> medium, Clock& clock) {
+  absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission(
+      config.admission, {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
+  if (!admission.ok()) return admission.status();
+  std::unique_ptr<BlockCacheImpl> cache(
+      new BlockCacheImpl(config, std::move(medium), clock, *std::move(admission)));
+  const uint32_t shards = choose_shards(config);
+  const Shard::Options options = {.max_slots = choose_max_slots(config, shards),
+                                  .hash_seed = config.seed,
+                                  .checksums = cache->verify_};
+  for (uint32_t i = 0; i < shards; ++i) {
+    absl::StatusOr<std::unique_ptr<EvictionPolicy>> eviction =
+        make_eviction(config.eviction, options.max_slots);
+    if (!eviction.ok()) return eviction.status();
+    cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), cache->space_,
+                                                     cache->counters_));
+  }
+  if (config.maintenance_seconds > 0 && cache->shards_[0]->evicts_in_background()) {
+    cache->maintenance_ = std::thread([raw = cache.get()] { raw->run_maintenance(); });
+  }
+  return cache;
+}
+
+BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
+                               std::unique_ptr<AdmissionPolicy> admission)
+    : config_(config),
+      medium_(std::move(medium)),
+      clock_(clock),
+      admission_(std::move(admission)),
+      in_place_(medium_->traits().byte_addressable),
+      charges_direct_reads_(medium_->traits().charges_direct_reads),
+      verify_(choose_verify(config.verify, medium_->traits())),
+      bytes_(medium_->direct()),
+      space_(config.size_bytes, config.max_size_bytes,
+             std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
+      generations_(kGenerations) {
+  if (in_place_) return;
+  write_queue_ = std::make_unique<WriteQueue>(
+      *medium_, config_.write_queue_bytes,
+      [this](const PendingBlock& block, const absl::Status& status) {
+        finish_write(block.handle, block.padded_bytes, status);
+      });
+}
+
+BlockCacheImpl::~BlockCacheImpl() {
+  {
+    MutexLock lock(maintenance_mutex_);
+    stopping_ = true;
+  }
+  maintenance_wakes_.notify_all();
+  if (maintenance_.joinable()) maintenance_.join();
+  write_queue_.reset();
+}
+
+// ---- lookups
+
+Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
+  const uint64_t hash = hash_key(key, config_.seed);
+  const bool background = caller == Caller::kBackground;
+  Lookup lookup;
+  if (!failed_.load(std::memory_order_relaxed)) {
+    std::optional<uint32_t> filling;
+    const std::optional<PinnedBlock> found =
+        shard_of(hash).find_and_pin(hash, key, in_place_ ? nullptr : &filling);
+    if (found) {
+      lookup.pin = serve(hash, key, *found);
+    } else if (filling) {
+      lookup.pin = serve_pending(hash, key, *filling);
+    }
+  }
+  if (lookup.hit()) {
+    counters_.add(background ? Count::kBackgroundHits : Count::kHits, 1);
+    counters_.add(Count::kHitBytes, lookup.pin.block().size());
+  } else {
+    counters_.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    // Read after the miss and before the caller reads the disk: an erase from now
+    // on makes the token worthless, an earlier one cannot matter.
+    lookup.token = {generation_of(hash).load(std::memory_order_acquire), true};
+  }
+  return lookup;
+}
+
+Pin BlockCacheImpl::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
+  shard_of(hash).on_hit(found.slot);
+  return in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
+}
+
+Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
+  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
+  const ByteView block = bytes_.subspan(offset, found.word.size_bytes());
+  Pin pin(this, handle_of(shard_number(hash), found.slot), block);
+  if (charges_direct_reads_) {
+    const absl::Status status = medium_->on_direct_read({offset, block.size()});
+    if (!status.ok()) {
+      count_medium_result(status);
+      return Pin();
+    }
+  }
+  if (verify_ && !intact(hash, key, found, block)) return Pin();
+  return pin;
+}
+
+Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
+  Shard& shard = shard_of(hash);
+  const uint32_t size_bytes = found.word.size_bytes();
+  const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
+  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
+  const absl::Status status = medium_->read(space_.to_bytes(found.word.offset_grains()),
+                                            {buffer->data(), padded_bytes});
+  count_medium_result(status);
+  if (status.ok()) counters_.add(Count::kMediumReadBytes, padded_bytes);
+  const bool good = status.ok() && (!verify_ || intact(hash, key, found, {buffer->data(), size_bytes}));
+  shard.unpin(found.slot);
+  return good ? BufferOwner::pin(std::move(buffer), size_bytes) : Pin();
+}
+
+Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key, uint32_t slot) {
+  uint32_t size_bytes = 0;
+  std::shared_ptr<const AlignedBuffer> buffer =
+      write_queue_->find(handle_of(shard_number(hash), slot), key, &size_bytes);
+  if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
+  const std::optional<PinnedBlock> found = shard_of(hash).find_and_pin(hash, key);
+  return found ? serve(hash, key, *found) : Pin();  // written just now, or gone
+}
+
+bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                            ByteView block) {
+  Shard& shard = shard_of(hash);
+  if (checksum_block(key, block) == shard.checksum(found.slot)) return true;
+  shard.remove_damaged(hash, found.slot);
+  return false;
+}
+
+void BlockCacheImpl::release(uint64_t handle) {
+  shards_[handle >> 32]->unpin(static_cast<uint32_t>(handle));
+}
+
+// ---- admission
+
+Verdict BlockCacheImpl::put(const BlockKey& key, ByteView block, Origin origin, MissToken token) {
+  if (block.empty() || block.size() > kMaxBlockBytes) return refuse(Reason::kBadSize);
+  if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
+  const uint64_t hash = hash_key(key, config_.seed);
+  const auto size_bytes = static_cast<uint32_t>(block.size());
+  Shard& shard = shard_of(hash);
+  if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
+  const Verdict verdict = admission_->admit(
+      {.key = key, .key_hash = hash, .size_bytes = size_bytes, .origin = origin}, traffic());
+  if (!verdict.admitted()) return refuse(verdict.reason);
+
+  const std::optional<uint32_t> offset_grains = allocate(hash, size_bytes);
+  if (!offset_grains) return refuse(Reason::kNoSpace);
+  uint32_t slot = 0;
+  const Reason reserved = shard.reserve(
+      hash, key, size_bytes, *offset_grains, generation_of(hash),
+      token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt, &slot);
+  if (reserved != Reason::kAdmitted) {
+    space_.release(*offset_grains, size_bytes);
+    return refuse(reserved);
+  }
+  return write_block(hash, key, slot, *offset_grains, block);
+}
+
+std::optional<uint32_t> BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes) {
+  if (const auto offset_grains = space_.allocate(size_bytes)) return offset_grains;
+  const uint64_t first = shard_number(hash);
+  if (shards_[first]->evicts_in_background() || !admission_->may_evict(traffic())) {
+    return std::nullopt;
+  }
+  // Freed extents need not be neighbours: evict up to eight times the block's size
+  // before giving up, from its own shard as long as that has victims.
+  const uint64_t enough_bytes = std::max<uint64_t>(uint64_t{8} * size_bytes, 256 << 10);
+  const uint64_t start_bytes = counters_.sum(Count::kRemovedBytes);
+  for (uint64_t i = 0; i < shards_.size(); ++i) {
+    Shard& shard = *shards_[(first + i) % shards_.size()];
+    while (shard.evict_one()) {
+      if (const auto offset_grains = space_.allocate(size_bytes)) return offset_grains;
+      if (counters_.sum(Count::kRemovedBytes) - start_bytes > enough_bytes) return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
+                                    uint32_t offset_grains, ByteView block) {
+  Shard& shard = shard_of(hash);
+  const uint64_t handle = handle_of(shard_number(hash), slot);
+  const uint64_t offset = space_.to_bytes(offset_grains);
+  if (verify_) shard.set_checksum(slot, checksum_block(key, block));
+  if (in_place_) {
+    const absl::Status status = medium_->write(offset, block);
+    finish_write(handle, static_cast<uint32_t>(block.size()), status);
+    return status.ok() ? Verdict::admit() : refuse(Reason::kMediumFailed);
+  }
+  const auto size_bytes = static_cast<uint32_t>(block.size());
+  const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
+  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
+  std::copy(block.begin(), block.end(), buffer->data());
+  std::fill(buffer->data() + size_bytes, buffer->data() + padded_bytes, std::byte{0});
+  if (write_queue_->push({handle, key, offset, size_bytes, padded_bytes, std::move(buffer)})) {
+    return Verdict::admit();
+  }
+  shard.abandon(slot);
+  return refuse(Reason::kWriteQueueFull);
+}
+
+void BlockCacheImpl::finish_write(uint64_t handle, uint32_t written_bytes,
+                                  const absl::Status& status) {
+  Shard& shard = *shards_[handle >> 32];
+  count_medium_result(status);
+  if (!status.ok()) {
+    shard.abandon(static_cast<uint32_t>(handle));
+    return;
+  }
+  counters_.add(Count::kMediumWrittenBytes, written_bytes);
+  shard.publish(static_cast<uint32_t>(handle));
+}
+
+Verdict BlockCacheImpl::refuse(Reason reason) {
+  refused_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  return Verdict::refuse(reason);
+}
+
+void BlockCacheImpl::count_medium_result(const absl::Status& status) {
+  if (status.ok()) {
+    if (errors_in_row_.load(std::memory_order_relaxed) != 0) {
+      errors_in_row_.store(0, std::memory_order_relaxed);
+    }
+    return;
+  }
+  counters_.add(Count::kMediumErrors, 1);
+  if (errors_in_row_.fetch_add(1, std::memory_order_relaxed) + 1 >= kErrorsToFail) {
+    failed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+// ---- removal and upkeep
+
+bool BlockCacheImpl::erase(const BlockKey& key) {
+  const uint64_t hash = hash_key(key, config_.seed);
+  return shard_of(hash).erase(hash, key, generation_of(hash));
+}
+
+uint64_t BlockCacheImpl::erase_file(uint64_t file) {
+  for (std::atomic<uint32_t>& generation : generations_) {
+    generation.fetch_add(1, std::memory_order_acq_rel);
+  }
+  uint64_t erased = 0;
+  for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_file(file);
+  return erased;
+}
+
+absl::Status BlockCacheImpl::resize(uint64_t size_bytes) {
+  if (size_bytes > config_.max_size_bytes) {
+    return absl::OutOfRangeError(fmt::format("resize to {} bytes; allowed: up to max_size = {}",
+                                             size_bytes, config_.max_size_bytes));
+  }
+  MutexLock lock(resize_mutex_);
+  if (size_bytes > space_.limit_bytes()) {
+    const absl::Status grown = medium_->resize(std::max(size_bytes, medium_->size_bytes()));
+    if (grown.ok()) space_.set_limit(size_bytes);
+    return grown;
+  }
+  space_.set_limit(size_bytes);
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    shard->evict_beyond(size_bytes / space_.grain_bytes());
+  }
+  // What readers still pin beyond the limit keeps its memory until the next resize.
+  return medium_->resize(std::max(size_bytes, space_.taken_end_bytes()));
+}
+
+void BlockCacheImpl::set_dataset_size(uint64_t size_bytes) {
+  dataset_size_bytes_.store(size_bytes, std::memory_order_relaxed);
+}
+
+void BlockCacheImpl::drain() {
+  if (write_queue_ != nullptr) write_queue_->drain();
+}
+
+void BlockCacheImpl::maintain() {
+  if (!shards_[0]->evicts_in_background()) return;
+  const auto limit_bytes = static_cast<double>(space_.limit_bytes());
+  const auto used_bytes = static_cast<double>(space_.used_bytes());
+  const auto go_on = [&] {
+    return static_cast<double>(space_.used_bytes()) > kRoomShare * limit_bytes &&
+           admission_->may_evict(traffic());
+  };
+  const bool full = used_bytes > kFullShare * limit_bytes;
+  const double share = full ? 1 - kRoomShare * limit_bytes / used_bytes : 0;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    shard->evict_pass(clock_.now_ns(), share, [&] { return full && go_on(); });
+  }
+}
+
+void BlockCacheImpl::run_maintenance() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const std::chrono::duration<double> interval(config_.maintenance_seconds);
+  maintenance_mutex_.lock();
+  while (!maintenance_wakes_.wait_for(maintenance_mutex_, interval, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; })) {
+    maintenance_mutex_.unlock();
+    maintain();
+    maintenance_mutex_.lock();
+  }
+  maintenance_mutex_.unlock();
+}
+
+}  // namespace nvcache

@@ -1,0 +1,108 @@
+// The block cache: shards with the blocks' metadata, one space on one medium, an
+// admission policy over all, and what ties them together.
+//
+// How a block comes in: the admission policy says yes; an extent is allocated,
+// evicting by the shards' policies where it must and may; the block is entered as
+// filling; its bytes are written with no lock held (in place on byte-addressable
+// media, by the write queue on devices); it is published.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "cache/config.h"
+#include "cache/counters.h"
+#include "cache/shard.h"
+#include "cache/write_queue.h"
+#include "medium/medium.h"
+#include "nvcache/block_cache.h"
+#include "policy/admission/admission_policy.h"
+#include "space/slab_space.h"
+
+namespace nvcache {
+
+// Thread-safe.
+class BlockCacheImpl final : public BlockCache, private Pin::Owner {
+ public:
+  // Makes a cache on an open medium. `clock` must outlive it.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<BlockCacheImpl>> make(
+      const Config& config, std::unique_ptr<Medium> medium, Clock& clock);
+  ~BlockCacheImpl() override;  // all pins must be gone
+
+  Lookup get(const BlockKey& key, Caller caller) override;
+  Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token) override;
+  bool erase(const BlockKey& key) override;
+  uint64_t erase_file(uint64_t file) override;
+  absl::Status resize(uint64_t size_bytes) override;
+  void set_dataset_size(uint64_t size_bytes) override;
+  void drain() override;
+  Stats stats() const override;
+
+  // One round of the maintenance thread: a background pass of the eviction policy
+  // if it evicts that way, the medium is nearly full, and admission lets it.
+  void maintain();
+
+ private:
+  static constexpr size_t kGenerations = 4096;
+
+  BlockCacheImpl(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
+                 std::unique_ptr<AdmissionPolicy> admission);
+
+  uint64_t shard_number(uint64_t hash) const {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * shards_.size()) >> 64);
+  }
+  Shard& shard_of(uint64_t hash) { return *shards_[shard_number(hash)]; }
+  std::atomic<uint32_t>& generation_of(uint64_t hash) { return generations_[hash % kGenerations]; }
+  static uint64_t handle_of(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
+
+  Pin serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
+  Pin serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
+  Pin serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
+  Pin serve_pending(uint64_t hash, const BlockKey& key, uint32_t slot);
+  bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
+  void release(uint64_t handle) override;
+
+  std::optional<uint32_t> allocate(uint64_t hash, uint32_t size_bytes);
+  Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
+                      ByteView block);
+  void finish_write(uint64_t handle, uint32_t written_bytes, const absl::Status& status);
+  Verdict refuse(Reason reason);
+  Traffic traffic() const;
+  void count_medium_result(const absl::Status& status);
+  void run_maintenance();
+
+  const Config config_;
+  const std::unique_ptr<Medium> medium_;
+  Clock& clock_;
+  const std::unique_ptr<AdmissionPolicy> admission_;
+  const bool in_place_;
+  const bool charges_direct_reads_;
+  const bool verify_;
+  const ByteView bytes_;  // of the medium, where in place
+  SlabSpace space_;
+  Counters counters_;
+  std::array<std::atomic<uint64_t>, kReasonCount> refused_{};
+  std::vector<std::atomic<uint32_t>> generations_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<uint64_t> dataset_size_bytes_{0};
+  std::atomic<uint32_t> errors_in_row_{0};
+  std::atomic<bool> failed_{false};
+  Mutex resize_mutex_;
+  std::unique_ptr<WriteQueue> write_queue_;
+
+  Mutex maintenance_mutex_;
+  std::condition_variable_any maintenance_wakes_;
+  bool stopping_ ABSL_GUARDED_BY(maintenance_mutex_) = false;
+  std::thread maintenance_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,60 @@
+// What a block cache says of itself.
+#include <string>
+
+#include "cache/block_cache_impl.h"
+#include "policy/admission/overhead_ratio.h"
+
+namespace nvcache {
+
+Traffic BlockCacheImpl::traffic() const {
+  Traffic traffic;
+  traffic.lookups = counters_.sum(Count::kHits) + counters_.sum(Count::kMisses);
+  traffic.inserted = counters_.sum(Count::kInserts);
+  traffic.removed = counters_.sum(Count::kRemovals);
+  traffic.hit_bytes = counters_.sum(Count::kHitBytes);
+  traffic.written_bytes = counters_.sum(Count::kMediumWrittenBytes);
+  traffic.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
+  // Stripes are summed one by one: a removal may be seen before its insertion.
+  traffic.resident_blocks =
+      traffic.inserted > traffic.removed ? traffic.inserted - traffic.removed : 0;
+  traffic.now_ns = clock_.now_ns();
+  return traffic;
+}
+
+Stats BlockCacheImpl::stats() const {
+  Stats stats;
+  stats.background_hits = counters_.sum(Count::kBackgroundHits);
+  stats.background_misses = counters_.sum(Count::kBackgroundMisses);
+  stats.hits = counters_.sum(Count::kHits) + stats.background_hits;
+  stats.misses = counters_.sum(Count::kMisses) + stats.background_misses;
+  stats.removals = counters_.sum(Count::kRemovals);
+  stats.inserts = counters_.sum(Count::kInserts);
+  stats.evictions = counters_.sum(Count::kEvictions);
+  stats.erases = counters_.sum(Count::kErases);
+  stats.damaged_blocks = counters_.sum(Count::kDamaged);
+  stats.medium_errors = counters_.sum(Count::kMediumErrors);
+  for (size_t i = 0; i < kReasonCount; ++i) {
+    stats.refused[i] = refused_[i].load(std::memory_order_relaxed);
+  }
+  // In place, a hit is the read.
+  stats.medium_read_bytes =
+      counters_.sum(in_place_ ? Count::kHitBytes : Count::kMediumReadBytes);
+  stats.medium_written_bytes = counters_.sum(Count::kMediumWrittenBytes);
+  stats.overhead_ratio = overhead_ratio(traffic());
+  stats.blocks = stats.inserts - stats.removals;
+  const uint64_t removed_bytes = counters_.sum(Count::kRemovedBytes);
+  stats.data_bytes = counters_.sum(Count::kInsertedBytes) - removed_bytes;
+  stats.used_bytes = space_.used_bytes();
+  stats.size_bytes = space_.limit_bytes();
+  stats.metadata_bytes = space_.metadata_bytes() + admission_->metadata_bytes();
+  for (const auto& shard : shards_) stats.metadata_bytes += shard->metadata_bytes();
+  stats.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
+  stats.pending_bytes = write_queue_ == nullptr ? 0 : write_queue_->pending_bytes();
+  stats.failed = failed_.load(std::memory_order_relaxed) ? 1 : 0;
+  stats.medium = medium_->traits().name;
+  stats.admission = admission_->describe();
+  stats.eviction = config_.eviction;
+  return stats;
+}
+
+}  // namespace nvcache

@@ -1,0 +1,42 @@
+// The specification string that configures a block cache everywhere (C, C++,
+// RocksDB's URI, command line), parsed and checked:
+//
+//   nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru
+//
+// docs/CONFIGURATION.md describes the keys to users. Values may be
+// percent-encoded; '+' stands for itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace nvcache {
+
+enum class Verify : uint8_t { kAuto, kAlways, kNever };
+
+struct Config {
+  uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
+  uint64_t max_size_bytes = 0;  // how far resize() may grow; default: size
+  std::string medium = "dram";
+  std::string admission = "obp(0.1)";
+  std::string eviction = "lfru";
+  Verify verify = Verify::kAuto;        // auto: never on plain dram, always elsewhere
+  uint32_t shards = 0;                  // 0: chosen by size; else a power of two up to kMaxShards
+  uint64_t write_queue_bytes = 8 << 20; // DRAM for blocks on their way to a device
+  double maintenance_seconds = 1;       // how often the maintenance thread wakes; 0: never
+  uint64_t seed = 1;                    // of probability() and of the hash
+
+  static constexpr uint64_t kMinSizeBytes = 64 << 10;
+  static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 44;  // 16 TiB
+  static constexpr uint32_t kMaxShards = 4096;
+};
+
+// INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all
+// values, policies included, but opens nothing: the medium's own specification
+// is checked when it is opened.
+[[nodiscard]] absl::StatusOr<Config> parse_config(std::string_view spec);
+
+}  // namespace nvcache

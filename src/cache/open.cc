@@ -1,0 +1,25 @@
+// Opens a block cache from its specification, on the machine's own clock.
+#include <utility>
+
+#include "base/clock.h"
+#include "cache/block_cache_impl.h"
+#include "cache/config.h"
+#include "medium/medium.h"
+#include "nvcache/block_cache.h"
+
+namespace nvcache {
+
+absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) {
+  const absl::StatusOr<Config> config = parse_config(spec);
+  if (!config.ok()) return config.status();
+  absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
+      config->medium,
+      {.size_bytes = config->size_bytes, .max_size_bytes = config->max_size_bytes}, system_clock());
+  if (!medium.ok()) return medium.status();
+  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
+      BlockCacheImpl::make(*config, *std::move(medium), system_clock());
+  if (!cache.ok()) return cache.status();
+  return std::unique_ptr<BlockCache>(*std::move(cache));
+}
+
+}  // namespace nvcache

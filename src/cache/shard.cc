@@ -1,0 +1,193 @@
+#include "cache/shard.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nvcache {
+namespace {
+// How many slots a pass over a shard looks at before it lets others have the lock.
+constexpr uint32_t kSlotsPerLock = 1024;
+}  // namespace
+
+Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, SlabSpace& space,
+             Counters& counters)
+    : max_slots_(options.max_slots),
+      hash_seed_(options.hash_seed),
+      space_(space),
+      counters_(counters),
+      policy_(std::move(policy)),
+      index_(options.max_slots),
+      entries_(options.max_slots),
+      checksums_(options.checksums ? options.max_slots : 0) {}
+
+std::optional<PinnedBlock> Shard::find_and_pin(uint64_t hash, const BlockKey& key,
+                                               std::optional<uint32_t>* filling) {
+  PinnedBlock found;
+  const bool pinned = index_.find(hash, [&](uint32_t slot) {
+    Entry& entry = entries_[slot];
+    if (!entry.has_key(key)) return false;
+    if (!entry.pin(found.word)) {
+      if (filling != nullptr && found.word.state() == EntryWord::kFilling) *filling = slot;
+      return false;
+    }
+    found.slot = slot;
+    if (entry.has_key(key)) return true;
+    unpin(slot);  // reused for another key between the look and the pin
+    return false;
+  });
+  if (!pinned) return std::nullopt;
+  return found;
+}
+
+void Shard::unpin(uint32_t slot) {
+  if (!entries_[slot].unpin()) return;
+  MutexLock lock(mutex_);
+  free_slot(slot);
+}
+
+bool Shard::contains(uint64_t hash, const BlockKey& key) const {
+  return find_slot(hash, key).has_value();
+}
+
+std::optional<uint32_t> Shard::find_slot(uint64_t hash, const BlockKey& key) const {
+  std::optional<uint32_t> found;
+  index_.find(hash, [&](uint32_t slot) {
+    if (!entries_[slot].has_key(key)) return false;
+    const EntryWord::State state = entries_[slot].word().state();
+    if (state != EntryWord::kLive && state != EntryWord::kFilling) return false;
+    found = slot;
+    return true;
+  });
+  return found;
+}
+
+Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
+                      uint32_t offset_grains, const std::atomic<uint32_t>& generation,
+                      std::optional<uint32_t> expected, uint32_t* slot) {
+  MutexLock lock(mutex_);
+  if (expected && generation.load(std::memory_order_relaxed) != *expected) {
+    return Reason::kStaleToken;
+  }
+  if (find_slot(hash, key)) return Reason::kDuplicate;
+  *slot = take_slot();
+  if (*slot == kNoSlot) return Reason::kNoSpace;
+  entries_[*slot].reserve(key, size_bytes, offset_grains);
+  index_.insert(hash, *slot, [this](uint32_t other) { return hash_of(other); });
+  policy_->on_insert(*slot, hash);
+  counters_.add(Count::kInserts, 1);
+  counters_.add(Count::kInsertedBytes, size_bytes);
+  return Reason::kAdmitted;
+}
+
+uint32_t Shard::take_slot() {
+  if (first_free_ == kNoSlot && slot_limit_ == max_slots_) evict_one_locked();
+  if (first_free_ != kNoSlot) {
+    const uint32_t slot = first_free_;
+    first_free_ = entries_[slot].next_free();
+    return slot;
+  }
+  return slot_limit_ < max_slots_ ? slot_limit_++ : kNoSlot;
+}
+
+void Shard::publish(uint32_t slot) {
+  if (!entries_[slot].publish()) unpin(slot);
+}
+
+void Shard::abandon(uint32_t slot) {
+  MutexLock lock(mutex_);
+  if (entries_[slot].word().state() == EntryWord::kFilling) {
+    remove(hash_of(slot), slot, Cause::kFailed);
+  }
+  if (entries_[slot].unpin()) free_slot(slot);
+}
+
+bool Shard::evict_one() {
+  MutexLock lock(mutex_);
+  return evict_one_locked();
+}
+
+bool Shard::evict_one_locked() {
+  for (;;) {
+    const std::optional<uint32_t> victim = policy_->next_victim(*this);
+    if (!victim) return false;
+    if (!entries_[*victim].retire_unpinned()) continue;  // pinned since the policy looked
+    forget(hash_of(*victim), *victim, Cause::kEvicted);
+    free_slot(*victim);
+    return true;
+  }
+}
+
+bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation) {
+  MutexLock lock(mutex_);
+  generation.fetch_add(1, std::memory_order_relaxed);
+  const std::optional<uint32_t> slot = find_slot(hash, key);
+  if (slot) remove(hash, *slot, Cause::kErased);
+  return slot.has_value();
+}
+
+void Shard::remove_damaged(uint64_t hash, uint32_t slot) {
+  MutexLock lock(mutex_);
+  // The caller's pin keeps the slot from being reused; somebody may have removed it.
+  if (entries_[slot].word().state() == EntryWord::kLive) remove(hash, slot, Cause::kDamaged);
+}
+
+void Shard::remove(uint64_t hash, uint32_t slot, Cause cause) {
+  const bool free_now = entries_[slot].retire();
+  forget(hash, slot, cause);
+  if (free_now) free_slot(slot);
+}
+
+void Shard::forget(uint64_t hash, uint32_t slot, Cause cause) {
+  index_.erase(hash, slot);
+  policy_->on_remove(slot, cause == Cause::kEvicted);
+  counters_.add(Count::kRemovals, 1);
+  counters_.add(Count::kRemovedBytes, entries_[slot].word().size_bytes());
+  if (cause == Cause::kEvicted) counters_.add(Count::kEvictions, 1);
+  if (cause == Cause::kErased) counters_.add(Count::kErases, 1);
+  if (cause == Cause::kDamaged) counters_.add(Count::kDamaged, 1);
+}
+
+void Shard::free_slot(uint32_t slot) {
+  const EntryWord word = entries_[slot].word();
+  space_.release(word.offset_grains(), word.size_bytes());
+  entries_[slot].make_free(first_free_);
+  first_free_ = slot;
+}
+
+template <typename Matches>
+uint64_t Shard::remove_matching(Cause cause, Matches&& matches) {
+  uint64_t removed = 0;
+  for (uint32_t first = 0;; first += kSlotsPerLock) {
+    MutexLock lock(mutex_);
+    if (first >= slot_limit_) return removed;
+    const uint32_t end = std::min(slot_limit_, first + kSlotsPerLock);
+    for (uint32_t slot = first; slot < end; ++slot) {
+      const EntryWord word = entries_[slot].word();
+      if (word.state() != EntryWord::kLive && word.state() != EntryWord::kFilling) continue;
+      if (!matches(entries_[slot].key(), word)) continue;
+      remove(hash_of(slot), slot, cause);
+      ++removed;
+    }
+  }
+}
+
+uint64_t Shard::erase_file(uint64_t file) {
+  return remove_matching(Cause::kErased, [file](const BlockKey& key, EntryWord) {
+    return key.file == file;
+  });
+}
+
+uint64_t Shard::evict_beyond(uint64_t limit_grains) {
+  return remove_matching(Cause::kEvicted, [this, limit_grains](const BlockKey&, EntryWord word) {
+    return uint64_t{word.offset_grains()} + space_.to_grains(word.size_bytes()) > limit_grains;
+  });
+}
+
+uint64_t Shard::metadata_bytes() const {
+  MutexLock lock(mutex_);
+  const uint64_t checksum_bytes = checksums_.size() > 0 ? sizeof(uint32_t) : 0;
+  return index_.metadata_bytes() + slot_limit_ * (sizeof(Entry) + checksum_bytes) +
+         policy_->metadata_bytes();
+}
+
+}  // namespace nvcache

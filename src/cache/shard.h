@@ -1,0 +1,129 @@
+// One shard of a block cache: the blocks whose keys hash to it, with their index,
+// their eviction policy and their metadata. Space on the medium is shared by all
+// shards, so one shard may evict to make room for another's block.
+//
+// find_and_pin(), unpin() and publish() take no lock (unpin() takes the shard's
+// when it drops the last pin of a removed block); all else locks the shard. Lock
+// order: shard, then space. No shard locks another.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/hash.h"
+#include "base/mutex.h"
+#include "base/reserved_array.h"
+#include "cache/counters.h"
+#include "index/block_index.h"
+#include "index/entry.h"
+#include "nvcache/block_key.h"
+#include "nvcache/verdict.h"
+#include "policy/eviction/eviction_policy.h"
+#include "space/slab_space.h"
+
+namespace nvcache {
+
+// A pinned block: where it is, and its slot to unpin it by.
+struct PinnedBlock {
+  uint32_t slot = 0;
+  EntryWord word;
+};
+
+class Shard final : public Residents {
+ public:
+  struct Options {
+    uint32_t max_slots = 0;
+    uint64_t hash_seed = 0;
+    bool checksums = false;
+  };
+
+  Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, SlabSpace& space,
+        Counters& counters);
+
+  // Lock-free. Finds a live block and pins it. `filling`, if the block is still
+  // on its way to the medium, receives its slot.
+  std::optional<PinnedBlock> find_and_pin(uint64_t hash, const BlockKey& key,
+                                          std::optional<uint32_t>* filling = nullptr);
+  void on_hit(uint32_t slot) { policy_->on_hit(slot); }
+  void unpin(uint32_t slot);
+  bool contains(uint64_t hash, const BlockKey& key) const;
+
+  // Enters a block as filling, at an extent that the caller allocated and keeps on
+  // failure. kStaleToken unless *generation == expected (where one is expected).
+  Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains,
+                 const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected,
+                 uint32_t* slot);
+  void set_checksum(uint32_t slot, uint32_t checksum) { checksums_[slot] = checksum; }
+  uint32_t checksum(uint32_t slot) const { return checksums_[slot]; }
+
+  // The write of a filling block is done: readers see it from now on.
+  void publish(uint32_t slot);
+  // The write of a filling block failed: it goes.
+  void abandon(uint32_t slot);
+
+  // Evicts the policy's next victim; false if it names none.
+  bool evict_one();
+  // One pass of a policy that evicts in the background; stops early when `go_on`
+  // says so after a victim. Returns how many blocks left.
+  template <typename GoOn>
+  uint64_t evict_pass(uint64_t now_ns, double share, GoOn&& go_on);
+
+  // Removes a block by key, and moves the key's generation on either way.
+  bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
+  // Removes one block if it is still the one that was pinned (damaged when read).
+  void remove_damaged(uint64_t hash, uint32_t slot);
+  uint64_t erase_file(uint64_t file);
+  uint64_t evict_beyond(uint64_t limit_grains);
+
+  bool evicts_in_background() const { return policy_->evicts_in_background(); }
+  uint64_t metadata_bytes() const;
+
+  // Residents; for the policy, under the shard's lock.
+  uint32_t slot_limit() const override ABSL_NO_THREAD_SAFETY_ANALYSIS { return slot_limit_; }
+  bool evictable(uint32_t slot) const override {
+    const EntryWord word = entries_[slot].word();
+    return word.state() == EntryWord::kLive && word.pins() == 0;
+  }
+
+ private:
+  static constexpr uint32_t kNoSlot = ~uint32_t{0};
+
+  enum class Cause { kEvicted, kErased, kDamaged, kFailed };
+
+  uint64_t hash_of(uint32_t slot) const { return hash_key(entries_[slot].key(), hash_seed_); }
+  std::optional<uint32_t> find_slot(uint64_t hash, const BlockKey& key) const;
+  uint32_t take_slot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a block out of the index; frees it now or leaves that to its last pin.
+  void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  template <typename Matches>
+  uint64_t remove_matching(Cause cause, Matches&& matches);
+
+  const uint32_t max_slots_;
+  const uint64_t hash_seed_;
+  SlabSpace& space_;
+  Counters& counters_;
+  const std::unique_ptr<EvictionPolicy> policy_;
+  BlockIndex index_;
+  ReservedArray<Entry> entries_;
+  ReservedArray<uint32_t> checksums_;
+  mutable Mutex mutex_;
+  uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNoSlot;
+};
+
+template <typename GoOn>
+uint64_t Shard::evict_pass(uint64_t now_ns, double share, GoOn&& go_on) {
+  {
+    MutexLock lock(mutex_);
+    policy_->begin_pass(*this, now_ns, share);
+  }
+  uint64_t evicted = 0;
+  while (go_on() && evict_one()) ++evicted;
+  return evicted;
+}
+
+}  // namespace nvcache

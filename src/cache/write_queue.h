@@ -1,0 +1,84 @@
+// Blocks on their way to a medium that is a device: the caller copies a block
+// into DRAM and goes on, one thread writes. Bounded: a full queue refuses.
+// Until it is written, a block is served from the queue.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "medium/medium.h"
+#include "nvcache/block_key.h"
+#include "nvcache/bytes.h"
+
+namespace nvcache {
+
+// Memory aligned for direct I/O, rounded up to whole 4 KiB.
+class AlignedBuffer {
+ public:
+  explicit AlignedBuffer(size_t size_bytes);
+  ~AlignedBuffer();
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+};
+
+// A block in the queue. `handle` is the cache's name for its slot.
+struct PendingBlock {
+  uint64_t handle = 0;
+  BlockKey key;
+  uint64_t offset = 0;
+  uint32_t size_bytes = 0;    // of the block
+  uint32_t padded_bytes = 0;  // of the write
+  std::shared_ptr<AlignedBuffer> bytes;
+};
+
+// Thread-safe. No lock is held while the medium is written or `done` runs.
+class WriteQueue {
+ public:
+  // `done(block, status)` runs on the queue's thread after each write, when find()
+  // no longer finds the block; drain() waits for it to return.
+  using Done = std::function<void(const PendingBlock&, const absl::Status&)>;
+
+  WriteQueue(Medium& medium, uint64_t capacity_bytes, Done done);
+  ~WriteQueue();  // writes what is left
+
+  // False when the queue has no room for it.
+  [[nodiscard]] bool push(PendingBlock block);
+
+  // The bytes of a pending block, or null. They stay as they are.
+  std::shared_ptr<const AlignedBuffer> find(uint64_t handle, const BlockKey& key,
+                                            uint32_t* size_bytes) const;
+
+  // Waits until the queue is empty.
+  void drain();
+  uint64_t pending_bytes() const;
+
+ private:
+  void run();
+
+  Medium& medium_;
+  const uint64_t capacity_bytes_;
+  const Done done_;
+  mutable Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<uint64_t> order_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
+  uint64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace nvcache

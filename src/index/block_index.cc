@@ -1,0 +1,66 @@
+#include "index/block_index.h"
+
+#include <algorithm>
+
+namespace nvcache {
+namespace {
+constexpr uint32_t kFirstBuckets = 16;
+}
+
+BlockIndex::BlockIndex(uint32_t max_slots)
+    // Room for every slot at 7/8 of the cells, and for the last step of growth.
+    : max_buckets_(std::max<uint32_t>(
+          kFirstBuckets, static_cast<uint32_t>(uint64_t{max_slots} * 8 / 7 / kCells * 17 / 16) + 2)),
+      ranges_{ReservedArray<Bucket>(max_buckets_), ReservedArray<Bucket>(max_buckets_)},
+      shape_(kFirstBuckets) {}
+
+uint64_t BlockIndex::next_shape(uint64_t shape) const {
+  const uint32_t buckets = buckets_in(shape);
+  const uint32_t grown = std::min(max_buckets_, buckets + std::max(buckets / 16, 2u));
+  if (grown == buckets) return shape;
+  const uint64_t other_range = (~shape >> 63) << 63;
+  return other_range | grown;
+}
+
+void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {
+  Bucket* buckets = table(shape);
+  const uint32_t value = tag(hash) | (slot + 1);
+  for (uint32_t at = home(shape, hash);;) {
+    Bucket& bucket = buckets[at];
+    for (std::atomic<uint32_t>& cell : bucket.cells) {
+      if (cell.load(std::memory_order_relaxed) == 0) {
+        cell.store(value, std::memory_order_release);
+        return;
+      }
+    }
+    bucket.passed.fetch_add(1, std::memory_order_release);
+    if (++at == buckets_in(shape)) at = 0;
+  }
+}
+
+void BlockIndex::erase(uint64_t hash, uint32_t slot) {
+  const uint64_t shape = shape_.load(std::memory_order_relaxed);
+  Bucket* buckets = table(shape);
+  const uint32_t value = tag(hash) | (slot + 1);
+  const uint32_t first = home(shape, hash);
+  for (uint32_t at = first;;) {
+    for (std::atomic<uint32_t>& cell : buckets[at].cells) {
+      if (cell.load(std::memory_order_relaxed) != value) continue;
+      cell.store(0, std::memory_order_release);
+      for (uint32_t back = first; back != at;) {
+        buckets[back].passed.fetch_sub(1, std::memory_order_release);
+        if (++back == buckets_in(shape)) back = 0;
+      }
+      --entries_;
+      return;
+    }
+    if (++at == buckets_in(shape)) at = 0;
+    if (at == first) return;
+  }
+}
+
+void BlockIndex::discard(uint64_t shape) {
+  discard_reserved(table(shape), size_t{buckets_in(shape)} * sizeof(Bucket));
+}
+
+}  // namespace nvcache

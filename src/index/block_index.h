@@ -1,0 +1,129 @@
+// One shard's hash index: from the hash of a key to the slots that may hold it.
+//
+// A bucket is one cache line: 15 cells and a count. A cell is 4 bytes: 12 bits
+// of the hash (the tag) and a 20-bit slot number + 1; 0 is empty. A cell whose
+// bucket is full goes to the next bucket with room, and each bucket it passes
+// counts it in `passed`, so that a lookup stops at the first bucket that nothing
+// passed: about 1.3 lines for a miss at full load.
+//
+// The table grows by a sixteenth when 7/8 of its cells are taken (4.9 to 5.2
+// bytes an entry), into the other of two reserved ranges of address space, whose
+// memory is given back afterwards. Ranges are never unmapped while the index
+// lives: a reader that is still in the old one sees cells that are gone, at worst.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/reserved_array.h"
+
+namespace nvcache {
+
+// find() is lock-free and thread-safe against all else; insert() and erase() are
+// caller-locked. What find() offers is a hint: the caller checks the key. An entry
+// that is moved by growth at that moment can be missed only if the table changed
+// under the reader, which then looks again.
+class BlockIndex {
+ public:
+  static constexpr uint32_t kMaxSlots = (1u << 20) - 1;
+
+  explicit BlockIndex(uint32_t max_slots);
+
+  // Calls match(slot) for every slot whose tag fits, until it returns true;
+  // whether it did.
+  template <typename Match>
+  bool find(uint64_t hash, Match&& match) const {
+    uint64_t shape = shape_.load(std::memory_order_acquire);
+    for (;;) {
+      if (find_in(shape, hash, match)) return true;
+      const uint64_t now = shape_.load(std::memory_order_acquire);
+      if (now == shape) return false;
+      shape = now;
+    }
+  }
+
+  // Adds a slot. `hash_of(slot)` gives the hash of any slot in the index, which
+  // growth asks for.
+  template <typename HashOf>
+  void insert(uint64_t hash, uint32_t slot, HashOf&& hash_of) {
+    if ((entries_ + 1) * 8 > uint64_t{buckets_in(shape_.load(std::memory_order_relaxed))} * kCells * 7) {
+      grow(hash_of);
+    }
+    place(shape_.load(std::memory_order_relaxed), hash, slot);
+    ++entries_;
+  }
+
+  // Removes a slot that was inserted with this hash.
+  void erase(uint64_t hash, uint32_t slot);
+
+  uint64_t entries() const { return entries_; }
+  uint64_t metadata_bytes() const {
+    return uint64_t{buckets_in(shape_.load(std::memory_order_relaxed))} * sizeof(Bucket);
+  }
+
+ private:
+  static constexpr uint32_t kCells = 15;
+  static constexpr uint32_t kSlotBits = 20;
+  static constexpr uint32_t kSlotMask = (1u << kSlotBits) - 1;
+
+  struct alignas(64) Bucket {
+    std::array<std::atomic<uint32_t>, kCells> cells;
+    std::atomic<uint32_t> passed;
+  };
+
+  // A shape is the table's number of buckets, and in bit 63 which range holds it.
+  static uint32_t buckets_in(uint64_t shape) { return static_cast<uint32_t>(shape); }
+  const Bucket* table(uint64_t shape) const { return &ranges_[shape >> 63][0]; }
+  Bucket* table(uint64_t shape) { return &ranges_[shape >> 63][0]; }
+  static uint32_t home(uint64_t shape, uint64_t hash) {
+    return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(hash)} * buckets_in(shape)) >> 32);
+  }
+  static uint32_t tag(uint64_t hash) {
+    return static_cast<uint32_t>(hash >> 32) << kSlotBits;
+  }
+
+  template <typename Match>
+  bool find_in(uint64_t shape, uint64_t hash, Match&& match) const {
+    const Bucket* buckets = table(shape);
+    const uint32_t wanted = tag(hash);
+    uint32_t at = home(shape, hash);
+    for (uint32_t probes = 0; probes < buckets_in(shape); ++probes) {
+      const Bucket& bucket = buckets[at];
+      for (const std::atomic<uint32_t>& cell : bucket.cells) {
+        const uint32_t value = cell.load(std::memory_order_acquire);
+        if ((value & ~kSlotMask) != wanted || (value & kSlotMask) == 0) continue;
+        if (match((value & kSlotMask) - 1)) return true;
+      }
+      if (bucket.passed.load(std::memory_order_acquire) == 0) return false;
+      if (++at == buckets_in(shape)) at = 0;
+    }
+    return false;
+  }
+
+  template <typename HashOf>
+  void grow(HashOf&& hash_of) {
+    const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
+    const uint64_t new_shape = next_shape(old_shape);
+    if (new_shape == old_shape) return;
+    for (uint32_t i = 0; i < buckets_in(old_shape); ++i) {
+      for (const std::atomic<uint32_t>& cell : table(old_shape)[i].cells) {
+        const uint32_t slot = cell.load(std::memory_order_relaxed) & kSlotMask;
+        if (slot != 0) place(new_shape, hash_of(slot - 1), slot - 1);
+      }
+    }
+    shape_.store(new_shape, std::memory_order_release);
+    discard(old_shape);
+  }
+
+  uint64_t next_shape(uint64_t shape) const;
+  void place(uint64_t shape, uint64_t hash, uint32_t slot);
+  void discard(uint64_t shape);
+
+  const uint32_t max_buckets_;
+  std::array<ReservedArray<Bucket>, 2> ranges_;
+  std::atomic<uint64_t> shape_;
+  uint64_t entries_ = 0;
+};
+
+}  // namespace nvcache

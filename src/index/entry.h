@@ -1,0 +1,135 @@
+// What DRAM holds about one cached block: its key and one 64-bit word with its
+// place, size, pins and state. 24 bytes; a lookup touches this and one bucket.
+//
+// States and transitions (the word changes by compare-and-swap; "shard" means
+// that the shard's lock is held):
+//
+//   free --shard: reserve()--> filling --publish()--> live --shard: retire()--> dying
+//                                 |                              |
+//                                 +--shard: retire()--> dying    |
+//   dying --last unpin, or retire() of an unpinned block--> free (shard)
+//
+// Pins count readers of a live block. A filling block counts as pinned once, by
+// its writer. A dying block is out of the index and keeps its space until its
+// last pin goes; whoever takes the word to {dying, 0 pins} frees it, exactly once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "nvcache/block_key.h"
+
+namespace nvcache {
+
+// The word, unpacked: | state 2 | unused 2 | pins 8 | size - 1 20 | offset 32 |
+struct EntryWord {
+  enum State : uint64_t { kFree = 0, kFilling = 1, kLive = 2, kDying = 3 };
+
+  static constexpr uint64_t kOnePin = uint64_t{1} << 52;
+  static constexpr uint32_t kMaxPins = 255;
+
+  uint64_t bits = 0;
+
+  static EntryWord make(State state, uint32_t pins, uint32_t size_bytes, uint32_t offset_grains) {
+    return {uint64_t{state} << 62 | uint64_t{pins} << 52 | uint64_t{size_bytes - 1} << 32 |
+            offset_grains};
+  }
+  State state() const { return static_cast<State>(bits >> 62); }
+  uint32_t pins() const { return static_cast<uint32_t>(bits >> 52) & kMaxPins; }
+  uint32_t size_bytes() const { return (static_cast<uint32_t>(bits >> 32) & 0xfffff) + 1; }
+  uint32_t offset_grains() const { return static_cast<uint32_t>(bits); }
+  EntryWord with_state(State state) const {
+    return {(bits & ~(uint64_t{3} << 62)) | uint64_t{state} << 62};
+  }
+};
+
+// Thread-safe as described above. The key is written while the entry is free
+// and read after a pin; the atomics make early, speculative reads harmless.
+class Entry {
+ public:
+  EntryWord word() const { return {word_.load(std::memory_order_acquire)}; }
+
+  bool has_key(const BlockKey& key) const {
+    return file_.load(std::memory_order_relaxed) == key.file &&
+           offset_.load(std::memory_order_relaxed) == key.offset;
+  }
+  BlockKey key() const {
+    return {file_.load(std::memory_order_relaxed), offset_.load(std::memory_order_relaxed)};
+  }
+
+  // free -> filling, pinned by its writer.
+  void reserve(const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains) {
+    file_.store(key.file, std::memory_order_relaxed);
+    offset_.store(key.offset, std::memory_order_relaxed);
+    word_.store(EntryWord::make(EntryWord::kFilling, 1, size_bytes, offset_grains).bits,
+                std::memory_order_release);
+  }
+
+  // filling -> live, and drops the writer's pin; false if it was retired meanwhile
+  // (then the writer still holds its pin, and unpins as a reader would).
+  bool publish() {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (now.state() == EntryWord::kFilling) {
+      const uint64_t live = now.with_state(EntryWord::kLive).bits - EntryWord::kOnePin;
+      if (word_.compare_exchange_weak(now.bits, live, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
+
+  // Pins a live block; false if it is not live or has too many pins (255).
+  // The caller must check the key afterwards: the entry may have been reused.
+  bool pin(EntryWord& seen) {
+    seen.bits = word_.load(std::memory_order_acquire);
+    while (seen.state() == EntryWord::kLive && seen.pins() < EntryWord::kMaxPins) {
+      if (word_.compare_exchange_weak(seen.bits, seen.bits + EntryWord::kOnePin,
+                                      std::memory_order_acq_rel)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Drops a pin; true if the caller must now free the entry.
+  [[nodiscard]] bool unpin() {
+    const EntryWord before{word_.fetch_sub(EntryWord::kOnePin, std::memory_order_acq_rel)};
+    return before.state() == EntryWord::kDying && before.pins() == 1;
+  }
+
+  // live or filling -> dying; true if the caller must now free the entry.
+  [[nodiscard]] bool retire() {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (!word_.compare_exchange_weak(now.bits, now.with_state(EntryWord::kDying).bits,
+                                        std::memory_order_acq_rel)) {
+    }
+    return now.pins() == 0;
+  }
+
+  // As retire(), but only a live block that nobody pins: it can be freed at once.
+  [[nodiscard]] bool retire_unpinned() {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (now.state() == EntryWord::kLive && now.pins() == 0) {
+      if (word_.compare_exchange_weak(now.bits, now.with_state(EntryWord::kDying).bits,
+                                      std::memory_order_acq_rel)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // dying -> free. A free entry links to the next free one.
+  void make_free(uint32_t next_free) {
+    offset_.store(next_free, std::memory_order_relaxed);
+    word_.store(0, std::memory_order_release);
+  }
+  uint32_t next_free() const {
+    return static_cast<uint32_t>(offset_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  std::atomic<uint64_t> word_;
+  std::atomic<uint64_t> file_;
+  std::atomic<uint64_t> offset_;
+};
+static_assert(sizeof(Entry) == 24);
+
+}  // namespace nvcache

@@ -1,0 +1,79 @@
+// Where blocks lie on the medium: hands out contiguous extents, first fit by
+// address. All metadata is in DRAM; freeing an extent writes nothing to the medium.
+//
+// The medium is divided into grains, the grains into slabs of 1024. One bit per
+// grain says whether it is taken. A binary tree over the slabs keeps, for every
+// node, its free run at the start, at the end, and the longest one inside, so
+// that a run of any length that exists is found in O(log slabs) and runs cross
+// slabs freely. Cost: 1 bit a grain + 24 bytes a slab (2.4 bytes per 4 KiB block
+// at a grain of 256 bytes).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace nvcache {
+
+// Thread-safe.
+class SlabSpace {
+ public:
+  // Space for up to max_size_bytes, of which size_bytes are usable at first.
+  SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grain_bytes);
+
+  // The offset in grains of a free extent of `size_bytes`, which is now taken;
+  // nothing when no free run is long enough.
+  std::optional<uint32_t> allocate(uint32_t size_bytes);
+
+  // Frees an extent that allocate() returned. Beyond the limit it stays unusable.
+  void release(uint32_t offset_grains, uint32_t size_bytes);
+
+  // Makes [0, size_bytes) usable from now on. Extents beyond stay taken until
+  // they are released.
+  void set_limit(uint64_t size_bytes);
+
+  // One past the last taken byte, rounded up to a slab.
+  uint64_t taken_end_bytes() const;
+
+  uint64_t used_bytes() const;
+  uint64_t limit_bytes() const;
+  uint64_t metadata_bytes() const;
+  uint32_t grain_bytes() const { return grain_bytes_; }
+  uint64_t to_bytes(uint32_t offset_grains) const {
+    return uint64_t{offset_grains} * grain_bytes_;
+  }
+  uint32_t to_grains(uint32_t size_bytes) const {
+    return (size_bytes + grain_bytes_ - 1) / grain_bytes_;
+  }
+
+ private:
+  static constexpr uint32_t kSlabGrains = 1024;
+  static constexpr uint32_t kSlabWords = kSlabGrains / 64;
+
+  struct Node {  // lengths of free runs, in grains
+    uint32_t prefix = 0;
+    uint32_t suffix = 0;
+    uint32_t longest = 0;
+  };
+
+  void mark(uint64_t first, uint64_t count, bool taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void refresh_slabs(uint64_t first_slab, uint64_t last_slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Node measure_slab(uint64_t slab) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static Node join(const Node& left, const Node& right, uint32_t half_grains);
+  uint64_t find_run(uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t find_in_slab(uint64_t slab, uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t free_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const uint32_t grain_bytes_;
+  const uint64_t slabs_;   // that exist
+  const uint64_t leaves_;  // slabs_ rounded up to a power of two
+  mutable Mutex mutex_;
+  uint64_t limit_grains_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t used_grains_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<uint64_t> taken_ ABSL_GUARDED_BY(mutex_);  // one bit per grain
+  std::vector<Node> tree_ ABSL_GUARDED_BY(mutex_);       // node i has children 2i and 2i+1
+};
+
+}  // namespace nvcache

@@ -1,0 +1,236 @@
+// What every block cache keeps, whatever medium it lies on and whatever its policies are.
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/block_cache_fixture.h"
+
+namespace nvcache {
+namespace {
+
+using test::holds;
+using test::make_block;
+using test::put;
+
+struct Kind {
+  const char* name;
+  const char* medium;  // FILE stands for a path in the test's folder
+  const char* eviction;
+};
+
+class BlockCacheContract : public testing::TestWithParam<Kind> {
+ protected:
+  std::unique_ptr<BlockCache> open_cache(const std::string& size, const std::string& more = "") {
+    std::string medium = GetParam().medium;
+    if (const size_t at = medium.find("FILE"); at != std::string::npos) {
+      medium.replace(at, 4, folder_.file("blocks"));
+    }
+    return test::open("nvcache://?size=" + size + "&medium=" + medium +
+                      "&admission=always&verify=always&maintenance=0.01&eviction=" +
+                      GetParam().eviction + more);
+  }
+  test::TemporaryFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Caches, BlockCacheContract,
+    testing::Values(Kind{"DramClock", "dram", "clock"}, Kind{"DramLru", "dram", "lru"},
+                    Kind{"DramLfru", "dram", "lfru"}, Kind{"DramS3Fifo", "dram", "s3fifo"},
+                    Kind{"FileMapped", "file:FILE", "clock"},
+                    Kind{"FileDirect", "file:FILE,io=direct", "clock"},
+                    Kind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
+                    Kind{"ModelledOptane", "modelled:optane", "s3fifo"},
+                    Kind{"ModelledOnFile", "modelled:cxl,on=file:FILE", "clock"}),
+    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+
+TEST_P(BlockCacheContract, ServesWhatWasPut) {
+  const auto cache = open_cache("4MiB");
+  for (uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(put(*cache, {1, i}, 512 + 997 * i).admitted());
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t i = 0; i < 50; ++i) {
+      const Lookup lookup = cache->get({1, i});
+      ASSERT_TRUE(lookup.hit()) << i;
+      EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 512 + 997 * i)) << i;
+    }
+    cache->drain();  // the second round reads the medium
+  }
+  EXPECT_FALSE(cache->get({2, 0}).hit());
+  const Stats stats = cache->stats();
+  EXPECT_EQ(stats.hits, 100u);
+  EXPECT_EQ(stats.misses, 1u);
+  EXPECT_EQ(stats.inserts, 50u);
+  EXPECT_EQ(stats.blocks, 50u);
+  EXPECT_GE(stats.medium_written_bytes, stats.data_bytes);
+}
+
+TEST_P(BlockCacheContract, RefusesBadSizesAndDuplicates) {
+  const auto cache = open_cache("8MiB");
+  EXPECT_EQ(cache->put({1, 1}, {}, Origin::kRead).reason, Reason::kBadSize);
+  EXPECT_EQ(put(*cache, {1, 1}, kMaxBlockBytes + 1).reason, Reason::kBadSize);
+  EXPECT_TRUE(put(*cache, {1, 1}, kMaxBlockBytes).admitted());
+  EXPECT_TRUE(put(*cache, {1, 2}, 1).admitted());
+  EXPECT_EQ(put(*cache, {1, 1}, 100).reason, Reason::kDuplicate);
+  cache->drain();
+  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, kMaxBlockBytes));
+  EXPECT_TRUE(holds(cache->get({1, 2}).pin.block(), {1, 2}, 1));
+  const Stats stats = cache->stats();
+  EXPECT_EQ(stats.refused[static_cast<size_t>(Reason::kBadSize)], 2u);
+  EXPECT_EQ(stats.refused[static_cast<size_t>(Reason::kDuplicate)], 1u);
+}
+
+TEST_P(BlockCacheContract, ErasedBlocksAreGoneAndCanBePutAnew) {
+  const auto cache = open_cache("4MiB");
+  put(*cache, {1, 1}, 5000);
+  EXPECT_TRUE(cache->erase({1, 1}));
+  EXPECT_FALSE(cache->erase({1, 1}));
+  EXPECT_FALSE(cache->get({1, 1}).hit());
+  EXPECT_TRUE(put(*cache, {1, 1}, 6000, 2).admitted());
+  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, 6000, 2));
+  EXPECT_EQ(cache->stats().erases, 1u);
+}
+
+TEST_P(BlockCacheContract, EraseOfAFileTakesAllItsBlocksAndNoOther) {
+  const auto cache = open_cache("8MiB");
+  for (uint64_t file = 1; file <= 3; ++file) {
+    for (uint64_t i = 0; i < 100; ++i) put(*cache, {file, i}, 4096);
+  }
+  EXPECT_EQ(cache->erase_file(2), 100u);
+  for (uint64_t i = 0; i < 100; ++i) {
+    EXPECT_TRUE(cache->get({1, i}).hit());
+    EXPECT_FALSE(cache->get({2, i}).hit());
+    EXPECT_TRUE(cache->get({3, i}).hit());
+  }
+}
+
+TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
+  const auto cache = open_cache("4MiB");
+  const MissToken stale = cache->get({1, 1}).token;
+  cache->erase({1, 1});
+  EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, stale).reason,
+            Reason::kStaleToken);
+  const MissToken old_file = cache->get({1, 1}).token;
+  cache->erase_file(1);
+  EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, old_file).reason,
+            Reason::kStaleToken);
+  const MissToken fresh = cache->get({1, 1}).token;
+  EXPECT_TRUE(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, fresh).admitted());
+}
+
+TEST_P(BlockCacheContract, APinnedBlockKeepsItsBytesWhenItIsErased) {
+  const auto cache = open_cache("4MiB");
+  put(*cache, {1, 1}, 8192);
+  cache->drain();
+  Lookup lookup = cache->get({1, 1});
+  ASSERT_TRUE(lookup.hit());
+  EXPECT_TRUE(cache->erase({1, 1}));
+  // Enough to overwrite all space that is free.
+  for (uint64_t i = 0; i < 600; ++i) put(*cache, {2, i}, 8192);
+  cache->drain();
+  EXPECT_TRUE(holds(lookup.pin.block(), {1, 1}, 8192));
+  lookup.pin = Pin();
+  EXPECT_FALSE(cache->get({1, 1}).hit());
+}
+
+TEST_P(BlockCacheContract, NothingIsWrongAfterManyTimesItsSize) {
+  const auto cache = open_cache("2MiB");
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    put(*cache, {1, i}, 1024 + (i * 7919) % 16000);
+    if (i % 64 == 0) {
+      cache->drain();
+      if (std::string(GetParam().eviction) == "lfru") {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+    const uint64_t back = i - std::min<uint64_t>(i, i % 50);
+    const Lookup lookup = cache->get({1, back});
+    if (!lookup.hit()) continue;
+    ++hits;
+    ASSERT_TRUE(holds(lookup.pin.block(), {1, back}, 1024 + (back * 7919) % 16000));
+  }
+  EXPECT_GT(hits, 0u);
+  const Stats stats = cache->stats();
+  EXPECT_LE(stats.used_bytes, 2u << 20);
+  EXPECT_EQ(stats.damaged_blocks, 0u);
+  EXPECT_EQ(stats.inserts - stats.removals, stats.blocks);
+  if (std::string(GetParam().eviction) != "lfru") {
+    EXPECT_GT(stats.evictions, 0u);
+  }
+}
+
+TEST_P(BlockCacheContract, ResizesDownAndUp) {
+  const auto cache = open_cache("4MiB", "&max_size=8MiB");
+  for (uint64_t i = 0; i < 900; ++i) put(*cache, {1, i}, 4096);
+  cache->drain();
+  ASSERT_TRUE(cache->resize(1 << 20).ok());
+  EXPECT_LE(cache->stats().used_bytes, 1u << 20);
+  EXPECT_EQ(cache->stats().size_bytes, 1u << 20);
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < 900; ++i) {
+    const Lookup lookup = cache->get({1, i});
+    if (!lookup.hit()) continue;
+    ++kept;
+    ASSERT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
+  }
+  EXPECT_GT(kept, 100u);
+  EXPECT_EQ(cache->resize(16 << 20).code(), absl::StatusCode::kOutOfRange);
+  ASSERT_TRUE(cache->resize(8 << 20).ok());
+  for (uint64_t i = 0; i < 1500; ++i) put(*cache, {2, i}, 4096);
+  cache->drain();
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < 1500; ++i) {
+    const Lookup lookup = cache->get({2, i});
+    if (!lookup.hit()) continue;
+    ++hits;
+    ASSERT_TRUE(holds(lookup.pin.block(), {2, i}, 4096));
+  }
+  EXPECT_GT(hits, 1000u);
+}
+
+// Readers, writers and erasers on few keys: every byte served belongs to a version
+// that was put and not erased before the lookup began.
+TEST_P(BlockCacheContract, ConcurrentUseServesOnlyCurrentVersions) {
+  const auto cache = open_cache("1MiB");
+  constexpr uint64_t kKeys = 64;
+  std::vector<std::atomic<uint64_t>> version(kKeys);  // odd: being replaced
+  std::atomic<bool> wrong{false};
+  const auto size_of = [](uint64_t key) { return 512 + key * 700; };
+  const auto work = [&](uint64_t seed) {
+    Prng random(seed);
+    for (int i = 0; i < 3000 && !wrong; ++i) {
+      const uint64_t key = random.below(kKeys);
+      if (random.below(10) == 0) {  // the engine overwrites the block on disk
+        uint64_t now = version[key].load();
+        if (now % 2 != 0 || !version[key].compare_exchange_strong(now, now + 1)) continue;
+        cache->erase({7, key});
+        version[key].store(now + 2);
+        cache->erase({7, key});
+        continue;
+      }
+      const uint64_t before = version[key].load();
+      const Lookup lookup = cache->get({7, key});
+      if (!lookup.hit()) {
+        const uint64_t on_disk = version[key].load() & ~uint64_t{1};
+        cache->put({7, key}, make_block({7, key}, size_of(key), on_disk), Origin::kRead,
+                   lookup.token);
+        continue;
+      }
+      const uint64_t after = version[key].load();
+      bool known = false;
+      for (uint64_t v = before & ~uint64_t{1}; v <= after && !known; v += 2) {
+        known = holds(lookup.pin.block(), {7, key}, size_of(key), v);
+      }
+      if (!known) wrong = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(wrong) << "seeds 1 to 4";
+  cache->drain();
+  EXPECT_EQ(cache->stats().damaged_blocks, 0u);
+}
+
+}  // namespace
+}  // namespace nvcache

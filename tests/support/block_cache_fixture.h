@@ -1,0 +1,79 @@
+// What tests of the block cache share: blocks whose bytes tell their key, and
+// caches opened from a specification or on a medium of the test's own.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/prng.h"
+#include "cache/block_cache_impl.h"
+#include "gtest/gtest.h"
+#include "nvcache/block_cache.h"
+
+namespace nvcache::test {
+
+// `version` tells one block of a key from its successor.
+inline std::vector<std::byte> make_block(const BlockKey& key, size_t size_bytes,
+                                         uint64_t version = 0) {
+  std::vector<std::byte> block(size_bytes);
+  Prng random(mix64(key.file) ^ mix64(key.offset + 1) ^ mix64(version + 2));
+  for (size_t i = 0; i < size_bytes; i += 8) {
+    const uint64_t word = random();
+    std::memcpy(block.data() + i, &word, std::min<size_t>(8, size_bytes - i));
+  }
+  return block;
+}
+
+inline bool holds(ByteView bytes, const BlockKey& key, size_t size_bytes, uint64_t version = 0) {
+  const std::vector<std::byte> want = make_block(key, size_bytes, version);
+  return bytes.size() == want.size() && std::memcmp(bytes.data(), want.data(), want.size()) == 0;
+}
+
+inline std::unique_ptr<BlockCache> open(const std::string& spec) {
+  absl::StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
+  EXPECT_TRUE(cache.ok()) << spec << ": " << cache.status();
+  return cache.ok() ? *std::move(cache) : nullptr;
+}
+
+// A cache on a medium that the test made.
+inline std::unique_ptr<BlockCacheImpl> make_on(const std::string& spec,
+                                               std::unique_ptr<Medium> medium,
+                                               Clock& clock = system_clock()) {
+  const absl::StatusOr<Config> config = parse_config(spec);
+  EXPECT_TRUE(config.ok()) << config.status();
+  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
+      BlockCacheImpl::make(*config, std::move(medium), clock);
+  EXPECT_TRUE(cache.ok()) << cache.status();
+  return *std::move(cache);
+}
+
+inline Verdict put(BlockCache& cache, const BlockKey& key, size_t size_bytes,
+                   uint64_t version = 0) {
+  return cache.put(key, make_block(key, size_bytes, version), Origin::kRead);
+}
+
+// A folder that goes with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "nvcache-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(std::string_view name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace nvcache::test

@@ -1,0 +1,256 @@
+// The block cache beyond its contract: metadata, damage, failing media, policies at work.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/virtual_clock.h"
+#include "medium/dram.h"
+#include "nlohmann/json.hpp"
+#include "support/block_cache_fixture.h"
+#include "support/failing_medium.h"
+
+namespace nvcache {
+namespace {
+
+using test::holds;
+using test::make_block;
+using test::put;
+
+uint64_t refused(const BlockCache& cache, Reason reason) {
+  return cache.stats().refused[static_cast<size_t>(reason)];
+}
+
+struct Budget {
+  const char* admission;
+  const char* eviction;
+  const char* verify;
+};
+
+class MetadataBudget : public testing::TestWithParam<Budget> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Policies, MetadataBudget,
+    testing::Values(Budget{"always", "clock", "never"}, Budget{"obp(0.1)", "lfru", "always"},
+                    Budget{"second_touch", "clock", "always"},
+                    Budget{"obp(0.5)+second_touch", "lru", "always"},
+                    Budget{"second_touch", "s3fifo", "always"},
+                    Budget{"second_touch", "lfru", "always"}));
+
+// All DRAM metadata together: at most 40 bytes per block, the cache full of 4 KiB blocks.
+TEST_P(MetadataBudget, IsAtMost40BytesPerBlock) {
+  const auto cache = test::open(std::string("nvcache://?size=256MiB&maintenance=0&admission=") +
+                                GetParam().admission + "&eviction=" + GetParam().eviction +
+                                "&verify=" + GetParam().verify);
+  const std::vector<std::byte> block = make_block({1, 1}, 4096);
+  for (uint64_t i = 0; i < 66'000; ++i) {
+    // Lookups enough for OBP, offers enough for second touch.
+    for (int n = 0; n < 12; ++n) cache->get({1, i});
+    for (int n = 0; n < 2; ++n) cache->put({1, i}, block, Origin::kRead);
+  }
+  const Stats stats = cache->stats();
+  ASSERT_GT(stats.blocks, 60'000u);
+  const double bytes = static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
+  RecordProperty("metadata_bytes_per_block", std::to_string(bytes));
+  EXPECT_LE(bytes, 40.0);
+  EXPECT_GE(bytes, 24.0 + 4.0) << "less than entries and index alone take";
+}
+
+TEST(BlockCache, AMixOf4To128KiBFillsTheMediumBeforeTheFirstEviction) {
+  const auto cache = test::open("nvcache://?size=64MiB&admission=always&eviction=clock");
+  Prng random(11);
+  uint64_t filled_bytes = 0;
+  for (uint64_t i = 0; cache->stats().evictions == 0; ++i) {
+    filled_bytes = cache->stats().data_bytes;
+    put(*cache, {1, i}, 4096 + random.below(124 << 10));
+  }
+  EXPECT_GE(static_cast<double>(filled_bytes) / (64 << 20), 0.97) << "seed 11";
+}
+
+TEST(BlockCache, RemovingBlocksWritesNothing) {
+  const auto cache = test::open("nvcache://?size=4MiB&admission=always&eviction=clock");
+  for (uint64_t i = 0; i < 500; ++i) put(*cache, {1, i}, 4096);
+  const uint64_t written = cache->stats().medium_written_bytes;
+  for (uint64_t i = 0; i < 250; ++i) cache->erase({1, i});
+  cache->erase_file(1);
+  EXPECT_EQ(cache->stats().blocks, 0u);
+  EXPECT_EQ(cache->stats().medium_written_bytes, written);
+}
+
+TEST(BlockCache, FlippedBytesAreACountedMiss) {
+  for (const char* io : {"mmap", "direct"}) {
+    SCOPED_TRACE(io);
+    test::TemporaryFolder folder;
+    const std::string path = folder.file("blocks");
+    const auto cache = test::open("nvcache://?size=4MiB&medium=file:" + path + ",io=" + io +
+                                  "&admission=always&eviction=clock");
+    for (uint64_t i = 0; i < 100; ++i) put(*cache, {1, i}, 4096);
+    cache->drain();
+    const int fd = ::open(path.c_str(), O_RDWR);
+    ASSERT_GE(fd, 0);
+    const std::vector<char> noise(4096, 'x');
+    for (off_t at = 0; at < (200 << 10); at += 4096) {
+      ASSERT_EQ(pwrite(fd, noise.data(), 100, at + 1000), 100);
+    }
+    fsync(fd);
+    close(fd);
+    uint64_t misses = 0;
+    for (uint64_t i = 0; i < 100; ++i) {
+      const Lookup lookup = cache->get({1, i});
+      if (!lookup.hit()) ++misses;
+      else EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
+    }
+    EXPECT_GE(misses, 40u);
+    EXPECT_EQ(cache->stats().damaged_blocks, misses);
+    // A damaged block is gone: it can be put anew.
+    EXPECT_EQ(cache->stats().blocks, 100 - misses);
+  }
+}
+
+TEST(BlockCache, WithoutVerificationTheSameDamageIsServed) {  // the control of the test above
+  test::TemporaryFolder folder;
+  const std::string path = folder.file("blocks");
+  const auto cache = test::open("nvcache://?size=4MiB&medium=file:" + path +
+                                "&admission=always&eviction=clock&verify=never");
+  put(*cache, {1, 1}, 4096);
+  const int fd = ::open(path.c_str(), O_RDWR);
+  ASSERT_EQ(pwrite(fd, "damage", 6, 100), 6);
+  close(fd);
+  const Lookup lookup = cache->get({1, 1});
+  ASSERT_TRUE(lookup.hit());
+  EXPECT_FALSE(holds(lookup.pin.block(), {1, 1}, 4096));
+}
+
+TEST(BlockCache, OverheadGatesAdmissionAndThawsWithLookups) {
+  const auto cache =
+      test::open("nvcache://?size=4MiB&admission=obp(0.1)&eviction=clock&maintenance=0");
+  EXPECT_TRUE(put(*cache, {1, 0}, 4096).admitted()) << "an empty cache can start";
+  for (uint64_t i = 1; i < 100; ++i) {
+    EXPECT_EQ(put(*cache, {1, i}, 4096).reason, Reason::kOverhead) << "a write burst is kept out";
+  }
+  for (uint64_t i = 0; i < 1000; ++i) cache->get({1, 500 + i});
+  uint64_t admitted = 0;
+  for (uint64_t i = 1; i < 500; ++i) admitted += put(*cache, {1, i}, 4096).admitted() ? 1 : 0;
+  EXPECT_NEAR(static_cast<double>(admitted), 100, 2);
+  EXPECT_NEAR(cache->stats().overhead_ratio, 0.1, 0.005);
+}
+
+TEST(BlockCache, BackgroundLookupsStayOutOfTheOverheadRatioAndTheHitRatio) {
+  const auto cache = test::open("nvcache://?size=4MiB&admission=obp(0.1)&eviction=clock");
+  put(*cache, {1, 0}, 4096);
+  for (uint64_t i = 0; i < 100'000; ++i) cache->get({9, i}, Caller::kBackground);
+  EXPECT_EQ(put(*cache, {1, 1}, 4096).reason, Reason::kOverhead);
+  cache->get({1, 0});
+  const Stats stats = cache->stats();
+  EXPECT_EQ(stats.hit_ratio(), 1.0);
+  EXPECT_EQ(stats.background_misses, 100'000u);
+  EXPECT_EQ(stats.misses, 100'000u);
+}
+
+TEST(BlockCache, WithoutEvictionAFullCacheRefuses) {
+  const auto cache = test::open("nvcache://?size=1MiB&admission=always&eviction=none");
+  uint64_t admitted = 0;
+  for (uint64_t i = 0; i < 1000; ++i) admitted += put(*cache, {1, i}, 4096).admitted() ? 1 : 0;
+  EXPECT_EQ(admitted, 256u);
+  EXPECT_EQ(refused(*cache, Reason::kNoSpace), 744u);
+  EXPECT_EQ(cache->stats().evictions, 0u);
+}
+
+TEST(BlockCache, LfruEvictsInItsPassesOnly) {
+  const absl::StatusOr<Config> config = parse_config(
+      "nvcache://?size=1MiB&admission=always&eviction=lfru(1)&maintenance=0&shards=1");
+  VirtualClock clock;
+  absl::StatusOr<std::unique_ptr<Medium>> medium =
+      open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, clock);
+  ASSERT_TRUE(medium.ok());
+  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> made =
+      BlockCacheImpl::make(*config, *std::move(medium), clock);
+  ASSERT_TRUE(made.ok());
+  BlockCacheImpl& cache = **made;
+  for (uint64_t i = 0; i < 256; ++i) ASSERT_TRUE(put(cache, {1, i}, 4096).admitted());
+  EXPECT_EQ(put(cache, {1, 999}, 4096).reason, Reason::kNoSpace);
+  for (int pass = 0; pass < 40; ++pass) {
+    clock.wait_until_ns(clock.now_ns() + 100'000'000);
+    for (uint64_t i = 0; i < 64; ++i) cache.get({1, i});  // in use: none of them may go
+    cache.maintain();
+  }
+  EXPECT_LE(cache.stats().used_bytes, 95u * (1 << 20) / 100);
+  EXPECT_TRUE(put(cache, {1, 999}, 4096).admitted());
+  for (uint64_t i = 0; i < 64; ++i) EXPECT_TRUE(cache.get({1, i}).hit()) << i;
+}
+
+TEST(BlockCache, LfruStopsUnderOverhead) {
+  VirtualClock clock;
+  auto medium = open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, clock);
+  ASSERT_TRUE(medium.ok());
+  const auto cache = test::make_on(
+      "nvcache://?size=1MiB&admission=obp(0.1)&eviction=lfru(1)&maintenance=0", *std::move(medium),
+      clock);
+  for (uint64_t i = 0; i < 256; ++i) {
+    for (int n = 0; n < 10; ++n) cache->get({1, i});
+    put(*cache, {1, i}, 4096);
+  }
+  ASSERT_GT(cache->stats().blocks, 250u);
+  for (int pass = 0; pass < 40; ++pass) {
+    clock.wait_until_ns(clock.now_ns() + 1'000'000'000);
+    cache->maintain();
+  }
+  // Evicting raises the ratio: it stops at the target, before there is room.
+  const uint64_t evicted = cache->stats().evictions;
+  EXPECT_LE(evicted, 5u);
+  for (int n = 0; n < 10'000; ++n) cache->get({1, 1});
+  cache->maintain();
+  EXPECT_GT(cache->stats().evictions, evicted) << "lookups let it go on";
+}
+
+TEST(BlockCache, AFailingMediumIsSwitchedOffAndNeverAnError) {
+  auto inner = open_medium("dram", {.size_bytes = 4 << 20, .max_size_bytes = 4 << 20},
+                           system_clock());
+  ASSERT_TRUE(inner.ok());
+  auto failing = std::make_unique<test::FailingMedium>(*std::move(inner));
+  test::FailingMedium* medium = failing.get();
+  const auto cache =
+      test::make_on("nvcache://?size=4MiB&admission=always&eviction=clock", std::move(failing));
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(put(*cache, {1, i}, 4096).admitted());
+  medium->fail_writes(absl::UnavailableError("EIO"));
+  EXPECT_EQ(put(*cache, {2, 1}, 4096).reason, Reason::kMediumFailed);
+  EXPECT_FALSE(cache->get({2, 1}).hit());
+  EXPECT_EQ(cache->stats().failed, 0u) << "one error is not the end";
+  for (uint64_t i = 2; i < 40; ++i) put(*cache, {2, i}, 4096);
+  const Stats stats = cache->stats();
+  EXPECT_EQ(stats.failed, 1u);
+  EXPECT_GE(stats.medium_errors, 16u);
+  EXPECT_GT(stats.refused[static_cast<size_t>(Reason::kMediumFailed)], 0u);
+  EXPECT_FALSE(cache->get({1, 1}).hit()) << "off";
+}
+
+TEST(BlockCache, StatsAgreeInJsonAndPrometheus) {
+  const auto cache = test::open("nvcache://?size=1MiB&admission=obp(0.1)&eviction=clock");
+  put(*cache, {1, 1}, 4096);
+  put(*cache, {1, 2}, 4096);
+  cache->get({1, 1});
+  const Stats stats = cache->stats();
+  const nlohmann::json json = nlohmann::json::parse(stats.to_json());
+  EXPECT_EQ(json["hits"], 1);
+  EXPECT_EQ(json["refused"]["overhead"], 1);
+  EXPECT_EQ(json["medium"], "dram");
+  const std::string text = stats.to_prometheus();
+  EXPECT_THAT(text, testing::HasSubstr("nvcache_hits_total 1\n"));
+  EXPECT_THAT(text, testing::HasSubstr("nvcache_refused_total{reason=\"overhead\"} 1\n"));
+  EXPECT_THAT(text, testing::HasSubstr("# TYPE nvcache_blocks gauge\n"));
+}
+
+TEST(BlockCache, OnePolicyOrderUnderOneShard) {
+  const auto cache =
+      test::open("nvcache://?size=64KiB&admission=always&eviction=lru&shards=1");
+  for (uint64_t i = 0; i < 16; ++i) put(*cache, {1, i}, 4096);
+  cache->get({1, 0});
+  put(*cache, {1, 16}, 4096);  // evicts 1, the least recently used
+  EXPECT_TRUE(cache->get({1, 0}).hit());
+  EXPECT_FALSE(cache->get({1, 1}).hit());
+  EXPECT_TRUE(cache->get({1, 2}).hit());
+}
+
+}  // namespace
+}  // namespace nvcache

@@ -1,0 +1,97 @@
+#include "cache/config.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace nvcache {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::string& spec) {
+  const absl::StatusOr<Config> config = parse_config(spec);
+  EXPECT_FALSE(config.ok()) << spec;
+  if (config.ok()) return "";
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(config.status().message());
+}
+
+TEST(Config, ReadsEveryKey) {
+  const absl::StatusOr<Config> config = parse_config(
+      "nvcache://?size=1GiB&max_size=2GiB&medium=file:/mnt/x&admission=small_bypass(16GiB)+obp(0.2)"
+      "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->size_bytes, 1u << 30);
+  EXPECT_EQ(config->max_size_bytes, 2u << 30);
+  EXPECT_EQ(config->medium, "file:/mnt/x");
+  EXPECT_EQ(config->admission, "small_bypass(16GiB)+obp(0.2)");
+  EXPECT_EQ(config->eviction, "clock");
+  EXPECT_EQ(config->verify, Verify::kAlways);
+  EXPECT_EQ(config->shards, 8u);
+  EXPECT_EQ(config->write_queue_bytes, 4u << 20);
+  EXPECT_EQ(config->maintenance_seconds, 0.5);
+  EXPECT_EQ(config->seed, 9u);
+}
+
+TEST(Config, DefaultsAreThePapersPolicies) {
+  const absl::StatusOr<Config> config = parse_config("nvcache://?size=64MiB");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->medium, "dram");
+  EXPECT_EQ(config->admission, "obp(0.1)");
+  EXPECT_EQ(config->eviction, "lfru");
+  EXPECT_EQ(config->max_size_bytes, config->size_bytes);
+}
+
+TEST(Config, PercentEncodingIsDecoded) {
+  const absl::StatusOr<Config> config =
+      parse_config("nvcache://?size=1MiB&medium=file:/a%26b%3Dc%25d");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->medium, "file:/a&b=c%d");
+  EXPECT_THAT(error_of("nvcache://?size=1MiB&medium=file:%2"), HasSubstr("medium"));
+  EXPECT_THAT(error_of("nvcache://?size=1MiB&medium=file:%zz"), HasSubstr("%XX"));
+}
+
+TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
+  struct Case {
+    const char* spec;
+    const char* key;
+    const char* given;
+    const char* allowed;
+  };
+  const Case cases[] = {
+      {"nvcache://?size=banana", "size", "banana", "64KiB"},
+      {"nvcache://?size=1", "size", "'1'", "64.0 KiB to 16.0 TiB"},
+      {"nvcache://?medium=dram", "size", "required", "size=1GiB"},
+      {"nvcache://?size=1GiB&colour=red", "colour", "not a key", "admission"},
+      {"nvcache://?size=1GiB&size=2GiB", "size", "size=2GiB", "at most once"},
+      {"nvcache://?size=2GiB&max_size=1GiB", "max_size", "1.00 GiB", "at least size"},
+      {"nvcache://?size=1GiB&verify=maybe", "verify", "maybe", "auto, always, never"},
+      {"nvcache://?size=1GiB&shards=3", "shards", "3", "power of two"},
+      {"nvcache://?size=1GiB&shards=x", "shards", "x", "power of two"},
+      {"nvcache://?size=1GiB&maintenance=-1", "maintenance", "-1", "0 to 3600"},
+      {"nvcache://?size=1GiB&admission=obp(2x)", "admission", "obp(2x)", "allowed"},
+      {"nvcache://?size=1GiB&admission=magic", "admission", "magic", "second_touch"},
+      {"nvcache://?size=1GiB&eviction=fifo3", "eviction", "fifo3", "s3fifo"},
+      {"nvcache://?size=1GiB&medium=", "medium", "''", "dram"},
+      {"rocks://?size=1GiB", "specification", "rocks://", "nvcache://?size"},
+      {"nvcache://host?size=1GiB", "specification", "host", "nvcache://?size"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.spec);
+    const std::string error = error_of(c.spec);
+    EXPECT_THAT(error, HasSubstr(c.key));
+    EXPECT_THAT(error, HasSubstr(c.given));
+    EXPECT_THAT(error, HasSubstr(c.allowed));
+  }
+}
+
+TEST(Config, ControlCharactersAreNotEchoed) {
+  const std::string error = error_of("nvcache://?size=1MiB&\x1b[31m=1");
+  EXPECT_THAT(error, HasSubstr("\\x1b"));
+  EXPECT_EQ(error.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nvcache
