@@ -38,8 +38,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
       const Config& config, std::unique_ptr<Medium> medium, Clock& clock);
   ~BlockCacheImpl() override;  // all pins must be gone
 
-  Lookup get(const BlockKey& key, Caller caller) override;
-  Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token) override;
+  Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) override;
+  Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) override;
   bool erase(const BlockKey& key) override;
   uint64_t erase_file(uint64_t file) override;
   absl::Status resize(uint64_t size_bytes) override;

@@ -33,9 +33,18 @@ void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {
         return;
       }
     }
-    bucket.passed.fetch_add(1, std::memory_order_release);
+    count_passing(bucket, hash, +1);
     if (++at == buckets_in(shape)) at = 0;
   }
+}
+
+void BlockIndex::count_passing(Bucket& bucket, uint64_t hash, int change) {
+  constexpr uint32_t kStuck = 15;
+  const uint32_t counts = bucket.passed.load(std::memory_order_relaxed);
+  const uint32_t count = (counts & passed_mask(hash)) >> passed_shift(hash);
+  if (count == kStuck) return;
+  const uint32_t changed = (count + static_cast<uint32_t>(change)) << passed_shift(hash);
+  bucket.passed.store((counts & ~passed_mask(hash)) | changed, std::memory_order_release);
 }
 
 void BlockIndex::erase(uint64_t hash, uint32_t slot) {
@@ -48,7 +57,7 @@ void BlockIndex::erase(uint64_t hash, uint32_t slot) {
       if (cell.load(std::memory_order_relaxed) != value) continue;
       cell.store(0, std::memory_order_release);
       for (uint32_t back = first; back != at;) {
-        buckets[back].passed.fetch_sub(1, std::memory_order_release);
+        count_passing(buckets[back], hash, -1);
         if (++back == buckets_in(shape)) back = 0;
       }
       --entries_;

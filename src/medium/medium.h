@@ -23,12 +23,13 @@ struct Extent {
 };
 
 struct Traits {
-  std::string name;                     // "dram", "file", "modelled:optane (emulated)"
-  bool byte_addressable = false;        // direct() is not empty
-  bool persistent = false;              // bytes may outlive the process: verify them
-  bool emulated = false;                // costs are modelled, not the hardware's own
-  bool charges_direct_reads = false;    // on_direct_read() must be called
-  uint32_t io_granularity_bytes = 1;    // offsets, sizes and buffers of read/write are multiples of this
+  std::string name;                   // "dram", "file", "modelled:optane (emulated)"
+  bool byte_addressable = false;      // direct() is not empty
+  bool persistent = false;            // bytes may outlive the process: verify them
+  bool emulated = false;              // costs are modelled, not the hardware's own
+  bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
+  uint32_t io_granularity_bytes =
+      1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;
 };
 
@@ -51,13 +52,15 @@ class Medium {
   [[nodiscard]] virtual absl::Status flush(Extent) { return absl::OkStatus(); }
   [[nodiscard]] virtual absl::Status drain() { return absl::OkStatus(); }
 
-  // All bytes in place, valid until the medium is destroyed (resize() included);
-  // empty where the medium is not byte-addressable.
+  // All bytes in place up to the largest size, valid until the medium is destroyed
+  // (resize() included); empty where the medium is not byte-addressable. Bytes past
+  // size_bytes() must not be touched.
   virtual ByteView direct() const { return {}; }
 
-  // Called before an extent of direct() is read in place, so that a decorator
-  // can charge what the access costs. A no-op elsewhere.
-  virtual void on_direct_read(Extent) {}
+  // Called before an extent of direct() is read in place: a decorator charges what
+  // the access costs, and a mapped file checks that the bytes can still be read
+  // (DATA_LOSS or UNAVAILABLE: do not touch them). A no-op where neither is needed.
+  [[nodiscard]] virtual absl::Status on_direct_read(Extent) { return absl::OkStatus(); }
 
   // Gives space back to, or takes it from, the system; bytes below the smaller
   // of the two sizes keep their contents. At most the `max_size_bytes` given at

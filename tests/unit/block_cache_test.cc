@@ -208,8 +208,8 @@ TEST(BlockCache, AFailingMediumIsSwitchedOffAndNeverAnError) {
   auto inner = open_medium("dram", {.size_bytes = 4 << 20, .max_size_bytes = 4 << 20},
                            system_clock());
   ASSERT_TRUE(inner.ok());
-  auto failing = std::make_unique<test::FailingMedium>(*std::move(inner));
-  test::FailingMedium* medium = failing.get();
+  auto failing = std::make_unique<FailingMedium>(*std::move(inner));
+  FailingMedium* medium = failing.get();
   const auto cache =
       test::make_on("nvcache://?size=4MiB&admission=always&eviction=clock", std::move(failing));
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(put(*cache, {1, i}, 4096).admitted());

@@ -1,0 +1,25 @@
+// What the adapters share: opening the cache that CacheOptions ask for, and
+// Abseil's statuses as RocksDB's.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nvcache/block_cache.h"
+#include "nvcache/rocksdb.h"
+#include "rocksdb/status.h"
+
+namespace nvcache::rocksdb {
+
+// The status with the same meaning, and the same message.
+::rocksdb::Status to_rocksdb(const absl::Status& status);
+
+// options.cache, or else a cache opened from options.spec.
+absl::StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options);
+
+// Medium, size and policies on indented lines, as RocksDB's info log has them.
+std::string printable_options(const BlockCache& cache);
+
+}  // namespace nvcache::rocksdb

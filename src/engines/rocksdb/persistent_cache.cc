@@ -1,0 +1,79 @@
+#include "engines/rocksdb/persistent_cache.h"
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "engines/rocksdb/caller.h"
+#include "engines/rocksdb/key.h"
+#include "engines/rocksdb/open.h"
+
+namespace nvcache::rocksdb {
+
+using ::rocksdb::Slice;
+using ::rocksdb::Status;
+
+PersistentCache::PersistentCache(std::shared_ptr<BlockCache> cache) : cache_(std::move(cache)) {}
+
+Status PersistentCache::Insert(const Slice& key, const char* data, size_t size) {
+  BlockKey block_key;
+  if (!parse_key(key, Form::kRaw, &block_key)) {
+    return Status::NotSupported("nvcache: cache keys are 16 bytes");
+  }
+  const Verdict verdict =
+      cache_->put(block_key, {reinterpret_cast<const std::byte*>(data), size}, Origin::kRead);
+  // No message: refusals are common, and a message is an allocation.
+  const bool present = verdict.admitted() || verdict.reason == Reason::kDuplicate;
+  return present ? Status::OK() : Status::TryAgain();
+}
+
+Status PersistentCache::Lookup(const Slice& key, std::unique_ptr<char[]>* data, size_t* size) {
+  BlockKey block_key;
+  if (!parse_key(key, Form::kRaw, &block_key)) return Status::NotFound();
+  const nvcache::Lookup lookup = cache_->get(block_key, current_caller());
+  if (!lookup.hit()) return Status::NotFound();
+  const ByteView block = lookup.pin.block();
+  data->reset(new (std::nothrow) char[block.size()]);
+  if (*data == nullptr) return Status::NotFound();  // RocksDB then reads the disk
+  std::memcpy(data->get(), block.data(), block.size());
+  *size = block.size();
+  return Status::OK();
+}
+
+PersistentCache::StatsType PersistentCache::Stats() {
+  const nvcache::Stats stats = cache_->stats();
+  std::map<std::string, double> tier = {
+      {"hits", stats.hits},
+      {"misses", stats.misses},
+      {"inserts", stats.inserts},
+      {"removals", stats.removals},
+      {"evictions", stats.evictions},
+      {"damaged_blocks", stats.damaged_blocks},
+      {"medium_errors", stats.medium_errors},
+      {"medium_read_bytes", stats.medium_read_bytes},
+      {"medium_written_bytes", stats.medium_written_bytes},
+      {"overhead_ratio", stats.overhead_ratio},
+      {"blocks", stats.blocks},
+      {"data_bytes", stats.data_bytes},
+      {"size_bytes", stats.size_bytes},
+      {"failed", stats.failed},
+  };
+  return {std::move(tier)};
+}
+
+std::string PersistentCache::GetPrintableOptions() const { return printable_options(*cache_); }
+
+Status NewPersistentCache(const CacheOptions& options,
+                          std::shared_ptr<::rocksdb::PersistentCache>* persistent,
+                          std::shared_ptr<BlockCache>* opened) {
+  absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
+  if (!cache.ok()) return to_rocksdb(cache.status());
+  if (opened != nullptr) *opened = *cache;
+  *persistent = std::make_shared<PersistentCache>(*std::move(cache));
+  return Status::OK();
+}
+
+}  // namespace nvcache::rocksdb

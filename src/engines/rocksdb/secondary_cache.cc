@@ -1,0 +1,197 @@
+#include "engines/rocksdb/secondary_cache.h"
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include "engines/rocksdb/caller.h"
+#include "engines/rocksdb/key.h"
+#include "engines/rocksdb/open.h"
+
+namespace nvcache::rocksdb {
+namespace {
+
+using ::rocksdb::Slice;
+using ::rocksdb::Status;
+
+// A lookup's answer, ready from the start. RocksDB takes the object out of it.
+class Found final : public ::rocksdb::SecondaryCacheResultHandle {
+ public:
+  Found(void* object, size_t charge) : object_(object), charge_(charge) {}
+  bool IsReady() override { return true; }
+  void Wait() override {}
+  void* Value() override { return object_; }
+  size_t Size() override { return charge_; }
+
+ private:
+  void* object_;
+  size_t charge_;
+};
+
+// A buffer a thread, of the largest block the thread saved: no allocation per block.
+class Scratch {
+ public:
+  // Null if there is no memory. Valid until the thread's next call.
+  std::byte* at_least(size_t bytes) {
+    if (bytes > capacity_) {
+      buffer_.reset(new (std::nothrow) std::byte[bytes]);
+      capacity_ = buffer_ == nullptr ? 0 : bytes;
+    }
+    return buffer_.get();
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> buffer_;
+  size_t capacity_ = 0;
+};
+
+Scratch& thread_scratch() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+// Offered in place of a block that is too large, which is refused by its size
+// alone: so the refusal is counted, and the block is not copied. Never touched.
+ByteView too_large() {
+  static std::byte untouched[kMaxBlockBytes + 1];
+  return {untouched, sizeof untouched};
+}
+
+Status not_a_cache_key() { return Status::NotSupported("nvcache: cache keys are 16 bytes"); }
+
+}  // namespace
+
+SecondaryCache::SecondaryCache(std::shared_ptr<BlockCache> cache, bool exclusive)
+    : cache_(std::move(cache)), exclusive_(exclusive) {}
+
+std::string SecondaryCache::GetPrintableOptions() const { return printable_options(*cache_); }
+
+Status SecondaryCache::offer(const Slice& key, void* value,
+                             const ::rocksdb::Cache::CacheItemHelper* helper) {
+  BlockKey block_key;
+  if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
+  if (value == nullptr || helper == nullptr || helper->size_cb == nullptr ||
+      helper->saveto_cb == nullptr) {
+    return Status::NotSupported("nvcache: the value cannot be saved");
+  }
+  const size_t size = helper->size_cb(value);
+  if (size > kMaxBlockBytes) {
+    cache_->put(block_key, too_large(), Origin::kRead);
+    return Status::OK();
+  }
+  std::byte* const buffer = thread_scratch().at_least(size);
+  if (buffer == nullptr && size > 0) return Status::MemoryLimit("nvcache: no memory for a block");
+  Status saved = helper->saveto_cb(value, 0, size, reinterpret_cast<char*>(buffer));
+  if (!saved.ok()) return saved;
+  // Blocks come here when they leave DRAM, whichever path brought them there.
+  cache_->put(block_key, {buffer, size}, Origin::kRead);
+  return Status::OK();
+}
+
+template <typename Create>
+SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_erase, bool& kept,
+                                                  Create create) {
+  kept = false;
+  BlockKey block_key;
+  if (!parse_key(key, Form::kParsed, &block_key)) return nullptr;
+  // Qualified names: Lookup is a method here.
+  nvcache::Lookup lookup = cache_->get(block_key, current_caller());
+  if (!lookup.hit()) return nullptr;
+
+  void* object = nullptr;
+  size_t charge = 0;
+  const ByteView block = lookup.pin.block();
+  const Status created =
+      create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), &object, &charge);
+  // RocksDB's callbacks copy what they keep, so the block can be let go.
+  lookup.pin = Pin();
+  if (!created.ok() || object == nullptr) {
+    cache_->erase(block_key);  // no later lookup could use it either
+    return nullptr;
+  }
+  if (exclusive_ && advise_erase) {
+    cache_->erase(block_key);
+  } else {
+    kept = true;
+  }
+  return std::make_unique<Found>(object, charge);
+}
+
+#if ROCKSDB_MAJOR < 8
+
+Status SecondaryCache::Insert(const Slice& key, void* value,
+                              const ::rocksdb::Cache::CacheItemHelper* helper) {
+  return offer(key, value, helper);
+}
+
+SecondaryCache::ResultHandle SecondaryCache::Lookup(
+    const Slice& key, const ::rocksdb::Cache::CreateCallback& create_cb, bool /*wait*/,
+    bool advise_erase, bool& is_in_sec_cache) {
+  return find(key, advise_erase, is_in_sec_cache,
+              [&create_cb](const Slice& block, void** object, size_t* charge) {
+                return create_cb(block.data(), block.size(), object, charge);
+              });
+}
+
+#else
+
+Status SecondaryCache::Insert(const Slice& key, ::rocksdb::Cache::ObjectPtr value,
+                              const ::rocksdb::Cache::CacheItemHelper* helper,
+                              bool /*force_insert*/) {
+  // Admission is the cache's to decide: it knows what a write costs the medium.
+  return offer(key, value, helper);
+}
+
+Status SecondaryCache::InsertSaved(const Slice& key, const Slice& saved,
+                                   ::rocksdb::CompressionType type,
+                                   ::rocksdb::CacheTier /*source*/) {
+  BlockKey block_key;
+  if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
+  if (type != ::rocksdb::kNoCompression) {
+    return Status::NotSupported("nvcache: saved blocks must be uncompressed");
+  }
+  cache_->put(block_key, {reinterpret_cast<const std::byte*>(saved.data()), saved.size()},
+              Origin::kRead);
+  return Status::OK();
+}
+
+SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
+                                                    const ::rocksdb::Cache::CacheItemHelper* helper,
+                                                    ::rocksdb::Cache::CreateContext* create_context,
+                                                    bool /*wait*/, bool advise_erase,
+                                                    ::rocksdb::Statistics* /*stats*/,
+                                                    bool& kept_in_sec_cache) {
+  if (helper == nullptr || helper->create_cb == nullptr) return nullptr;
+  return find(key, advise_erase, kept_in_sec_cache,
+              [&](const Slice& block, void** object, size_t* charge) {
+                return helper->create_cb(block, ::rocksdb::kNoCompression,
+                                         ::rocksdb::CacheTier::kVolatileTier, create_context,
+                                         /*allocator=*/nullptr, object, charge);
+              });
+}
+
+#endif
+
+void SecondaryCache::Erase(const Slice& key) {
+  BlockKey block_key;
+  if (parse_key(key, Form::kParsed, &block_key)) cache_->erase(block_key);
+}
+
+Status SecondaryCache::SetCapacity(size_t capacity) { return to_rocksdb(cache_->resize(capacity)); }
+
+Status SecondaryCache::GetCapacity(size_t& capacity) {
+  capacity = cache_->stats().size_bytes;
+  return Status::OK();
+}
+
+Status NewSecondaryCache(const CacheOptions& options,
+                         std::shared_ptr<::rocksdb::SecondaryCache>* secondary,
+                         std::shared_ptr<BlockCache>* opened) {
+  absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
+  if (!cache.ok()) return to_rocksdb(cache.status());
+  if (opened != nullptr) *opened = *cache;
+  *secondary = std::make_shared<SecondaryCache>(*std::move(cache), options.exclusive);
+  return Status::OK();
+}
+
+}  // namespace nvcache::rocksdb

@@ -1,0 +1,73 @@
+// A rocksdb::SecondaryCache over a BlockCache: holds the blocks that RocksDB's own
+// block cache evicted, uncompressed, and serves them before the disk is read.
+//
+// Thread-safe. No exception leaves it, and no failure of the medium does: a block
+// is then not kept, or not found. Lookups are answered at once, those of
+// MultiGet (wait == false) too, so that WaitAll has nothing to do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nvcache/block_cache.h"
+#include "rocksdb/secondary_cache.h"
+#include "rocksdb/version.h"
+
+#if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 11)
+#error "RocksDB 7.9 to 8.10 change SecondaryCache from release to release: use 7.8, or 8.11 and up"
+#endif
+
+namespace nvcache::rocksdb {
+
+class SecondaryCache final : public ::rocksdb::SecondaryCache {
+ public:
+  using ResultHandle = std::unique_ptr<::rocksdb::SecondaryCacheResultHandle>;
+
+  // `exclusive`: as CacheOptions::exclusive.
+  SecondaryCache(std::shared_ptr<BlockCache> cache, bool exclusive);
+
+  const char* Name() const override { return "nvcache"; }
+  std::string GetPrintableOptions() const override;
+
+  // Offers the value for admission; OK whether or not it was admitted.
+  // NotSupported for a key that is not 16 bytes, or a value that cannot be saved.
+#if ROCKSDB_MAJOR < 8
+  ::rocksdb::Status Insert(const ::rocksdb::Slice& key, void* value,
+                           const ::rocksdb::Cache::CacheItemHelper* helper) override;
+  ResultHandle Lookup(const ::rocksdb::Slice& key,
+                      const ::rocksdb::Cache::CreateCallback& create_cb, bool wait,
+                      bool advise_erase, bool& is_in_sec_cache) override;
+#else
+  ::rocksdb::Status Insert(const ::rocksdb::Slice& key, ::rocksdb::Cache::ObjectPtr value,
+                           const ::rocksdb::Cache::CacheItemHelper* helper,
+                           bool force_insert) override;
+  // Uncompressed bytes only: NotSupported for others.
+  ::rocksdb::Status InsertSaved(const ::rocksdb::Slice& key, const ::rocksdb::Slice& saved,
+                                ::rocksdb::CompressionType type,
+                                ::rocksdb::CacheTier source) override;
+  ResultHandle Lookup(const ::rocksdb::Slice& key, const ::rocksdb::Cache::CacheItemHelper* helper,
+                      ::rocksdb::Cache::CreateContext* create_context, bool wait, bool advise_erase,
+                      ::rocksdb::Statistics* stats, bool& kept_in_sec_cache) override;
+#endif
+
+  bool SupportForceErase() const override { return exclusive_; }
+  void Erase(const ::rocksdb::Slice& key) override;
+  void WaitAll(std::vector<::rocksdb::SecondaryCacheResultHandle*>) override {}
+
+  ::rocksdb::Status SetCapacity(size_t capacity) override;
+  ::rocksdb::Status GetCapacity(size_t& capacity) override;
+
+ private:
+  ::rocksdb::Status offer(const ::rocksdb::Slice& key, void* value,
+                          const ::rocksdb::Cache::CacheItemHelper* helper);
+
+  // create(bytes, &object, &charge) makes RocksDB's object of a cached block.
+  template <typename Create>
+  ResultHandle find(const ::rocksdb::Slice& key, bool advise_erase, bool& kept, Create create);
+
+  const std::shared_ptr<BlockCache> cache_;
+  const bool exclusive_;
+};
+
+}  // namespace nvcache::rocksdb

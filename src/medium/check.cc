@@ -1,0 +1,71 @@
+#include "medium/check.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "base/text.h"
+
+namespace nvcache {
+
+absl::Status check_range(std::string_view medium, uint64_t offset, uint64_t length,
+                         uint64_t size_bytes) {
+  if (offset <= size_bytes && length <= size_bytes - offset) return absl::OkStatus();
+  return absl::OutOfRangeError(fmt::format("{}: {} bytes at offset {} lie past the end at {}",
+                                           medium, length, offset, size_bytes));
+}
+
+absl::Status check_granularity(std::string_view medium, uint64_t offset, const void* buffer,
+                               uint64_t length, uint32_t granularity_bytes) {
+  const uint64_t bits = offset | length | reinterpret_cast<uintptr_t>(buffer);
+  if (bits % granularity_bytes == 0) return absl::OkStatus();
+  return invalid_argument("{}: offset {}, size {} and the buffer's address must be multiples of {}",
+                          medium, offset, length, granularity_bytes);
+}
+
+absl::Status check_resize(std::string_view medium, uint64_t size_bytes, uint64_t max_size_bytes) {
+  if (size_bytes > 0 && size_bytes <= max_size_bytes) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      fmt::format("{}: cannot resize to {} bytes; allowed: 1 to {} (the max_size given at open)",
+                  medium, size_bytes, max_size_bytes));
+}
+
+absl::Status errno_status(std::string_view operation, std::string_view path, int error_number) {
+  const std::string message =
+      fmt::format("{} {}: {}", operation, path, std::generic_category().message(error_number));
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case ENOMEM:
+      return absl::ResourceExhaustedError(message);
+    case EIO:
+      return absl::DataLossError(message);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::PermissionDeniedError(message);
+    case ENOENT:
+    case ENOTDIR:
+      return absl::NotFoundError(message);
+    default:
+      return absl::UnavailableError(message);
+  }
+}
+
+absl::StatusOr<MediumOptions> complete_options(std::string_view medium,
+                                               const MediumOptions& options) {
+  MediumOptions complete = options;
+  if (complete.size_bytes == 0) {
+    return invalid_argument("{}: size is 0; allowed: at least 1 byte", medium);
+  }
+  if (complete.max_size_bytes == 0) complete.max_size_bytes = complete.size_bytes;
+  if (complete.max_size_bytes < complete.size_bytes) {
+    return invalid_argument(
+        "{}: max_size {} is below size {}; allowed: size or more, or 0 for size", medium,
+        complete.max_size_bytes, complete.size_bytes);
+  }
+  return complete;
+}
+
+}  // namespace nvcache

@@ -1,0 +1,101 @@
+#include "medium/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace nvcache {
+namespace {
+
+constexpr double kNoWriters = 1e-6;      // below this a medium reads as if alone
+constexpr size_t kExpectedWriters = 64;  // room kept so that a write seldom allocates
+
+}  // namespace
+
+CostModel::CostModel(const Profile& profile) : profile_(profile) {
+  for (size_t i = 0; i < points_.size(); ++i) {
+    points_[i] = profile.curve[i].writers;
+    log_read_[i] = std::log(profile.curve[i].read_gb_s);
+    log_write_[i] = std::log(profile.curve[i].write_gb_s);
+  }
+  write_ends_ns_.reserve(kExpectedWriters);
+}
+
+uint64_t CostModel::start_read(uint64_t now_ns, uint64_t size_bytes) {
+  const uint64_t now = advance(now_ns);
+  const double bytes = transfer_bytes(size_bytes);
+  const double gb_s = read_gb_s(smoothed_writers_);
+  const double slowdown = profile_.curve[0].read_gb_s / gb_s;
+  double alone_ns = static_cast<double>(profile_.read_latency_ns);
+  if (profile_.stream_gb_s > 0) alone_ns += bytes / profile_.stream_gb_s;
+  const auto start = static_cast<double>(now);
+  read_pipe_free_ns_ = std::max(start, read_pipe_free_ns_) + bytes / gb_s;
+  return static_cast<uint64_t>(
+      std::llround(std::max(read_pipe_free_ns_, start + alone_ns * slowdown)));
+}
+
+uint64_t CostModel::start_write(uint64_t now_ns, uint64_t size_bytes) {
+  const uint64_t now = advance(now_ns);
+  const auto in_flight = static_cast<double>(write_ends_ns_.size() + 1);
+  const auto start = static_cast<double>(now);
+  write_pipe_free_ns_ =
+      std::max(start, write_pipe_free_ns_) + transfer_bytes(size_bytes) / write_gb_s(in_flight);
+  const auto done = static_cast<uint64_t>(std::llround(
+      std::max(write_pipe_free_ns_, start + static_cast<double>(profile_.write_latency_ns))));
+  write_ends_ns_.push_back(done);
+  std::push_heap(write_ends_ns_.begin(), write_ends_ns_.end(), std::greater<>());
+  return done;
+}
+
+double CostModel::writers(uint64_t now_ns) {
+  advance(now_ns);
+  return smoothed_writers_;
+}
+
+double CostModel::read_gb_s(double writers) const {
+  if (writers < kNoWriters) return profile_.curve[0].read_gb_s;
+  return std::exp(interpolate(log_read_, writers));
+}
+
+double CostModel::write_gb_s(double writers) const {
+  return std::exp(interpolate(log_write_, writers));
+}
+
+double CostModel::interpolate(const Curve& log_gb_s, double writers) const {
+  for (size_t i = 1; i < points_.size(); ++i) {
+    if (writers > points_[i]) continue;
+    const double share = (writers - points_[i - 1]) / (points_[i] - points_[i - 1]);
+    return log_gb_s[i - 1] + share * (log_gb_s[i] - log_gb_s[i - 1]);
+  }
+  return log_gb_s.back();
+}
+
+// Brings w up to now, ending the writes that have ended meanwhile in their order.
+uint64_t CostModel::advance(uint64_t now_ns) {
+  const uint64_t now = std::max(now_ns, last_ns_);
+  while (!write_ends_ns_.empty() && write_ends_ns_.front() <= now) {
+    smooth_until(write_ends_ns_.front());
+    std::pop_heap(write_ends_ns_.begin(), write_ends_ns_.end(), std::greater<>());
+    write_ends_ns_.pop_back();
+  }
+  smooth_until(now);
+  return now;
+}
+
+void CostModel::smooth_until(uint64_t when_ns) {
+  if (when_ns <= last_ns_) return;
+  const auto in_flight = static_cast<double>(write_ends_ns_.size());
+  if (in_flight > 0 || smoothed_writers_ >= kNoWriters) {
+    const double elapsed = static_cast<double>(when_ns - last_ns_);
+    const double kept = std::exp(-elapsed / static_cast<double>(profile_.settle_ns));
+    smoothed_writers_ = in_flight + (smoothed_writers_ - in_flight) * kept;
+  }
+  last_ns_ = when_ns;
+}
+
+double CostModel::transfer_bytes(uint64_t size_bytes) const {
+  const uint64_t unit = profile_.transfer_bytes;
+  return static_cast<double>((size_bytes + unit - 1) / unit * unit);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,36 @@
+// io=direct of the file medium: see medium/file.h.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "medium/medium.h"
+#include "medium/preallocated_file.h"
+
+namespace nvcache {
+
+class DirectFileMedium final : public Medium {
+ public:
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
+                                                                    MediumOptions options);
+
+  uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
+  const Traits& traits() const override { return traits_; }
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+
+ private:
+  DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes,
+                   uint32_t granularity_bytes);
+  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+
+  const std::unique_ptr<PreallocatedFile> file_;
+  std::atomic<uint64_t> size_bytes_;
+  const Traits traits_;
+};
+
+}  // namespace nvcache

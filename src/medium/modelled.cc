@@ -1,0 +1,81 @@
+#include "medium/modelled.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "medium/check.h"
+
+namespace nvcache {
+namespace {
+
+Traits emulated_traits(const Profile& profile, const Traits& inner) {
+  Traits traits = inner;
+  traits.name = fmt::format("modelled:{} (emulated)", profile.name);
+  traits.emulated = true;
+  traits.byte_addressable = inner.byte_addressable && profile.byte_addressable;
+  traits.charges_direct_reads = traits.byte_addressable;
+  if (!profile.byte_addressable) {
+    traits.io_granularity_bytes = std::max(inner.io_granularity_bytes, profile.transfer_bytes);
+  }
+  return traits;
+}
+
+}  // namespace
+
+ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock)
+    : inner_(std::move(inner)),
+      clock_(clock),
+      traits_(emulated_traits(profile, inner_->traits())),
+      model_(profile) {}
+
+absl::Status ModelledMedium::read(uint64_t offset, MutableBytes into) {
+  if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+  const uint64_t done_ns = charge_read(into.size());
+  absl::Status status = inner_->read(offset, into);
+  clock_.wait_until_ns(done_ns);
+  return status;
+}
+
+absl::Status ModelledMedium::write(uint64_t offset, ByteView from) {
+  if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+  const uint64_t done_ns = charge_write(from.size());
+  absl::Status status = inner_->write(offset, from);
+  clock_.wait_until_ns(done_ns);
+  return status;
+}
+
+ByteView ModelledMedium::direct() const {
+  return traits_.byte_addressable ? inner_->direct() : ByteView{};
+}
+
+absl::Status ModelledMedium::on_direct_read(Extent extent) {
+  const uint64_t done_ns = charge_read(extent.size_bytes);
+  absl::Status status = inner_->on_direct_read(extent);
+  clock_.wait_until_ns(done_ns);
+  return status;
+}
+
+absl::Status ModelledMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
+
+uint64_t ModelledMedium::charge_read(uint64_t size_bytes) {
+  const uint64_t now_ns = clock_.now_ns();
+  MutexLock lock(mutex_);
+  return model_.start_read(now_ns, size_bytes);
+}
+
+uint64_t ModelledMedium::charge_write(uint64_t size_bytes) {
+  const uint64_t now_ns = clock_.now_ns();
+  MutexLock lock(mutex_);
+  return model_.start_write(now_ns, size_bytes);
+}
+
+// Refused accesses are not charged.
+absl::Status ModelledMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+  if (absl::Status status = check_range(traits_.name, offset, length, size_bytes()); !status.ok()) {
+    return status;
+  }
+  return check_granularity(traits_.name, offset, buffer, length, traits_.io_granularity_bytes);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,51 @@
+// A decorator that makes any medium cost what another kind of memory would: it
+// passes every access on to the inner medium and makes the caller wait until the
+// time at which the modelled medium would have been done. Not a measurement of
+// hardware: traits().name says "(emulated)" wherever a figure is shown.
+//
+// Model and units: medium/cost_model.h, medium/profiles.h and docs/MODEL.md.
+// The wait starts when the access starts, so that what the inner medium takes
+// counts as part of it: an access costs the larger of the two. A read in place
+// (on_direct_read) pays the model first and the inner memory's own time after.
+// Real time: waits spin (base/clock.h); the model's own cost is in docs/MODEL.md.
+//
+// Thread-safe on disjoint extents. No lock is held during a wait or an access.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "medium/cost_model.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+class ModelledMedium final : public Medium {
+ public:
+  // `clock` must outlive the medium.
+  ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock);
+
+  uint64_t size_bytes() const override { return inner_->size_bytes(); }
+  const Traits& traits() const override { return traits_; }
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
+  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
+  ByteView direct() const override;
+  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
+  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+
+ private:
+  uint64_t charge_read(uint64_t size_bytes);
+  uint64_t charge_write(uint64_t size_bytes);
+  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+
+  const std::unique_ptr<Medium> inner_;
+  Clock& clock_;
+  const Traits traits_;
+  Mutex mutex_;
+  CostModel model_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace nvcache

@@ -1,0 +1,215 @@
+#include "medium/preallocated_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.h"
+#include "medium/check.h"
+
+namespace nvcache {
+namespace {
+
+constexpr const char* kFileName = "nvcache.blocks";
+constexpr int kOpenAttempts = 8;
+
+std::string file_path(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return path;
+  return fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", kFileName);
+}
+
+struct Opened {
+  int fd = -1;
+  bool created = false;
+};
+
+absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
+  const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | open_flags;
+  bool created = true;
+  int fd = ::open(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
+  if (fd < 0 && errno == EEXIST) {
+    created = false;
+    fd = ::open(path.c_str(), flags);
+  }
+  if (fd >= 0) return Opened{fd, created};
+  if (errno == EINVAL && (open_flags & O_DIRECT) != 0) {
+    // Linux creates the file before it finds that it cannot open it this way.
+    if (created) unlink(path.c_str());
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: its file system has no O_DIRECT; allowed there: io=mmap", path));
+  }
+  return errno_status("opening file", path, errno);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(
+    const std::string& path, const MediumOptions& options, int open_flags) {
+  const std::string file = file_path(path);
+  for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
+    const auto opened = open_or_create(file, open_flags);
+    if (!opened.ok()) {
+      // Removed between our two attempts, by the opener that had made it.
+      if (absl::IsNotFound(opened.status()) && attempt == 0) continue;
+      return opened.status();
+    }
+    std::unique_ptr<PreallocatedFile> made(new PreallocatedFile(opened->fd, file, opened->created));
+    if (absl::Status status = made->lock(); !status.ok()) return status;
+    // Removed between open and lock: what we hold is nobody's file any more.
+    if (!made->still_at_path()) continue;
+    if (absl::Status status = made->prepare(options); !status.ok()) return status;
+    return made;
+  }
+  return absl::UnavailableError(fmt::format("file {}: removed by others while opening", file));
+}
+
+absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
+  struct stat found {};
+  if (fstat(fd_, &found) != 0) return errno_status("examining file", path_, errno);
+  if (!S_ISREG(found.st_mode)) {
+    return absl::InvalidArgumentError(
+        fmt::format("file {}: not a regular file; allowed: a file or a directory", path_));
+  }
+  max_size_bytes_ = options.max_size_bytes;
+  const uint64_t length_bytes =
+      std::max(options.max_size_bytes, static_cast<uint64_t>(found.st_size));
+  if (absl::Status status = check_room(options.size_bytes, length_bytes); !status.ok()) {
+    return status;
+  }
+  if (ftruncate(fd_, static_cast<off_t>(length_bytes)) != 0) {
+    return errno_status(fmt::format("setting the length to {} bytes of file", length_bytes), path_,
+                        errno);
+  }
+  absl::Status status = allocate(options.size_bytes);
+  if (!status.ok() && !created_ && ftruncate(fd_, found.st_size) != 0) {
+    return absl::UnavailableError(
+        fmt::format("{} (and its old length could not be restored)", message_of(status)));
+  }
+  // Blocks are read at random: reading ahead would fetch what nobody asked for.
+  posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);
+  return status;
+}
+
+PreallocatedFile::~PreallocatedFile() {
+  if (created_ && locked_ && still_at_path()) unlink(path_.c_str());
+  close(fd_);
+}
+
+absl::Status PreallocatedFile::lock() {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (fcntl(fd_, F_OFD_SETLK, &whole) == 0) {
+    locked_ = true;
+    return absl::OkStatus();
+  }
+  if (errno == EAGAIN || errno == EACCES) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: in use by another cache; allowed: one cache per file", path_));
+  }
+  return errno_status("locking file", path_, errno);
+}
+
+// Looked at before allocating: a call that fails half way fills the disk for a
+// while, and one past the process's limit is answered by a deadly SIGXFSZ.
+absl::Status PreallocatedFile::check_room(uint64_t size_bytes, uint64_t length_bytes) const {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      length_bytes > limit.rlim_cur) {
+    return absl::ResourceExhaustedError(
+        fmt::format("file {}: {} bytes asked for, the process's file size limit (ulimit -f) is {}",
+                    path_, length_bytes, limit.rlim_cur));
+  }
+  struct stat found {};
+  struct statvfs room {};
+  if (fstat(fd_, &found) != 0 || fstatvfs(fd_, &room) != 0) {
+    return errno_status("examining file", path_, errno);
+  }
+  // st_blocks counts 512-byte units (stat(2)). A file system of 0 blocks has no limit.
+  const uint64_t allocated = static_cast<uint64_t>(found.st_blocks) * 512;
+  const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
+  if (room.f_blocks != 0 && size_bytes > allocated && size_bytes - allocated > free_bytes) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "file {}: no space left on device: {} bytes asked for, {} there already, {} free", path_,
+        size_bytes, allocated, free_bytes));
+  }
+  return absl::OkStatus();
+}
+
+bool PreallocatedFile::still_at_path() const {
+  struct stat ours {};
+  struct stat found {};
+  return fstat(fd_, &ours) == 0 && stat(path_.c_str(), &found) == 0 &&
+         ours.st_ino == found.st_ino && ours.st_dev == found.st_dev;
+}
+
+absl::Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_status("reading file", path_, errno);
+    if (got == 0) {
+      return absl::UnavailableError(fmt::format(
+          "file {}: was cut short to {} bytes or less by somebody else", path_, offset + done));
+    }
+    done += static_cast<size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PreallocatedFile::write(uint64_t offset, ByteView from) const {
+  if (absl::Status status = check_length(); !status.ok()) return status;
+  size_t done = 0;
+  while (done < from.size()) {
+    const ssize_t put =
+        pwrite(fd_, from.data() + done, from.size() - done, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_status("writing file", path_, errno);
+    if (put == 0) return errno_status("writing file", path_, ENOSPC);
+    done += static_cast<size_t>(put);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PreallocatedFile::check_length() const {
+  struct stat found {};
+  if (fstat(fd_, &found) != 0) return errno_status("examining file", path_, errno);
+  const auto length = static_cast<uint64_t>(found.st_size);
+  if (length >= max_size_bytes_) return absl::OkStatus();
+  return absl::UnavailableError(
+      fmt::format("file {}: was cut short from {} to {} bytes by somebody else", path_,
+                  max_size_bytes_, length));
+}
+
+absl::Status PreallocatedFile::allocate(uint64_t size_bytes) {
+  if (absl::Status status = check_room(size_bytes, size_bytes); !status.ok()) return status;
+  int error = 0;
+  do {
+    error = posix_fallocate(fd_, 0, static_cast<off_t>(size_bytes));
+  } while (error == EINTR);
+  if (error == 0) return absl::OkStatus();
+  return errno_status(fmt::format("allocating {} bytes for file", size_bytes), path_, error);
+}
+
+absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_bytes) {
+  if (size_bytes >= old_size_bytes) return absl::OkStatus();
+  // The kernel frees the whole pages within and clears the rest.
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size_bytes),
+                static_cast<off_t>(old_size_bytes - size_bytes)) == 0) {
+    return absl::OkStatus();
+  }
+  // A file system that cannot keeps the space: less to give back, nothing lost.
+  if (errno == EOPNOTSUPP) return absl::OkStatus();
+  return errno_status("freeing the tail of file", path_, errno);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,69 @@
+// A file whose space is allocated at open, and that no other opener shares: what
+// both file media stand on.
+//
+// - A path that is a directory means the file nvcache.blocks in it.
+// - A file that is not there is created with mode 0600 and removed at close; one
+//   that was there (the user's, or left behind by a crash) is kept, its contents
+//   overwritten. Only regular files: never a device.
+// - An exclusive lock (open file description lock) is held while open: a second
+//   opener, in this process or another, gets FAILED_PRECONDITION naming the path.
+// - Space for `size_bytes` is allocated at open: RESOURCE_EXHAUSTED names path and
+//   sizes when there is not enough. The length is set to max_size_bytes at once
+//   and never reduced, so that a mapping of it stays valid; resize() allocates
+//   space or punches a hole. Copy-on-write file systems (btrfs, snapshots) may
+//   still run out of space later: a write then fails, it does not crash.
+//
+// read/write/check are thread-safe; resize as the caller's medium promises.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "medium/medium.h"
+#include "nvcache/bytes.h"
+
+namespace nvcache {
+
+class PreallocatedFile {
+ public:
+  // `open_flags` are added to O_RDWR: O_DIRECT or 0.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<PreallocatedFile>> open(
+      const std::string& path, const MediumOptions& options, int open_flags);
+  ~PreallocatedFile();
+  PreallocatedFile(const PreallocatedFile&) = delete;
+  PreallocatedFile& operator=(const PreallocatedFile&) = delete;
+
+  int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+  uint64_t max_size_bytes() const { return max_size_bytes_; }
+
+  // All bytes or an error. A file that somebody else cut short is UNAVAILABLE.
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) const;
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) const;
+
+  // UNAVAILABLE if the file is shorter than it was made: somebody truncated it.
+  [[nodiscard]] absl::Status check_length() const;
+
+  // Allocates [0, size_bytes), or frees [size_bytes, old_size_bytes).
+  [[nodiscard]] absl::Status allocate(uint64_t size_bytes);
+  [[nodiscard]] absl::Status free_tail(uint64_t size_bytes, uint64_t old_size_bytes);
+
+ private:
+  PreallocatedFile(int fd, std::string path, bool created)
+      : fd_(fd), path_(std::move(path)), created_(created) {}
+  [[nodiscard]] absl::Status lock();
+  [[nodiscard]] absl::Status prepare(const MediumOptions& options);
+  [[nodiscard]] absl::Status check_room(uint64_t size_bytes, uint64_t length_bytes) const;
+  bool still_at_path() const;
+
+  const int fd_;
+  const std::string path_;
+  const bool created_;  // by us: removed at close
+  bool locked_ = false;
+  uint64_t max_size_bytes_ = 0;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,22 @@
+// always: admits every block. What other policies are compared with.
+// Thread-safe: no state.
+#include "policy/admission/members.h"
+
+namespace nvcache {
+namespace {
+
+class Always final : public AdmissionPolicy {
+ public:
+  Verdict admit(const Candidate&, const Traffic&) override { return Verdict::admit(); }
+  std::string describe() const override { return "always"; }
+};
+
+}  // namespace
+
+AdmissionOr make_always(const SpecMember& member, const AdmissionContext&) {
+  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "always");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<Always>();
+}
+
+}  // namespace nvcache

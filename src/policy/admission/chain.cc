@@ -1,0 +1,54 @@
+// Members joined by '+': see make_chain() in members.h.
+// Thread-safe: the members are; the list of them never changes.
+#include "policy/admission/members.h"
+
+namespace nvcache {
+namespace {
+
+class Chain final : public AdmissionPolicy {
+ public:
+  explicit Chain(std::vector<std::unique_ptr<AdmissionPolicy>> members)
+      : members_(std::move(members)) {}
+
+  Verdict admit(const Candidate& candidate, const Traffic& traffic) override {
+    Verdict first_refusal = Verdict::admit();
+    for (const auto& member : members_) {
+      const Verdict verdict = member->admit(candidate, traffic);
+      if (first_refusal.admitted()) first_refusal = verdict;
+    }
+    return first_refusal;
+  }
+
+  bool may_evict(const Traffic& traffic) override {
+    bool may = true;
+    for (const auto& member : members_) may = member->may_evict(traffic) && may;
+    return may;
+  }
+
+  uint64_t metadata_bytes() const override {
+    uint64_t bytes = members_.capacity() * sizeof(members_[0]);
+    for (const auto& member : members_) bytes += member->metadata_bytes();
+    return bytes;
+  }
+
+  std::string describe() const override {
+    std::string joined;
+    for (const auto& member : members_) {
+      if (!joined.empty()) joined += '+';
+      joined += member->describe();
+    }
+    return joined;
+  }
+
+ private:
+  std::vector<std::unique_ptr<AdmissionPolicy>> members_;
+};
+
+}  // namespace
+
+std::unique_ptr<AdmissionPolicy> make_chain(std::vector<std::unique_ptr<AdmissionPolicy>> members) {
+  if (members.size() == 1) return std::move(members[0]);
+  return std::make_unique<Chain>(std::move(members));
+}
+
+}  // namespace nvcache

@@ -1,0 +1,26 @@
+// no_write_allocate: refuses blocks from the write path; a block is admitted
+// when it is read. ("Writes Hurt", section 3.2.3 found OBP to work better.)
+// Thread-safe: no state.
+#include "policy/admission/members.h"
+
+namespace nvcache {
+namespace {
+
+class NoWriteAllocate final : public AdmissionPolicy {
+ public:
+  Verdict admit(const Candidate& candidate, const Traffic&) override {
+    if (candidate.origin == Origin::kWrite) return Verdict::refuse(Reason::kWriteOrigin);
+    return Verdict::admit();
+  }
+  std::string describe() const override { return "no_write_allocate"; }
+};
+
+}  // namespace
+
+AdmissionOr make_no_write_allocate(const SpecMember& member, const AdmissionContext&) {
+  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "no_write_allocate");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<NoWriteAllocate>();
+}
+
+}  // namespace nvcache

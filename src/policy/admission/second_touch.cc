@@ -1,0 +1,74 @@
+// second_touch: admits a block only when it is offered for the second time, so
+// that blocks which nobody reads again are never written.
+//
+// Blocks offered before are remembered in a ghost table of 2 bytes an entry that
+// holds as many blocks as the cache does. A cache with room to spare would then
+// remember too little ever to fill (a loop over more blocks than the table holds
+// is never recognised), so until the cache is nearly full the table also follows
+// the blocks offered to it, up to what the cache has room for:
+//
+//   entries = resident                                                   if nearly full
+//           = max(resident, min(4 * first touches, size / mean block))   otherwise
+//
+// Four times, because a bucket pushes out what came when the table was smaller: at
+// load 1/4 an entry lasts until the table has grown by e^(8/2), 55 times.
+//
+// A block found stays remembered: another member of the composition may refuse
+// it, and then its next offer must count as one more touch, not as the first.
+//
+// Thread-safe and lock-free; see ghost.h for what races may cost.
+#include <algorithm>
+#include <atomic>
+
+#include "policy/admission/members.h"
+#include "policy/ghost.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kMinBlockBytes = 512;
+constexpr uint64_t kSlack = 4;
+constexpr double kNearlyFull = 0.875;  // slabs, rounding and pins keep caches from being quite full
+
+class SecondTouch final : public AdmissionPolicy {
+ public:
+  explicit SecondTouch(uint64_t cache_size_bytes)
+      : cache_size_bytes_(cache_size_bytes), ghost_(cache_size_bytes / kMinBlockBytes) {}
+
+  Verdict admit(const Candidate& candidate, const Traffic& traffic) override {
+    ghost_.follow(wanted_entries(candidate, traffic));
+    if (ghost_.remember(candidate.key_hash)) return Verdict::admit();
+    first_touches_.fetch_add(1, std::memory_order_relaxed);
+    return Verdict::refuse(Reason::kFirstTouch);
+  }
+  uint64_t metadata_bytes() const override { return ghost_.metadata_bytes(); }
+  std::string describe() const override { return "second_touch"; }
+
+ private:
+  uint64_t wanted_entries(const Candidate& candidate, const Traffic& traffic) const {
+    const uint64_t block_bytes = std::max<uint64_t>(
+        traffic.inserted > 0 ? traffic.written_bytes / traffic.inserted : candidate.size_bytes,
+        kMinBlockBytes);
+    const uint64_t room_blocks = cache_size_bytes_ / block_bytes;
+    if (static_cast<double>(traffic.resident_blocks) >=
+        kNearlyFull * static_cast<double>(room_blocks)) {
+      return traffic.resident_blocks;
+    }
+    return std::max(traffic.resident_blocks,
+                    std::min(kSlack * first_touches_.load(std::memory_order_relaxed), room_blocks));
+  }
+
+  const uint64_t cache_size_bytes_;
+  Ghost ghost_;
+  std::atomic<uint64_t> first_touches_{0};
+};
+
+}  // namespace
+
+AdmissionOr make_second_touch(const SpecMember& member, const AdmissionContext& context) {
+  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "second_touch");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<SecondTouch>(context.cache_size_bytes);
+}
+
+}  // namespace nvcache

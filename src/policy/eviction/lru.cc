@@ -1,0 +1,182 @@
+// lru: evicts the block that was not used for longest, with 2 bytes a slot and
+// no list: a hit stores a stamp, nothing else.
+//
+//   stamp = 2 * tick at insertion, 2 * tick + 1 at a hit         (16 bits)
+//   a tick passes every 1 + resident / 4096 insertions
+//   age   = 2 * tick + 1 - stamp, modulo 2^16
+//
+// Victims are found in batches: a histogram of ages tells how old the oldest
+// 1/64 are, a scan collects those blocks, oldest first, and next_victim() hands
+// out those whose stamp has not changed since. Below 64 Ki slots every slot
+// enters the histogram and each scan; beyond that, one slot in so many is
+// sampled and a scan stops at the first stretch of 64 Ki slots with victims.
+//
+// So the order is exactly LRU but for blocks of one tick: of those, hits are
+// younger than insertions, and hits among each other are not ordered. In a shard
+// below 4096 blocks a tick is one insertion.
+//
+// Ages wrap after 2^15 ticks, at least 8 turnovers of the cache. Only a block that
+// is not evicted for so long (erases make the room, or it stays pinned) looks
+// young again, and is then as safe as a block just used: until it has aged anew.
+//
+// on_hit() is lock-free. Stamp 0 marks an empty slot; a hit that races with
+// on_remove() may mark it used, which the check with Residents corrects.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "base/reserved_array.h"
+#include "policy/eviction/members.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint32_t kTicksPerTurnover = 4096;
+constexpr uint32_t kSegmentSlots = 64 * 1024;
+constexpr uint32_t kBatchShare =
+    64;  // a batch is the oldest 1/64: at most 16/64 byte a slot of queue
+constexpr uint32_t kBinAges = 32;
+constexpr uint32_t kBins = 65536 / kBinAges;
+
+class Lru final : public EvictionPolicy {
+ public:
+  explicit Lru(uint32_t max_slots) : stamps_(max_slots) {}
+
+  void on_insert(uint32_t slot, uint64_t) override {
+    ++resident_;
+    slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
+    if (++insertions_in_tick_ > resident_ / kTicksPerTurnover) advance();
+    stamps_[slot].store(insertion_stamp_, std::memory_order_relaxed);
+  }
+
+  void on_hit(uint32_t slot) override {
+    const uint16_t stamp = hit_stamp_.load(std::memory_order_relaxed);
+    if (stamps_[slot].load(std::memory_order_relaxed) != stamp) {
+      stamps_[slot].store(stamp, std::memory_order_relaxed);
+    }
+  }
+
+  void on_remove(uint32_t slot, bool) override {
+    --resident_;
+    stamps_[slot].store(0, std::memory_order_relaxed);
+  }
+
+  std::optional<uint32_t> next_victim(const Residents& residents) override {
+    if (const auto slot = pop(residents)) return slot;
+    for (const bool everything : {false, true}) {
+      refill(residents, everything);
+      if (const auto slot = pop(residents)) return slot;
+    }
+    return std::nullopt;
+  }
+
+  uint64_t metadata_bytes() const override {
+    return slots_used_ * sizeof(stamps_[0]) + batch_.capacity() * sizeof(Aged);
+  }
+
+ private:
+  struct Aged {
+    uint32_t slot;
+    uint16_t stamp;
+  };
+
+  void advance() {
+    insertions_in_tick_ = 0;
+    insertion_stamp_ = static_cast<uint16_t>(insertion_stamp_ + 2);
+    if (insertion_stamp_ == 0) insertion_stamp_ = 2;
+    hit_stamp_.store(static_cast<uint16_t>(insertion_stamp_ + 1), std::memory_order_relaxed);
+  }
+
+  uint16_t age_of(uint16_t stamp) const {
+    return static_cast<uint16_t>(insertion_stamp_ + 1 - stamp);
+  }
+
+  std::optional<uint32_t> pop(const Residents& residents) {
+    while (!batch_.empty()) {
+      const Aged oldest = batch_.back();
+      batch_.pop_back();
+      if (stamps_[oldest.slot].load(std::memory_order_relaxed) == oldest.stamp &&
+          residents.evictable(oldest.slot)) {
+        return oldest.slot;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The least age of the oldest 1/kBatchShare, rounded down to a bin.
+  uint32_t batch_age(uint32_t limit) const {
+    std::array<uint32_t, kBins> ages{};
+    const uint32_t stride = limit / kSegmentSlots + 1;
+    uint32_t total = 0;
+    for (uint64_t slot = 0; slot < limit; slot += stride) {
+      const uint16_t stamp = stamps_[slot].load(std::memory_order_relaxed);
+      if (stamp == 0) continue;
+      ++ages[age_of(stamp) / kBinAges];
+      ++total;
+    }
+    uint32_t wanted = std::max(total / kBatchShare, 1u);
+    for (uint32_t bin = kBins; bin-- > 0;) {
+      if (ages[bin] >= wanted) return bin * kBinAges;
+      wanted -= ages[bin];
+    }
+    return 0;
+  }
+
+  // The oldest come last: the batch is consumed from its back.
+  auto younger() const {
+    return [this](const Aged& a, const Aged& b) { return age_of(a.stamp) < age_of(b.stamp); };
+  }
+
+  // Fills the batch from the next stretches of slots. `everything` ignores age:
+  // for when all of the oldest are pinned.
+  void refill(const Residents& residents, bool everything) {
+    const uint32_t limit = residents.slot_limit();
+    const uint32_t least_age = everything ? 0 : batch_age(limit);
+    batch_.reserve(2 * kept(limit));
+    for (uint32_t scanned = 0; scanned < limit && batch_.empty();) {
+      const uint32_t steps = std::min(kSegmentSlots, limit - scanned);
+      for (uint32_t i = 0; i < steps; ++i) {
+        if (cursor_ >= limit) cursor_ = 0;
+        const uint32_t slot = cursor_++;
+        const uint16_t stamp = stamps_[slot].load(std::memory_order_relaxed);
+        if (stamp == 0 || age_of(stamp) < least_age || !residents.evictable(slot)) continue;
+        batch_.push_back({slot, stamp});
+        if (batch_.size() >= 2 * kept(limit)) keep_oldest(kept(limit));
+      }
+      scanned += steps;
+    }
+    keep_oldest(kept(limit));
+    std::sort(batch_.begin(), batch_.end(), younger());
+  }
+
+  static size_t kept(uint32_t limit) {
+    return std::max(std::min(limit, kSegmentSlots) / kBatchShare, 1u);
+  }
+
+  void keep_oldest(size_t count) {
+    if (batch_.size() <= count) return;
+    const auto first_kept = batch_.end() - static_cast<ptrdiff_t>(count);
+    std::nth_element(batch_.begin(), first_kept, batch_.end(), younger());
+    batch_.erase(batch_.begin(), first_kept);
+  }
+
+  ReservedArray<std::atomic<uint16_t>> stamps_;
+  std::atomic<uint16_t> hit_stamp_{3};
+  uint16_t insertion_stamp_ = 2;
+  uint64_t insertions_in_tick_ = 0;
+  uint64_t resident_ = 0;
+  uint64_t slots_used_ = 0;
+  uint32_t cursor_ = 0;
+  std::vector<Aged> batch_;
+};
+
+}  // namespace
+
+EvictionOr make_lru(const SpecMember& member, uint32_t max_slots) {
+  const absl::Status arguments = check_argument_count(kEviction, member, 0, "lru");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<Lru>(max_slots);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,27 @@
+// none: nothing is evicted; a full cache refuses new blocks until some are
+// erased. ("Writes Hurt", section 3.2.3, table 1: without eviction the hit rate
+// is lower and the throughput higher.)
+// No state.
+#include "policy/eviction/members.h"
+
+namespace nvcache {
+namespace {
+
+class None final : public EvictionPolicy {
+ public:
+  void on_insert(uint32_t, uint64_t) override {}
+  void on_hit(uint32_t) override {}
+  void on_remove(uint32_t, bool) override {}
+  std::optional<uint32_t> next_victim(const Residents&) override { return std::nullopt; }
+  uint64_t metadata_bytes() const override { return 0; }
+};
+
+}  // namespace
+
+EvictionOr make_none(const SpecMember& member, uint32_t) {
+  const absl::Status arguments = check_argument_count(kEviction, member, 0, "none");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<None>();
+}
+
+}  // namespace nvcache

@@ -1,0 +1,225 @@
+// What every medium promises (medium/medium.h), run on each of them.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "base/text.h"
+#include "base/virtual_clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "medium/medium.h"
+#include "support/failing_medium.h"
+#include "support/temp_dir.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kSizeBytes = 1 << 20;
+constexpr uint64_t kMaxSizeBytes = 2 << 20;
+constexpr uint64_t kPiece = 8192;  // a multiple of every granularity we meet
+
+struct Kind {
+  std::string name;
+  std::string spec;  // "{}" stands for a path in the test's directory
+  bool failing = false;
+};
+
+// Bytes whose start suits every granularity.
+class Block {
+ public:
+  explicit Block(size_t size_bytes = kPiece)
+      : bytes_(static_cast<std::byte*>(std::aligned_alloc(kPiece, size_bytes)), &std::free),
+        size_bytes_(size_bytes) {}
+  Block(uint64_t seed, size_t size_bytes) : Block(size_bytes) {
+    Prng random(seed);
+    for (std::byte& byte : mutable_view()) byte = static_cast<std::byte>(random());
+  }
+  MutableBytes mutable_view() { return {bytes_.get(), size_bytes_}; }
+  ByteView view() const { return {bytes_.get(), size_bytes_}; }
+
+ private:
+  std::unique_ptr<std::byte, void (*)(void*)> bytes_;
+  size_t size_bytes_;
+};
+
+bool same(ByteView a, ByteView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+bool all_zero(ByteView bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+class MediumContract : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    const std::string spec = fmt::format(fmt::runtime(GetParam().spec), directory_.file("blocks"));
+    auto opened =
+        open_medium(spec, {.size_bytes = kSizeBytes, .max_size_bytes = kMaxSizeBytes}, clock_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    medium_ = *std::move(opened);
+    if (GetParam().failing) medium_ = std::make_unique<FailingMedium>(std::move(medium_));
+  }
+
+  Block read_piece(uint64_t offset) {
+    Block into;
+    EXPECT_EQ(medium_->read(offset, into.mutable_view()), absl::OkStatus());
+    return into;
+  }
+
+  TempDir directory_;
+  VirtualClock clock_;
+  std::unique_ptr<Medium> medium_;
+};
+
+TEST_P(MediumContract, HasTheSizeThatWasAskedFor) { EXPECT_EQ(medium_->size_bytes(), kSizeBytes); }
+
+TEST_P(MediumContract, TraitsAgreeWithEachOther) {
+  const Traits& traits = medium_->traits();
+  EXPECT_FALSE(traits.name.empty());
+  EXPECT_EQ(traits.byte_addressable, !medium_->direct().empty());
+  EXPECT_EQ(traits.emulated, GetParam().spec.starts_with("modelled:"));
+  EXPECT_EQ(traits.emulated, traits.name.ends_with("(emulated)"));
+  EXPECT_GE(traits.io_granularity_bytes, 1u);
+  EXPECT_EQ(kPiece % traits.io_granularity_bytes, 0u);
+}
+
+TEST_P(MediumContract, ReadsWhatWasWritten) {
+  for (const uint64_t offset : {uint64_t{0}, kPiece, kSizeBytes - kPiece}) {
+    const Block block(offset + 1, kPiece);
+    ASSERT_EQ(medium_->write(offset, block.view()), absl::OkStatus());
+    EXPECT_TRUE(same(read_piece(offset).view(), block.view())) << "at " << offset;
+  }
+}
+
+TEST_P(MediumContract, AWriteChangesNothingBesideIt) {
+  const Block before(1, kPiece);
+  const Block middle(2, kPiece);
+  const Block after(3, kPiece);
+  ASSERT_EQ(medium_->write(0, before.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(2 * kPiece, after.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(kPiece, middle.view()), absl::OkStatus());
+  EXPECT_TRUE(same(read_piece(0).view(), before.view()));
+  EXPECT_TRUE(same(read_piece(2 * kPiece).view(), after.view()));
+}
+
+TEST_P(MediumContract, SmallestAccessIsTheGranularity) {
+  const uint32_t unit = medium_->traits().io_granularity_bytes;
+  const Block block(7, kPiece);
+  ASSERT_EQ(medium_->write(3 * uint64_t{unit}, block.view().first(unit)), absl::OkStatus());
+  Block into;
+  ASSERT_EQ(medium_->read(3 * uint64_t{unit}, into.mutable_view().first(unit)), absl::OkStatus());
+  EXPECT_TRUE(same(into.view().first(unit), block.view().first(unit)));
+}
+
+TEST_P(MediumContract, OffTheGranularityIsRefused) {
+  const uint32_t unit = medium_->traits().io_granularity_bytes;
+  Block block;
+  if (unit == 1) {  // nothing is off it
+    EXPECT_EQ(medium_->write(13, block.mutable_view().subspan(7, 5)), absl::OkStatus());
+    EXPECT_EQ(medium_->read(13, block.mutable_view().subspan(3, 5)), absl::OkStatus());
+    return;
+  }
+  const MutableBytes bytes = block.mutable_view();
+  EXPECT_TRUE(absl::IsInvalidArgument(medium_->read(1, bytes)));
+  EXPECT_TRUE(absl::IsInvalidArgument(medium_->write(unit / 2, bytes)));
+  EXPECT_TRUE(absl::IsInvalidArgument(medium_->read(0, bytes.first(unit - 1))));
+  EXPECT_TRUE(absl::IsInvalidArgument(medium_->write(0, bytes.subspan(1, unit))));
+  EXPECT_THAT(std::string(message_of(medium_->read(1, bytes))),
+              testing::HasSubstr("multiples of " + std::to_string(unit)));
+}
+
+TEST_P(MediumContract, PastTheEndIsOutOfRange) {
+  Block block;
+  for (const uint64_t offset :
+       {kSizeBytes, kSizeBytes - kPiece / 2, kMaxSizeBytes, ~uint64_t{0} - kPiece + 1}) {
+    EXPECT_TRUE(absl::IsOutOfRange(medium_->read(offset, block.mutable_view()))) << offset;
+    EXPECT_TRUE(absl::IsOutOfRange(medium_->write(offset, block.view()))) << offset;
+  }
+}
+
+TEST_P(MediumContract, InPlaceBytesAreThoseThatReadReturns) {
+  if (!medium_->traits().byte_addressable) return;  // no such bytes: see the traits' test
+  const Block block(11, kPiece);
+  ASSERT_EQ(medium_->write(5 * kPiece, block.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->on_direct_read({5 * kPiece, kPiece}), absl::OkStatus());
+  ASSERT_GE(medium_->direct().size(), kMaxSizeBytes);
+  EXPECT_TRUE(same(medium_->direct().subspan(5 * kPiece, kPiece), block.view()));
+}
+
+TEST_P(MediumContract, ShrinkingAndGrowingKeepThePrefixAndTheAddress) {
+  const ByteView direct = medium_->direct();
+  const Block kept(1, kPiece);
+  const Block dropped(2, kPiece);
+  ASSERT_EQ(medium_->write(kSizeBytes / 2 - kPiece, kept.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(kSizeBytes - kPiece, dropped.view()), absl::OkStatus());
+
+  ASSERT_EQ(medium_->resize(kSizeBytes / 2), absl::OkStatus());
+  EXPECT_EQ(medium_->size_bytes(), kSizeBytes / 2);
+  Block block;
+  EXPECT_TRUE(absl::IsOutOfRange(medium_->read(kSizeBytes / 2, block.mutable_view())));
+  EXPECT_TRUE(same(read_piece(kSizeBytes / 2 - kPiece).view(), kept.view()));
+
+  ASSERT_EQ(medium_->resize(kMaxSizeBytes), absl::OkStatus());
+  EXPECT_TRUE(same(read_piece(kSizeBytes / 2 - kPiece).view(), kept.view()));
+  EXPECT_TRUE(all_zero(read_piece(kSizeBytes - kPiece).view())) << "space was given back";
+  ASSERT_EQ(medium_->write(kMaxSizeBytes - kPiece, dropped.view()), absl::OkStatus());
+  EXPECT_TRUE(same(read_piece(kMaxSizeBytes - kPiece).view(), dropped.view()));
+  EXPECT_EQ(medium_->direct().data(), direct.data());
+}
+
+TEST_P(MediumContract, ResizingPastTheMaximumOrToNothingIsOutOfRange) {
+  for (const uint64_t size_bytes : {kMaxSizeBytes + kPiece, uint64_t{0}}) {
+    const absl::Status status = medium_->resize(size_bytes);
+    EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+    EXPECT_THAT(std::string(message_of(status)), testing::HasSubstr(std::to_string(kMaxSizeBytes)));
+  }
+  EXPECT_EQ(medium_->size_bytes(), kSizeBytes);
+}
+
+TEST_P(MediumContract, FlushAndDrainSucceed) {
+  const Block block(1, kPiece);
+  ASSERT_EQ(medium_->write(0, block.view()), absl::OkStatus());
+  EXPECT_EQ(medium_->flush({0, kPiece}), absl::OkStatus());
+  EXPECT_EQ(medium_->drain(), absl::OkStatus());
+}
+
+TEST_P(MediumContract, ConcurrentAccessToDisjointExtents) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 100;
+  constexpr uint64_t kShare = kSizeBytes / kThreads;
+  std::vector<std::thread> threads;
+  std::vector<int> bad(kThreads, 0);
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Prng random(static_cast<uint64_t>(t) + 1);
+      Block into;
+      for (int round = 0; round < kRounds; ++round) {
+        const uint64_t offset =
+            static_cast<uint64_t>(t) * kShare + random.below(kShare / kPiece) * kPiece;
+        const Block block(random(), kPiece);
+        if (!medium_->write(offset, block.view()).ok()) ++bad[static_cast<size_t>(t)];
+        if (!medium_->read(offset, into.mutable_view()).ok()) ++bad[static_cast<size_t>(t)];
+        if (!same(into.view(), block.view())) ++bad[static_cast<size_t>(t)];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(bad, testing::Each(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Media, MediumContract,
+                         testing::Values(Kind{"dram", "dram"}, Kind{"file_mmap", "file:{}"},
+                                         Kind{"file_direct", "file:{},io=direct"},
+                                         Kind{"optane_on_dram", "modelled:optane"},
+                                         Kind{"flash_on_dram", "modelled:flash"},
+                                         Kind{"cxl_on_file", "modelled:cxl,on=file:{}"},
+                                         Kind{"flash_on_direct_file",
+                                              "modelled:flash,on=file:{},io=direct"},
+                                         Kind{"failing_never", "dram", true}),
+                         [](const testing::TestParamInfo<Kind>& kind) { return kind.param.name; });
+
+}  // namespace
+}  // namespace nvcache

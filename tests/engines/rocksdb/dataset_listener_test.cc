@@ -1,0 +1,40 @@
+// The dataset's size as the listener tells it.
+#include <memory>
+
+#include "fake_block_cache.h"
+#include "test_db.h"
+
+namespace nvcache::rocksdb::testing {
+namespace {
+
+TEST(DatasetSizeListenerTest, TellsTheSizeOfAllDatabasesThatShareIt) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  ::rocksdb::Options options = db_options({});
+  options.listeners.push_back(NewDatasetSizeListener(fake));
+  constexpr uint64_t kDataBytes = uint64_t{kRecords} * kValueBytes;
+
+  TestDb first(dir.file("first"), options);
+  EXPECT_EQ(fake->stats().dataset_size_bytes, 0u);
+  first.fill();
+  ASSERT_ROCKS_OK(first->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  const uint64_t one = fake->stats().dataset_size_bytes;
+  EXPECT_GT(one, kDataBytes);
+  EXPECT_LT(one, kDataBytes * 5 / 4);
+
+  TestDb second(dir.file("second"), options);
+  second.fill();
+  ASSERT_ROCKS_OK(second->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  const uint64_t two = fake->stats().dataset_size_bytes;
+  EXPECT_GT(two, 2 * kDataBytes);
+  EXPECT_LT(two, 2 * kDataBytes * 5 / 4);
+
+  ASSERT_ROCKS_OK(second->DeleteRange(::rocksdb::WriteOptions(), second->DefaultColumnFamily(),
+                                      key_of(0), key_of(kRecords)));
+  ASSERT_ROCKS_OK(second->Flush(::rocksdb::FlushOptions()));
+  ASSERT_ROCKS_OK(second->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_LT(fake->stats().dataset_size_bytes, kDataBytes * 5 / 4);
+}
+
+}  // namespace
+}  // namespace nvcache::rocksdb::testing

@@ -1,0 +1,111 @@
+// A BlockCache that is a map, to see what an adapter asks of it: who looked up,
+// what was offered, what was erased. Thread-safe. Holds everything it admits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "nvcache/block_cache.h"
+
+namespace nvcache::rocksdb::testing {
+
+class FakeBlockCache final : public BlockCache, private Pin::Owner {
+ public:
+  // From now on each put is refused for this reason; kAdmitted: none is.
+  void refuse_all(Reason reason) {
+    std::lock_guard lock(mutex_);
+    refuse_ = reason;
+  }
+
+  Lookup get(const BlockKey& key, Caller caller) override {
+    std::lock_guard lock(mutex_);
+    const auto found = blocks_.find({key.file, key.offset});
+    const bool hit = found != blocks_.end();
+    ++(hit ? stats_.hits : stats_.misses);
+    if (caller == Caller::kBackground) {
+      ++(hit ? stats_.background_hits : stats_.background_misses);
+    }
+    Lookup lookup;
+    if (hit) {
+      auto* held = new Block(found->second);
+      lookup.pin = Pin(this, reinterpret_cast<uint64_t>(held), ByteView(**held));
+      ++pins_;
+    }
+    return lookup;
+  }
+
+  Verdict put(const BlockKey& key, ByteView block, Origin, MissToken) override {
+    std::lock_guard lock(mutex_);
+    const Verdict verdict = judge(key, block);
+    ++stats_.refused[static_cast<size_t>(verdict.reason)];
+    if (!verdict.admitted()) return verdict;
+    blocks_[{key.file, key.offset}] =
+        std::make_shared<const std::vector<std::byte>>(block.begin(), block.end());
+    ++stats_.inserts;
+    ++stats_.blocks;
+    return verdict;
+  }
+
+  bool erase(const BlockKey& key) override {
+    std::lock_guard lock(mutex_);
+    const bool erased = blocks_.erase({key.file, key.offset}) > 0;
+    if (erased) ++stats_.erases;
+    return erased;
+  }
+
+  uint64_t erase_file(uint64_t) override { return 0; }
+
+  absl::Status resize(uint64_t size_bytes) override {
+    if (size_bytes > kMaxSizeBytes) return absl::OutOfRangeError("size: over max_size");
+    std::lock_guard lock(mutex_);
+    stats_.size_bytes = size_bytes;
+    return absl::OkStatus();
+  }
+
+  void set_dataset_size(uint64_t size_bytes) override {
+    std::lock_guard lock(mutex_);
+    stats_.dataset_size_bytes = size_bytes;
+  }
+
+  void drain() override {}
+
+  Stats stats() const override {
+    std::lock_guard lock(mutex_);
+    return stats_;
+  }
+
+  int pins() const {
+    std::lock_guard lock(mutex_);
+    return pins_;
+  }
+
+  static constexpr uint64_t kMaxSizeBytes = 1u << 30;
+
+ private:
+  using Block = std::shared_ptr<const std::vector<std::byte>>;
+
+  Verdict judge(const BlockKey& key, ByteView block) const {
+    if (refuse_ != Reason::kAdmitted) return Verdict::refuse(refuse_);
+    if (block.empty() || block.size() > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
+    if (blocks_.contains({key.file, key.offset})) return Verdict::refuse(Reason::kDuplicate);
+    return Verdict::admit();
+  }
+
+  void release(uint64_t handle) override {
+    delete reinterpret_cast<Block*>(handle);
+    std::lock_guard lock(mutex_);
+    --pins_;
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<uint64_t, uint64_t>, Block> blocks_;
+  Stats stats_;
+  Reason refuse_ = Reason::kAdmitted;
+  int pins_ = 0;
+};
+
+}  // namespace nvcache::rocksdb::testing

@@ -1,0 +1,105 @@
+// A medium that fails on demand, for tests of what stands on media: a decorator
+// with switches. Thread-safe on disjoint extents; the switches may be turned while
+// accesses go on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+class FailingMedium final : public Medium {
+ public:
+  explicit FailingMedium(std::unique_ptr<Medium> inner)
+      : inner_(std::move(inner)), traits_(inner_->traits()) {
+    traits_.charges_direct_reads = true;  // or in-place reads could not fail
+  }
+
+  // After `successes` more reads (in-place ones included) or writes, all fail with
+  // `status`, until heal().
+  void fail_reads(absl::Status status, uint64_t successes = 0) {
+    reads_.arm(std::move(status), successes);
+  }
+  void fail_writes(absl::Status status, uint64_t successes = 0) {
+    writes_.arm(std::move(status), successes);
+  }
+  void heal() {
+    reads_.disarm();
+    writes_.disarm();
+  }
+
+  // Inverts the bits of `mask` in the byte at `offset`, behind the user's back.
+  // Aligned to the granularity within. Not counted as an access.
+  [[nodiscard]] absl::Status flip_bits(uint64_t offset, std::byte mask = std::byte{0xff}) {
+    const uint64_t unit = traits_.io_granularity_bytes;
+    std::vector<std::byte> room(2 * unit);
+    const uint64_t misaligned = reinterpret_cast<uintptr_t>(room.data()) % unit;
+    const MutableBytes bytes(room.data() + (unit - misaligned) % unit, unit);
+    const uint64_t begin = offset / unit * unit;
+    if (absl::Status status = inner_->read(begin, bytes); !status.ok()) return status;
+    bytes[offset - begin] ^= mask;
+    return inner_->write(begin, bytes);
+  }
+
+  // Accesses asked for, failed ones included.
+  uint64_t reads() const { return reads_.count.load(); }
+  uint64_t writes() const { return writes_.count.load(); }
+
+  uint64_t size_bytes() const override { return inner_->size_bytes(); }
+  const Traits& traits() const override { return traits_; }
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+    if (absl::Status status = reads_.next(); !status.ok()) return status;
+    return inner_->read(offset, into);
+  }
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+    if (absl::Status status = writes_.next(); !status.ok()) return status;
+    return inner_->write(offset, from);
+  }
+  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
+  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
+  ByteView direct() const override { return inner_->direct(); }
+  [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
+    if (absl::Status status = reads_.next(); !status.ok()) return status;
+    return inner_->on_direct_read(extent);
+  }
+  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
+    return inner_->resize(size_bytes);
+  }
+
+ private:
+  // One kind of access: how many were asked for, and from which on they fail.
+  struct Switch {
+    std::atomic<uint64_t> count{0};
+    Mutex mutex;
+    uint64_t fails_from ABSL_GUARDED_BY(mutex) = std::numeric_limits<uint64_t>::max();
+    absl::Status failure ABSL_GUARDED_BY(mutex);
+
+    void arm(absl::Status status, uint64_t successes) {
+      MutexLock lock(mutex);
+      failure = std::move(status);
+      fails_from = count.load() + successes;
+    }
+    void disarm() {
+      MutexLock lock(mutex);
+      fails_from = std::numeric_limits<uint64_t>::max();
+    }
+    absl::Status next() {
+      MutexLock lock(mutex);
+      return count.fetch_add(1) >= fails_from ? failure : absl::OkStatus();
+    }
+  };
+
+  const std::unique_ptr<Medium> inner_;
+  Traits traits_;
+  Switch reads_;
+  Switch writes_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,210 @@
+// Media on files: making, locking, keeping and removing them, and what happens
+// when the disk is full, the file is cut short or reading it fails.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "medium/check.h"
+#include "medium/file.h"
+#include "support/temp_dir.h"
+
+namespace nvcache {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uint64_t kSizeBytes = 1 << 20;
+constexpr uint64_t kPiece = 8192;
+
+std::string text(const absl::Status& status) { return std::string(message_of(status)); }
+
+struct AlignedPiece {
+  std::unique_ptr<std::byte, void (*)(void*)> bytes{
+      static_cast<std::byte*>(std::aligned_alloc(kPiece, kPiece)), &std::free};
+  AlignedPiece() { std::fill(bytes.get(), bytes.get() + kPiece, std::byte{42}); }
+  operator MutableBytes() { return {bytes.get(), kPiece}; }    // NOLINT: a buffer is its bytes
+  operator ByteView() const { return {bytes.get(), kPiece}; }  // NOLINT
+};
+
+class FileMediumTest : public testing::TestWithParam<FileIo> {
+ protected:
+  absl::StatusOr<std::unique_ptr<Medium>> try_open(uint64_t size_bytes = kSizeBytes,
+                                                   uint64_t max_size_bytes = 0) {
+    return open_file_medium(path_, GetParam(),
+                            {.size_bytes = size_bytes, .max_size_bytes = max_size_bytes});
+  }
+  std::unique_ptr<Medium> open(uint64_t max_size_bytes = 0) {
+    auto medium = try_open(kSizeBytes, max_size_bytes);
+    EXPECT_TRUE(medium.ok()) << medium.status();
+    return *std::move(medium);
+  }
+  uint64_t allocated_bytes() const {
+    struct stat found {};
+    EXPECT_EQ(stat(path_.c_str(), &found), 0);
+    return static_cast<uint64_t>(found.st_blocks) * 512;
+  }
+
+  TempDir directory_;
+  std::string path_ = directory_.file("blocks");
+  AlignedPiece piece_;
+};
+
+TEST_P(FileMediumTest, MakesAPrivatePreallocatedFileAndRemovesIt) {
+  {
+    const auto medium = open();
+    struct stat found {};
+    ASSERT_EQ(stat(path_.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0600u);
+    EXPECT_EQ(static_cast<uint64_t>(found.st_size), kSizeBytes);
+    EXPECT_GE(allocated_bytes(), kSizeBytes);
+    EXPECT_TRUE(medium->traits().persistent);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_P(FileMediumTest, KeepsAFileThatWasThere) {
+  std::ofstream(path_) << "here already";
+  open();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST_P(FileMediumTest, LeavesAFileAloneThatTookThePlaceOfItsOwn) {
+  auto medium = open();
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  std::ofstream(path_) << "somebody else's";
+  medium.reset();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST_P(FileMediumTest, PutsAFileIntoADirectory) {
+  path_ = directory_.path();
+  const auto medium = open();
+  EXPECT_TRUE(std::filesystem::exists(directory_.file("nvcache.blocks")));
+}
+
+TEST_P(FileMediumTest, ASecondOpenerIsToldWhichFileIsInUse) {
+  auto medium = open();
+  const auto second = try_open();
+  EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
+  EXPECT_THAT(text(second.status()), AllOf(HasSubstr(path_), HasSubstr("in use")));
+  EXPECT_EQ(medium->write(0, piece_), absl::OkStatus()) << "the first is not disturbed";
+  medium.reset();
+  EXPECT_TRUE(try_open().ok());
+}
+
+TEST_P(FileMediumTest, NoRoomIsSaidAtOpenWithPathAndSizes) {
+  struct statvfs room {};
+  ASSERT_EQ(statvfs(directory_.path().c_str(), &room), 0);
+  const uint64_t too_much = static_cast<uint64_t>(room.f_bavail) * room.f_frsize + (1ull << 40);
+  const auto medium = try_open(too_much);
+  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+  EXPECT_THAT(text(medium.status()), AllOf(HasSubstr(path_), HasSubstr("no space left"),
+                                           HasSubstr(std::to_string(too_much)), HasSubstr("free")));
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "nothing is left behind";
+}
+
+TEST_P(FileMediumTest, NoRoomToGrowIsAnErrorAndChangesNothing) {
+  struct statvfs room {};
+  ASSERT_EQ(statvfs(directory_.path().c_str(), &room), 0);
+  const uint64_t too_much = static_cast<uint64_t>(room.f_bavail) * room.f_frsize + (1ull << 30);
+  const auto medium = open(too_much / kPiece * kPiece);
+  const absl::Status status = medium->resize(too_much / kPiece * kPiece);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(medium->size_bytes(), kSizeBytes);
+  EXPECT_EQ(medium->write(kSizeBytes - kPiece, piece_), absl::OkStatus());
+}
+
+TEST_P(FileMediumTest, TheFileSizeLimitIsAnErrorAndNotASignal) {
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit tight{kSizeBytes / 2, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const auto medium = try_open();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+  EXPECT_THAT(text(medium.status()), AllOf(HasSubstr(path_), HasSubstr("ulimit -f")));
+}
+
+TEST_P(FileMediumTest, ShrinkingGivesSpaceBackWithoutCuttingTheFile) {
+  const auto medium = open();
+  ASSERT_EQ(medium->write(0, piece_), absl::OkStatus());
+  ASSERT_EQ(medium->resize(kSizeBytes / 4), absl::OkStatus());
+  EXPECT_LE(allocated_bytes(), kSizeBytes / 2);
+  EXPECT_EQ(std::filesystem::file_size(path_), kSizeBytes);
+  ASSERT_EQ(medium->resize(kSizeBytes), absl::OkStatus());
+  EXPECT_GE(allocated_bytes(), kSizeBytes);
+}
+
+TEST_P(FileMediumTest, AFileCutShortByOthersIsAnErrorAndNotASignal) {
+  const auto medium = open();
+  ASSERT_EQ(medium->write(kSizeBytes / 2, piece_), absl::OkStatus());
+  ASSERT_EQ(truncate(path_.c_str(), kPiece), 0);
+  const absl::Status read = medium->read(kSizeBytes / 2, piece_);
+  EXPECT_TRUE(absl::IsUnavailable(read)) << read;
+  EXPECT_THAT(text(read), AllOf(HasSubstr(path_), HasSubstr("cut short")));
+  const absl::Status write = medium->write(kSizeBytes / 2, piece_);
+  EXPECT_TRUE(absl::IsUnavailable(write)) << write;
+  const absl::Status in_place = medium->on_direct_read({kSizeBytes / 2, kPiece});
+  EXPECT_EQ(in_place.ok(), !medium->traits().byte_addressable) << in_place;
+  EXPECT_EQ(std::filesystem::file_size(path_), kPiece) << "a write must not grow it back";
+}
+
+TEST_P(FileMediumTest, WhatIsNoRegularFileIsRefused) {
+  path_ = "/dev/null";
+  const absl::Status device = try_open().status();
+  EXPECT_FALSE(device.ok());
+  EXPECT_THAT(text(device), HasSubstr("/dev/null"));
+  path_ = directory_.file("missing/blocks");
+  const absl::Status missing = try_open().status();
+  EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
+  EXPECT_THAT(text(missing), HasSubstr(path_));
+}
+
+TEST_P(FileMediumTest, SizesThatMakeNoSenseAreRefused) {
+  EXPECT_TRUE(absl::IsInvalidArgument(try_open(0).status()));
+  const absl::Status status = try_open(kSizeBytes, kSizeBytes / 2).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(text(status), HasSubstr("max_size"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Io, FileMediumTest, testing::Values(FileIo::kMmap, FileIo::kDirect),
+                         [](const testing::TestParamInfo<FileIo>& io) {
+                           return io.param == FileIo::kMmap ? "mmap" : "direct";
+                         });
+
+TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
+  const TempDir directory;
+  const auto medium =
+      open_file_medium(directory.file("blocks"), FileIo::kDirect, {.size_bytes = 100'001});
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  EXPECT_LE((*medium)->size_bytes(), 100'001u);
+  EXPECT_EQ((*medium)->size_bytes() % (*medium)->traits().io_granularity_bytes, 0u);
+  const auto tiny = open_file_medium(directory.file("tiny"), FileIo::kDirect, {.size_bytes = 100});
+  EXPECT_TRUE(absl::IsInvalidArgument(tiny.status())) << tiny.status();
+}
+
+TEST(ErrnoStatus, MapsWhatDevicesReturn) {
+  EXPECT_TRUE(absl::IsDataLoss(errno_status("reading file", "/mnt/x", EIO)));
+  EXPECT_TRUE(absl::IsResourceExhausted(errno_status("writing file", "/mnt/x", ENOSPC)));
+  EXPECT_TRUE(absl::IsResourceExhausted(errno_status("writing file", "/mnt/x", EDQUOT)));
+  EXPECT_TRUE(absl::IsPermissionDenied(errno_status("opening file", "/mnt/x", EACCES)));
+  EXPECT_TRUE(absl::IsUnavailable(errno_status("reading file", "/mnt/x", ENXIO)));
+  EXPECT_EQ(text(errno_status("reading file", "/mnt/x", EIO)),
+            "reading file /mnt/x: Input/output error");
+}
+
+}  // namespace
+}  // namespace nvcache

@@ -1,0 +1,117 @@
+// The grammar of medium specifications: what is accepted, and what a mistake is told.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "base/virtual_clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "medium/medium.h"
+#include "support/temp_dir.h"
+
+namespace nvcache {
+namespace {
+
+using testing::HasSubstr;
+
+class MediumSpec : public testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& spec) {
+    return open_medium(spec, {.size_bytes = 1 << 20}, clock_);
+  }
+  std::string name_of(const std::string& spec) {
+    const auto medium = open(spec);
+    return medium.ok() ? (*medium)->traits().name : medium.status().ToString();
+  }
+
+  TempDir directory_;
+  VirtualClock clock_;
+};
+
+TEST_F(MediumSpec, OpensWhatItNames) {
+  const std::string file = "file:" + directory_.file("blocks");
+  EXPECT_EQ(name_of("dram"), "dram");
+  EXPECT_EQ(name_of(file), "file");
+  EXPECT_EQ(name_of(file + ",io=mmap"), "file");
+  EXPECT_EQ(name_of(file + ",io=direct"), "file");
+  EXPECT_EQ(name_of("file:" + directory_.path()), "file");
+  for (const std::string profile : {"optane", "dram", "cxl", "flash"}) {
+    EXPECT_EQ(name_of("modelled:" + profile), "modelled:" + profile + " (emulated)");
+    EXPECT_EQ(name_of("modelled:" + profile + ",on=dram"), "modelled:" + profile + " (emulated)");
+    EXPECT_EQ(name_of("modelled:" + profile + ",on=" + file + ",io=direct"),
+              "modelled:" + profile + " (emulated)");
+  }
+}
+
+TEST_F(MediumSpec, EverythingBehindOnBelongsToTheInnerMedium) {
+  const std::string inner = "file:" + directory_.file("blocks") + ",io=direct";
+  const auto medium = open("modelled:optane,on=" + inner);
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  EXPECT_FALSE((*medium)->traits().byte_addressable) << "io=direct reached the file";
+  EXPECT_GT((*medium)->traits().io_granularity_bytes, 1u);
+  EXPECT_TRUE(std::filesystem::exists(directory_.file("blocks")));
+}
+
+struct Mistake {
+  std::string spec;
+  std::string problem;
+  std::string allowed;
+};
+
+class MediumMistake : public MediumSpec, public testing::WithParamInterface<Mistake> {};
+
+TEST_P(MediumMistake, IsNamedTogetherWithWhatIsAllowed) {
+  const auto medium = open(GetParam().spec);
+  ASSERT_FALSE(medium.ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(medium.status())) << medium.status();
+  const std::string message(message_of(medium.status()));
+  EXPECT_THAT(message, HasSubstr(GetParam().problem));
+  EXPECT_THAT(message, HasSubstr("allowed: "));
+  EXPECT_THAT(message.substr(message.find("allowed: ")), HasSubstr(GetParam().allowed));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Specs, MediumMistake,
+    testing::Values(
+        Mistake{"", "medium '': empty", "dram, file:PATH"},
+        Mistake{"pmem", "medium 'pmem': unknown", "optane, dram, cxl, flash"},
+        Mistake{"DRAM", "medium 'DRAM': unknown", "dram"},
+        Mistake{" dram", "medium ' dram': unknown", "dram"},
+        Mistake{"dram:", "dram takes no options", "dram"},
+        Mistake{"dram,io=mmap", "dram takes no options", "dram"},
+        Mistake{"file", "medium 'file': unknown", "file:PATH"},
+        Mistake{"file:", "no path given", "file:PATH[,io=mmap|direct]"},
+        Mistake{"file:,io=direct", "no path given", "file:PATH[,io=mmap|direct]"},
+        Mistake{"file:/x,", "option '' is unknown", "io=mmap, io=direct"},
+        Mistake{"file:/x,io=", "option 'io=' is unknown", "io=mmap, io=direct"},
+        Mistake{"file:/x,io=aio", "option 'io=aio' is unknown", "io=mmap, io=direct"},
+        Mistake{"file:/x,direct", "option 'direct' is unknown", "io=mmap, io=direct"},
+        Mistake{"file:/a,b", "option 'b' is unknown", "cannot contain a comma"},
+        Mistake{"file:/x,io=mmap,io=mmap", "option 'io=mmap,io=mmap'", "io=mmap, io=direct"},
+        Mistake{"modelled", "medium 'modelled': unknown", "modelled:PROFILE"},
+        Mistake{"modelled:", "profile '' is unknown", "optane, dram, cxl, flash"},
+        Mistake{"modelled:tape", "profile 'tape' is unknown", "optane, dram, cxl, flash"},
+        Mistake{"modelled:,on=dram", "profile '' is unknown", "optane"},
+        Mistake{"modelled:optane,", "option '' is unknown", "on=dram"},
+        Mistake{"modelled:optane,off=dram", "option 'off=dram' is unknown", "on=dram"},
+        Mistake{"modelled:optane,on=", "medium '': empty", "dram"},
+        Mistake{"modelled:optane,on=disk", "medium 'disk': unknown", "dram"},
+        Mistake{"modelled:optane,on=file:", "no path given", "file:PATH"},
+        Mistake{"modelled:optane,on=modelled:cxl", "cannot lie on another", "on=dram"}));
+
+TEST_F(MediumSpec, ASizeOfZeroIsRefused) {
+  for (const std::string spec : {"dram", "modelled:cxl"}) {
+    const auto medium = open_medium(spec, {}, clock_);
+    EXPECT_TRUE(absl::IsInvalidArgument(medium.status())) << spec;
+    EXPECT_THAT(std::string(message_of(medium.status())), HasSubstr("size is 0"));
+  }
+}
+
+TEST_F(MediumSpec, AddressSpaceThatIsNotThereIsResourceExhausted) {
+  const auto medium = open_medium("dram", {.size_bytes = uint64_t{1} << 60}, clock_);
+  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+}
+
+}  // namespace
+}  // namespace nvcache
