@@ -64,7 +64,7 @@ struct AdmissionContext {
 
 // Makes the policy that `spec` names; members are joined by '+'.
 //   always | no_write_allocate | probability(P) | second_touch
-//   obp(TARGET[,lifetime|window[,bytes]]) | small_bypass(SIZE[,DIRECTORY])
+//   obp([TARGET][,lifetime|window|window:LOOKUPS][,bytes]) | small_bypass(SIZE[,DIRECTORY])
 // INVALID_ARGUMENT names the member, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission(
     std::string_view spec, const AdmissionContext& context);

@@ -42,8 +42,9 @@ class EvictionPolicy {
   // put that finds no room is then refused instead of evicting.
   virtual bool evicts_in_background() const { return false; }
 
-  // Starts a pass at `now_ns` that may have to free `share` (0..1] of the
+  // Starts a pass at `now_ns` that may have to free `share` [0..1] of the
   // shard's blocks: next_victim() then yields that pass's victims.
+  // Share 0 frees nothing: it tells the policy the time, so call it regularly.
   virtual void begin_pass(const Residents&, uint64_t now_ns, double share) {
     (void)now_ns;
     (void)share;

@@ -162,14 +162,16 @@ INSTANTIATE_TEST_SUITE_P(Media, FailingMediumTest, ::testing::Bool(), [](const a
   return in_place.param ? "InPlace" : "Device";
 });
 
-TEST(TruncatedFileTest, ADeviceFileThatSomebodyCutsShortIsAFailingMedium) {
+class TruncatedFileTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TruncatedFileTest, IsAFailingMedium) {
   TempDir dir;
   const std::string medium = dir.file("medium");
   Caches caches;
   std::shared_ptr<BlockCache> cache;
-  ASSERT_ROCKS_OK(NewSecondaryCache(
-      {.spec = "nvcache://?size=16MiB&admission=always&medium=file:" + medium + ",io=direct"},
-      &caches.secondary, &cache));
+  ASSERT_ROCKS_OK(NewSecondaryCache({.spec = "nvcache://?size=16MiB&admission=always&medium=file:" +
+                                             medium + ",io=" + GetParam()},
+                                    &caches.secondary, &cache));
   TestDb db(dir.file("db"), db_options(caches));
   db.fill();
   db.read_and_verify(10000);
@@ -178,6 +180,7 @@ TEST(TruncatedFileTest, ADeviceFileThatSomebodyCutsShortIsAFailingMedium) {
   db.read_and_verify(10000, 0, /*salt=*/1);
   EXPECT_GT(cache->stats().medium_errors, 0u) << cache->stats().to_json();
 }
+INSTANTIATE_TEST_SUITE_P(Media, TruncatedFileTest, ::testing::Values("mmap", "direct"));
 
 }  // namespace
 }  // namespace nvcache::rocksdb::testing

@@ -1,0 +1,31 @@
+# What `cmake --install` lays down: the headers, libnvcache.so, the RocksDB adapters
+# and the command where they are built, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/nvcache DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+set(installed nvcache_shared)
+if(TARGET nvcache_rocksdb)
+  list(APPEND installed nvcache_rocksdb)
+endif()
+install(TARGETS ${installed} EXPORT nvcacheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET nvcache_cli)
+  install(TARGETS nvcache_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_target_properties(nvcache_cli PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(TARGET nvcache_rocksdb)
+  set_target_properties(nvcache_rocksdb PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nvcache)
+install(EXPORT nvcacheTargets NAMESPACE nvcache:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/nvcacheConfig.cmake.in ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_file(cmake/nvcache.pc.in ${PROJECT_BINARY_DIR}/nvcache.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake ${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
+  DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/nvcache.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the build, then builds and runs an outside project against the installed
+# tree: by find_package, and a C program by pkg-config.
+#
+# usage: install_test.sh BUILD_DIR SOURCE_DIR
+set -euo pipefail
+build=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" || { cat "$work/install.log"; exit 1; }
+cmake -S "$source/tests/install" -B "$work/outside" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$work/prefix" -DEXAMPLES="$source/examples"
+cmake --build "$work/outside"
+for program in from_c from_cpp from_rocksdb; do
+  [[ -x $work/outside/$program ]] || continue
+  echo "== $program"
+  "$work/outside/$program" | tail -n 3
+done
+
+export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig:$(dirname "$(find "$work/prefix" -name nvcache.pc)")
+cc -O1 "$source/examples/c_quickstart.c" -o "$work/by_pkg_config" $(pkg-config --cflags --libs nvcache)
+libdir=$(pkg-config --variable=libdir nvcache)
+echo "== by pkg-config"
+LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | head -n 2
+if [[ -x $work/prefix/bin/nvcache ]]; then
+  "$work/prefix/bin/nvcache" --version
+fi
+echo "installed tree works"
