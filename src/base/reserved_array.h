@@ -15,7 +15,7 @@ namespace nvcache {
 void* reserve_zeroed(size_t size_bytes);
 void release_reserved(void* start, size_t size_bytes);
 // Gives the memory behind a part back; the part reads as zeros afterwards, to
-// concurrent readers too. `start` is where a reservation starts.
+// concurrent readers too. It starts at a page (4 KiB), and takes all of its last page.
 void discard_reserved(void* start, size_t size_bytes);
 
 // Not copyable; moving leaves the source empty. Thread-safe as plain memory is.

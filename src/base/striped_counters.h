@@ -35,10 +35,17 @@ class StripedCounters {
  public:
   static constexpr size_t kFields = static_cast<size_t>(Field::kFieldCount);
 
-  void add(Field field, uint64_t amount) {
-    stripes_[thread_stripe()].values[static_cast<size_t>(field)].fetch_add(
-        amount, std::memory_order_relaxed);
-  }
+  struct alignas(64) Stripe {
+    std::array<std::atomic<uint64_t>, kFields> values{};
+
+    void add(Field field, uint64_t amount) {
+      values[static_cast<size_t>(field)].fetch_add(amount, std::memory_order_relaxed);
+    }
+  };
+
+  // The calling thread's stripe: for several additions in a row.
+  Stripe& mine() { return stripes_[thread_stripe()]; }
+  void add(Field field, uint64_t amount) { mine().add(field, amount); }
 
   uint64_t sum(Field field) const {
     uint64_t total = 0;
@@ -49,10 +56,6 @@ class StripedCounters {
   }
 
  private:
-  struct alignas(64) Stripe {
-    std::array<std::atomic<uint64_t>, kFields> values{};
-  };
-
   static size_t stripes_in_use() {
     return std::min(striped_internal::threads_seen.load(std::memory_order_relaxed), kStripes);
   }

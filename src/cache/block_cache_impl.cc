@@ -97,6 +97,7 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       in_place_(medium_->traits().byte_addressable),
       charges_direct_reads_(medium_->traits().charges_direct_reads),
       verify_(choose_verify(config.verify, medium_->traits())),
+      plain_(in_place_ && !charges_direct_reads_ && !verify_),
       bytes_(medium_->direct()),
       space_(config.size_bytes, config.max_size_bytes,
              std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
@@ -123,71 +124,77 @@ BlockCacheImpl::~BlockCacheImpl() {
 
 Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
   const uint64_t hash = hash_key(key, config_.seed);
-  const bool background = caller == Caller::kBackground;
+  Shard& shard = shard_of(hash);
+  const PinnedBlock found = shard.find_and_pin(hash, key);
   Lookup lookup;
-  if (!failed_.load(std::memory_order_relaxed)) {
-    std::optional<uint32_t> filling;
-    const std::optional<PinnedBlock> found =
-        shard_of(hash).find_and_pin(hash, key, in_place_ ? nullptr : &filling);
-    if (found) {
-      lookup.pin = serve(hash, key, *found);
-    } else if (filling) {
-      lookup.pin = serve_pending(hash, key, *filling);
+  if (found.found()) [[likely]] {
+    shard.on_hit(found.slot);
+    if (plain_) {
+      const uint64_t offset = space_.to_bytes(found.word.offset_grains());
+      lookup.pin = Pin(this, handle_of(shard.entry(found.slot)),
+                       {bytes_.data() + offset, found.word.size_bytes()});
+    } else {
+      lookup.pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
     }
+  } else if (!in_place_) {
+    lookup.pin = serve_pending(hash, key);
   }
+  count(lookup, hash, caller);
+  return lookup;
+}
+
+void BlockCacheImpl::count(Lookup& lookup, uint64_t hash, Caller caller) {
+  const bool background = caller == Caller::kBackground;
+  Counters::Stripe& stripe = counters_.mine();
   if (lookup.hit()) {
-    counters_.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-    counters_.add(Count::kHitBytes, lookup.pin.block().size());
+    stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
+    stripe.add(Count::kHitBytes, lookup.pin.block().size());
   } else {
-    counters_.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
     // Read after the miss and before the caller reads the disk: an erase from now
     // on makes the token worthless, an earlier one cannot matter.
     lookup.token = {generation_of(hash).load(std::memory_order_acquire), true};
   }
-  return lookup;
-}
-
-Pin BlockCacheImpl::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  shard_of(hash).on_hit(found.slot);
-  return in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
 }
 
 Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
   const uint64_t offset = space_.to_bytes(found.word.offset_grains());
   const ByteView block = bytes_.subspan(offset, found.word.size_bytes());
-  Pin pin(this, handle_of(shard_number(hash), found.slot), block);
+  Pin pin(this, handle_of(shard_of(hash).entry(found.slot)), block);
+  if (failed_.load(std::memory_order_relaxed)) return Pin();
   if (charges_direct_reads_) {
     const absl::Status status = medium_->on_direct_read({offset, block.size()});
-    if (!status.ok()) {
-      count_medium_result(status);
-      return Pin();
-    }
+    count_medium_result(status);
+    if (!status.ok()) return Pin();
   }
   if (verify_ && !intact(hash, key, found, block)) return Pin();
   return pin;
 }
 
 Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  Shard& shard = shard_of(hash);
+  const Pin guard(this, handle_of(shard_of(hash).entry(found.slot)), {});
+  if (failed_.load(std::memory_order_relaxed)) return Pin();
   const uint32_t size_bytes = found.word.size_bytes();
   const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
   auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
   const absl::Status status = medium_->read(space_.to_bytes(found.word.offset_grains()),
                                             {buffer->data(), padded_bytes});
   count_medium_result(status);
-  if (status.ok()) counters_.add(Count::kMediumReadBytes, padded_bytes);
-  const bool good = status.ok() && (!verify_ || intact(hash, key, found, {buffer->data(), size_bytes}));
-  shard.unpin(found.slot);
-  return good ? BufferOwner::pin(std::move(buffer), size_bytes) : Pin();
+  if (!status.ok()) return Pin();
+  counters_.add(Count::kMediumReadBytes, padded_bytes);
+  if (verify_ && !intact(hash, key, found, {buffer->data(), size_bytes})) return Pin();
+  return BufferOwner::pin(std::move(buffer), size_bytes);
 }
 
-Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key, uint32_t slot) {
+Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key) {
+  const std::optional<uint32_t> slot = shard_of(hash).find_filling(hash, key);
+  if (!slot) return Pin();
   uint32_t size_bytes = 0;
   std::shared_ptr<const AlignedBuffer> buffer =
-      write_queue_->find(handle_of(shard_number(hash), slot), key, &size_bytes);
+      write_queue_->find(queue_handle(shard_number(hash), *slot), key, &size_bytes);
   if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
-  const std::optional<PinnedBlock> found = shard_of(hash).find_and_pin(hash, key);
-  return found ? serve(hash, key, *found) : Pin();  // written just now, or gone
+  const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // written just now, or gone
+  return found.found() ? serve_copy(hash, key, found) : Pin();
 }
 
 bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
@@ -199,7 +206,10 @@ bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBloc
 }
 
 void BlockCacheImpl::release(uint64_t handle) {
-  shards_[handle >> 32]->unpin(static_cast<uint32_t>(handle));
+  Entry& entry = *reinterpret_cast<Entry*>(handle);
+  if (!entry.unpin()) [[likely]] return;
+  // The last pin of a removed block: its key still says whose it is.
+  shard_of(hash_key(entry.key(), config_.seed)).free_unpinned(entry);
 }
 
 // ---- admission
@@ -251,7 +261,7 @@ std::optional<uint32_t> BlockCacheImpl::allocate(uint64_t hash, uint32_t size_by
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
                                     uint32_t offset_grains, ByteView block) {
   Shard& shard = shard_of(hash);
-  const uint64_t handle = handle_of(shard_number(hash), slot);
+  const uint64_t handle = queue_handle(shard_number(hash), slot);
   const uint64_t offset = space_.to_bytes(offset_grains);
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (in_place_) {

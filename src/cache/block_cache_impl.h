@@ -62,12 +62,14 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   }
   Shard& shard_of(uint64_t hash) { return *shards_[shard_number(hash)]; }
   std::atomic<uint32_t>& generation_of(uint64_t hash) { return generations_[hash % kGenerations]; }
-  static uint64_t handle_of(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
+  // A pin's handle is its entry's address: releasing it touches nothing else.
+  static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
+  static uint64_t queue_handle(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
 
-  Pin serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
+  void count(Lookup& lookup, uint64_t hash, Caller caller);
   Pin serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
-  Pin serve_pending(uint64_t hash, const BlockKey& key, uint32_t slot);
+  Pin serve_pending(uint64_t hash, const BlockKey& key);
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
 
@@ -87,6 +89,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   const bool in_place_;
   const bool charges_direct_reads_;
   const bool verify_;
+  const bool plain_;  // hits need neither the medium's consent nor a checksum
   const ByteView bytes_;  // of the medium, where in place
   SlabSpace space_;
   Counters counters_;

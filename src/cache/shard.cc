@@ -20,29 +20,15 @@ Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, Sla
       entries_(options.max_slots),
       checksums_(options.checksums ? options.max_slots : 0) {}
 
-std::optional<PinnedBlock> Shard::find_and_pin(uint64_t hash, const BlockKey& key,
-                                               std::optional<uint32_t>* filling) {
-  PinnedBlock found;
-  const bool pinned = index_.find(hash, [&](uint32_t slot) {
-    Entry& entry = entries_[slot];
-    if (!entry.has_key(key)) return false;
-    if (!entry.pin(found.word)) {
-      if (filling != nullptr && found.word.state() == EntryWord::kFilling) *filling = slot;
-      return false;
-    }
-    found.slot = slot;
-    if (entry.has_key(key)) return true;
-    unpin(slot);  // reused for another key between the look and the pin
-    return false;
-  });
-  if (!pinned) return std::nullopt;
-  return found;
+std::optional<uint32_t> Shard::find_filling(uint64_t hash, const BlockKey& key) const {
+  const std::optional<uint32_t> slot = find_slot(hash, key);
+  if (!slot || entries_[*slot].word().state() != EntryWord::kFilling) return std::nullopt;
+  return slot;
 }
 
-void Shard::unpin(uint32_t slot) {
-  if (!entries_[slot].unpin()) return;
+void Shard::free_unpinned(Entry& entry) {
   MutexLock lock(mutex_);
-  free_slot(slot);
+  free_slot(static_cast<uint32_t>(&entry - &entries_[0]));
 }
 
 bool Shard::contains(uint64_t hash, const BlockKey& key) const {

@@ -26,8 +26,12 @@ namespace nvcache {
 
 // A pinned block: where it is, and its slot to unpin it by.
 struct PinnedBlock {
-  uint32_t slot = 0;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  uint32_t slot = kNone;
   EntryWord word;
+
+  bool found() const { return slot != kNone; }
 };
 
 class Shard final : public Residents {
@@ -41,12 +45,18 @@ class Shard final : public Residents {
   Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, SlabSpace& space,
         Counters& counters);
 
-  // Lock-free. Finds a live block and pins it. `filling`, if the block is still
-  // on its way to the medium, receives its slot.
-  std::optional<PinnedBlock> find_and_pin(uint64_t hash, const BlockKey& key,
-                                          std::optional<uint32_t>* filling = nullptr);
+  // Lock-free. Finds a live block and pins it.
+  PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
+  // The slot of a block that is still on its way to the medium.
+  std::optional<uint32_t> find_filling(uint64_t hash, const BlockKey& key) const;
   void on_hit(uint32_t slot) { policy_->on_hit(slot); }
-  void unpin(uint32_t slot);
+  void unpin(uint32_t slot) { unpin(entries_[slot]); }
+  void unpin(Entry& entry) {
+    if (entry.unpin()) [[unlikely]] free_unpinned(entry);
+  }
+  Entry& entry(uint32_t slot) { return entries_[slot]; }
+  // Frees a removed block whose last pin the caller dropped.
+  void free_unpinned(Entry& entry);
   bool contains(uint64_t hash, const BlockKey& key) const;
 
   // Enters a block as filling, at an extent that the caller allocated and keeps on
@@ -114,6 +124,23 @@ class Shard final : public Residents {
   uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNoSlot;
 };
+
+// Inline, and few instructions: what a lookup costs is how many of them the
+// processor can have under way while it waits for memory.
+inline PinnedBlock Shard::find_and_pin(uint64_t hash, const BlockKey& key) {
+  PinnedBlock found;
+  index_.find(hash, [&](uint32_t slot) {
+    Entry& entry = entries_[slot];
+    if (!entry.has_key(key) || !entry.pin(found.word)) return false;
+    if (!entry.has_key(key)) [[unlikely]] {
+      unpin(entry);  // reused for another key between the look and the pin
+      return false;
+    }
+    found.slot = slot;
+    return true;
+  });
+  return found;
+}
 
 template <typename GoOn>
 uint64_t Shard::evict_pass(uint64_t now_ns, double share, GoOn&& go_on) {

@@ -5,21 +5,27 @@
 namespace nvcache {
 namespace {
 constexpr uint32_t kFirstBuckets = 16;
+constexpr uint32_t kBucketsPerPage = 4096 / 64;
+
+uint32_t whole_pages(uint32_t buckets) {
+  return (buckets + kBucketsPerPage - 1) / kBucketsPerPage * kBucketsPerPage;
+}
 }
 
+// Each range has pages of its own, so that its memory can be given back. Room for
+// every slot at 7/8 of the cells, and for the last step of growth.
 BlockIndex::BlockIndex(uint32_t max_slots)
-    // Room for every slot at 7/8 of the cells, and for the last step of growth.
-    : max_buckets_(std::max<uint32_t>(
-          kFirstBuckets, static_cast<uint32_t>(uint64_t{max_slots} * 8 / 7 / kCells * 17 / 16) + 2)),
-      ranges_{ReservedArray<Bucket>(max_buckets_), ReservedArray<Bucket>(max_buckets_)},
+    : max_buckets_(whole_pages(std::max<uint32_t>(
+          kFirstBuckets, static_cast<uint32_t>(uint64_t{max_slots} * 8 / 7 / kCells * 17 / 16) + 2))),
+      buckets_(size_t{2} * max_buckets_),
       shape_(kFirstBuckets) {}
 
 uint64_t BlockIndex::next_shape(uint64_t shape) const {
   const uint32_t buckets = buckets_in(shape);
   const uint32_t grown = std::min(max_buckets_, buckets + std::max(buckets / 16, 2u));
   if (grown == buckets) return shape;
-  const uint64_t other_range = (~shape >> 63) << 63;
-  return other_range | grown;
+  const uint64_t first_bucket = (shape >> 32) == 0 ? max_buckets_ : 0;
+  return first_bucket << 32 | grown;
 }
 
 void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {

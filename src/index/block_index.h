@@ -12,7 +12,7 @@
 // at once, not up to the first that fits.
 //
 // The table grows by a sixteenth when 7/8 of its cells are taken (4.9 to 5.2
-// bytes an entry), into the other of two reserved ranges of address space, whose
+// bytes an entry), into the other of two ranges of reserved address space, whose
 // memory is given back afterwards. Ranges are never unmapped while the index
 // lives: a reader that is still in the old one sees cells that are gone, at worst.
 #pragma once
@@ -44,7 +44,7 @@ class BlockIndex {
   // Calls match(slot) for every slot whose tag fits, until it returns true;
   // whether it did.
   template <typename Match>
-  bool find(uint64_t hash, Match&& match) const {
+  [[gnu::always_inline]] bool find(uint64_t hash, Match&& match) const {
     uint64_t shape = shape_.load(std::memory_order_acquire);
     for (;;) {
       if (find_in(shape, hash, match)) return true;
@@ -83,10 +83,10 @@ class BlockIndex {
     std::atomic<uint32_t> passed;
   };
 
-  // A shape is the table's number of buckets, and in bit 63 which range holds it.
+  // A shape is the table's first bucket (upper half) and its number of buckets.
   static uint32_t buckets_in(uint64_t shape) { return static_cast<uint32_t>(shape); }
-  const Bucket* table(uint64_t shape) const { return &ranges_[shape >> 63][0]; }
-  Bucket* table(uint64_t shape) { return &ranges_[shape >> 63][0]; }
+  const Bucket* table(uint64_t shape) const { return &buckets_[shape >> 32]; }
+  Bucket* table(uint64_t shape) { return &buckets_[shape >> 32]; }
   static uint32_t home(uint64_t shape, uint64_t hash) {
     return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(hash)} * buckets_in(shape)) >> 32);
   }
@@ -122,11 +122,11 @@ class BlockIndex {
   }
 
   template <typename Match>
-  bool find_in(uint64_t shape, uint64_t hash, Match&& match) const {
+  [[gnu::always_inline]] bool find_in(uint64_t shape, uint64_t hash, Match&& match) const {
     const Bucket* buckets = table(shape);
     const uint32_t wanted = tag(hash);
-    uint32_t at = home(shape, hash);
-    for (uint32_t probes = 0; probes < buckets_in(shape); ++probes) {
+    const uint32_t first = home(shape, hash);
+    for (uint32_t at = first;;) {
       const Bucket& bucket = buckets[at];
       for (uint32_t fits = matching_cells(bucket, wanted); fits != 0; fits &= fits - 1) {
         const uint32_t cell = static_cast<uint32_t>(std::countr_zero(fits));
@@ -134,10 +134,12 @@ class BlockIndex {
         if ((value & kSlotMask) == 0 || (value & ~kSlotMask) != wanted) continue;
         if (match((value & kSlotMask) - 1)) return true;
       }
-      if ((bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) == 0) return false;
+      if ((bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) == 0) {
+        return false;
+      }
       if (++at == buckets_in(shape)) at = 0;
+      if (at == first) return false;
     }
-    return false;
   }
 
   template <typename HashOf>
@@ -161,7 +163,7 @@ class BlockIndex {
   void discard(uint64_t shape);
 
   const uint32_t max_buckets_;
-  std::array<ReservedArray<Bucket>, 2> ranges_;
+  ReservedArray<Bucket> buckets_;  // two ranges of max_buckets_: the table is in one of them
   std::atomic<uint64_t> shape_;
   uint64_t entries_ = 0;
 };

@@ -7,7 +7,8 @@
 // The wait starts when the access starts, so that what the inner medium takes
 // counts as part of it: an access costs the larger of the two. A read in place
 // (on_direct_read) pays the model first and the inner memory's own time after.
-// Real time: waits spin (base/clock.h); the model's own cost is in docs/MODEL.md.
+// Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
+// part of the wait and shows only where the modelled time is shorter.
 //
 // Thread-safe on disjoint extents. No lock is held during a wait or an access.
 #pragma once
