@@ -125,45 +125,45 @@ BlockCacheImpl::~BlockCacheImpl() {
 Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
   const uint64_t hash = hash_key(key, config_.seed);
   Shard& shard = shard_of(hash);
-  const PinnedBlock found = shard.find_and_pin(hash, key);
-  Lookup lookup;
-  if (found.found()) [[likely]] {
-    shard.on_hit(found.slot);
-    if (plain_) {
-      const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-      lookup.pin = Pin(this, handle_of(shard.entry(found.slot)),
-                       {bytes_.data() + offset, found.word.size_bytes()});
-    } else {
-      lookup.pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
-    }
-  } else if (!in_place_) {
-    lookup.pin = serve_pending(hash, key);
-  }
-  count(lookup, hash, caller);
-  return lookup;
-}
-
-void BlockCacheImpl::count(Lookup& lookup, uint64_t hash, Caller caller) {
   const bool background = caller == Caller::kBackground;
   Counters::Stripe& stripe = counters_.mine();
-  if (lookup.hit()) {
-    stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-    stripe.add(Count::kHitBytes, lookup.pin.block().size());
-  } else {
-    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    // Read after the miss and before the caller reads the disk: an erase from now
-    // on makes the token worthless, an earlier one cannot matter.
-    lookup.token = {generation_of(hash).load(std::memory_order_acquire), true};
+  const PinnedBlock found = shard.find_and_pin(hash, key);
+  Pin pin;
+  if (found.found()) [[likely]] {
+    shard.on_hit(found.slot);
+    if (plain_) [[likely]] {
+      stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
+      stripe.add(Count::kHitBytes, found.word.size_bytes());
+      return {in_place_pin(shard, found), {}};
+    }
+    pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
+  } else if (!in_place_) {
+    pin = serve_pending(hash, key);
   }
+  if (pin) {
+    stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
+    stripe.add(Count::kHitBytes, pin.block().size());
+    return {std::move(pin), {}};
+  }
+  stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+  // Read after the miss and before the caller reads the disk: an erase from now on
+  // makes the token worthless, an earlier one cannot matter.
+  return {Pin(), {generation_of(hash).load(std::memory_order_acquire), true}};
+}
+
+inline Pin BlockCacheImpl::in_place_pin(Shard& shard, const PinnedBlock& found) {
+  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
+  return Pin(this, handle_of(shard.entry(found.slot)),
+             {bytes_.data() + offset, found.word.size_bytes()});
 }
 
 Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  const ByteView block = bytes_.subspan(offset, found.word.size_bytes());
-  Pin pin(this, handle_of(shard_of(hash).entry(found.slot)), block);
+  Pin pin = in_place_pin(shard_of(hash), found);
+  const ByteView block = pin.block();
   if (failed_.load(std::memory_order_relaxed)) return Pin();
   if (charges_direct_reads_) {
-    const absl::Status status = medium_->on_direct_read({offset, block.size()});
+    const absl::Status status = medium_->on_direct_read(
+        {space_.to_bytes(found.word.offset_grains()), block.size()});
     count_medium_result(status);
     if (!status.ok()) return Pin();
   }

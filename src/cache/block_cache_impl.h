@@ -66,7 +66,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
   static uint64_t queue_handle(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
 
-  void count(Lookup& lookup, uint64_t hash, Caller caller);
+  Pin in_place_pin(Shard& shard, const PinnedBlock& found);
   Pin serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_pending(uint64_t hash, const BlockKey& key);

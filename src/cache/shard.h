@@ -127,7 +127,7 @@ class Shard final : public Residents {
 
 // Inline, and few instructions: what a lookup costs is how many of them the
 // processor can have under way while it waits for memory.
-inline PinnedBlock Shard::find_and_pin(uint64_t hash, const BlockKey& key) {
+[[gnu::always_inline]] inline PinnedBlock Shard::find_and_pin(uint64_t hash, const BlockKey& key) {
   PinnedBlock found;
   index_.find(hash, [&](uint32_t slot) {
     Entry& entry = entries_[slot];
