@@ -1,11 +1,11 @@
 // Counters that many threads add to without sharing a cache line: each thread
-// adds to a stripe of its own, a reader sums the stripes.
+// adds to a stripe that is its alone while it lives, a reader sums the stripes.
 //
-// add() is one relaxed atomic addition (about 5 ns). sum() reads one line per
-// thread seen so far, at most kStripes.
+// add() is a plain addition (no locked instruction) in the first kStripes - 1
+// threads that are alive at a time; all others share the last stripe, atomically.
+// sum() reads one line per stripe ever used.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -14,19 +14,22 @@
 namespace nvcache {
 
 inline constexpr size_t kStripes = 64;
+inline constexpr size_t kSharedStripe = kStripes - 1;
 
 namespace striped_internal {
-inline constinit std::atomic<size_t> threads_seen{0};
-inline constinit thread_local size_t own_number = 0;  // 0: not numbered yet
+// One more than the calling thread's stripe; 0: it has none yet. (A thread's number
+// is read on every lookup, hence the model: no call to find the variable.)
+inline constinit thread_local size_t own_number [[gnu::tls_model("initial-exec")]] = 0;
+// One more than the highest stripe that any thread ever had, the shared one aside.
+inline constinit std::atomic<size_t> stripes_used{0};
+// Leases a stripe to the calling thread until it ends.
+size_t lease_stripe();
 }  // namespace striped_internal
 
-// The stripe of the calling thread; threads beyond kStripes share.
 inline size_t thread_stripe() {
-  size_t& number = striped_internal::own_number;
-  if (number == 0) [[unlikely]] {
-    number = 1 + striped_internal::threads_seen.fetch_add(1, std::memory_order_relaxed);
-  }
-  return (number - 1) % kStripes;
+  const size_t number = striped_internal::own_number;
+  if (number == 0) [[unlikely]] return striped_internal::lease_stripe();
+  return number - 1;
 }
 
 // Thread-safe. `Field` is an enum whose last enumerator is kFieldCount.
@@ -35,31 +38,40 @@ class StripedCounters {
  public:
   static constexpr size_t kFields = static_cast<size_t>(Field::kFieldCount);
 
-  struct alignas(64) Stripe {
-    std::array<std::atomic<uint64_t>, kFields> values{};
-
+  class alignas(64) Stripe {
+   public:
     void add(Field field, uint64_t amount) {
-      values[static_cast<size_t>(field)].fetch_add(amount, std::memory_order_relaxed);
+      std::atomic<uint64_t>& value = values_[static_cast<size_t>(field)];
+      if (shared_) [[unlikely]] {
+        value.fetch_add(amount, std::memory_order_relaxed);
+      } else {
+        value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+      }
     }
+    uint64_t value(Field field) const {
+      return values_[static_cast<size_t>(field)].load(std::memory_order_relaxed);
+    }
+
+   private:
+    friend class StripedCounters;
+    std::array<std::atomic<uint64_t>, kFields> values_{};
+    bool shared_ = false;
   };
 
-  // The calling thread's stripe: for several additions in a row.
+  StripedCounters() { stripes_[kSharedStripe].shared_ = true; }
+
+  // The calling thread's stripe: for several additions in a row, on this thread.
   Stripe& mine() { return stripes_[thread_stripe()]; }
   void add(Field field, uint64_t amount) { mine().add(field, amount); }
 
   uint64_t sum(Field field) const {
-    uint64_t total = 0;
-    for (size_t i = 0; i < stripes_in_use(); ++i) {
-      total += stripes_[i].values[static_cast<size_t>(field)].load(std::memory_order_relaxed);
-    }
+    const size_t used = striped_internal::stripes_used.load(std::memory_order_relaxed);
+    uint64_t total = stripes_[kSharedStripe].value(field);
+    for (size_t i = 0; i < used; ++i) total += stripes_[i].value(field);
     return total;
   }
 
  private:
-  static size_t stripes_in_use() {
-    return std::min(striped_internal::threads_seen.load(std::memory_order_relaxed), kStripes);
-  }
-
   std::array<Stripe, kStripes> stripes_{};
 };
 
