@@ -22,7 +22,13 @@
 #include <bit>
 #include <cstdint>
 
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+// ThreadSanitizer sees the cells as the atomics they are, one by one.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NVCACHE_INDEX_SCALAR 1
+#endif
+#endif
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__) && !defined(NVCACHE_INDEX_SCALAR)
 #include <emmintrin.h>
 #define NVCACHE_INDEX_SSE2 1
 #endif

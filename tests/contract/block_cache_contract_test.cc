@@ -19,6 +19,8 @@ struct Kind {
   const char* eviction;
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.medium << ' ' << kind.eviction; }
+
 class BlockCacheContract : public testing::TestWithParam<Kind> {
  protected:
   std::unique_ptr<BlockCache> open_cache(const std::string& size, const std::string& more = "") {
@@ -115,6 +117,16 @@ TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
             Reason::kStaleToken);
   const MissToken fresh = cache->get({1, 1}).token;
   EXPECT_TRUE(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, fresh).admitted());
+}
+
+// The control of the test above and of the concurrent one below: tokens are what
+// keeps a reader's old block out.
+TEST_P(BlockCacheContract, WithoutATokenTheOldBlockIsServed) {
+  const auto cache = open_cache("4MiB");
+  const std::vector<std::byte> old_block = make_block({1, 1}, 4096, 0);  // read from disk
+  cache->erase({1, 1});                                                 // then overwritten there
+  EXPECT_TRUE(cache->put({1, 1}, old_block, Origin::kRead).admitted());
+  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, 4096, 0));
 }
 
 TEST_P(BlockCacheContract, APinnedBlockKeepsItsBytesWhenItIsErased) {

@@ -28,6 +28,10 @@ struct Budget {
   const char* verify;
 };
 
+void PrintTo(const Budget& budget, std::ostream* out) {
+  *out << budget.admission << ' ' << budget.eviction << ' ' << budget.verify;
+}
+
 class MetadataBudget : public testing::TestWithParam<Budget> {};
 
 INSTANTIATE_TEST_SUITE_P(
