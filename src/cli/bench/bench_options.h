@@ -1,0 +1,52 @@
+// What `nvcache bench ycsb` was asked to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "workload/ycsb.h"
+
+namespace nvcache {
+
+// One way of running the engine: without a second tier, or with the one that
+// the specification describes.
+struct Configuration {
+  std::string name;
+  std::string spec;  // nvcache://...; empty: no second tier
+
+  bool has_tier() const { return !spec.empty(); }
+};
+
+// Parses "none", "nvcache://...", or either with a name before it: "paper=nvcache://...".
+// Configurations without a name get one that is unique among `others`.
+// INVALID_ARGUMENT names what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<Configuration> parse_configuration(
+    std::string_view text, const std::vector<Configuration>& others);
+
+struct BenchOptions {
+  std::string engine = "rocksdb";
+  std::vector<YcsbWorkload> workloads;
+  std::optional<YcsbWorkload> warmup_workload;  // empty: the workload itself
+  std::optional<Distribution> distribution;     // empty: the workload's own
+  std::vector<Configuration> configurations;    // the first is what others are compared with
+  uint64_t records = 1'000'000;
+  uint32_t threads = 2;
+  double seconds = 10;
+  double warmup_seconds = 10;
+  uint32_t warmup_threads = 0;  // of the warm-up, if more than `threads`
+  uint64_t warmup_ops = 0;      // ends the warm-up sooner; 0: does not
+  uint32_t rounds = 3;
+  uint64_t dram_cache_bytes = 64ull << 20;
+  uint64_t seed = 1;
+  std::string db;  // empty: a temporary folder
+  bool keep_db = false;
+  std::string json_path;
+  std::string html_path;
+  std::string command;  // as typed
+};
+
+}  // namespace nvcache

@@ -1,0 +1,62 @@
+// The database that all runs of a benchmark start from.
+//
+//   DIR/loaded              the records as loaded; never changed
+//   DIR/run-N               a copy that shares its files, for one run
+//   DIR/nvcache-bench.json  what is in `loaded`; written when it is complete
+//
+// A run gets its own copy, so that one that writes does not change what the next
+// one sees. Destroying the object removes what it made, unless told to keep it; a
+// database that was there before stays. Caller-locked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "cli/bench/bench_options.h"
+#include "cli/bench/engine.h"
+#include "cli/bench/progress.h"
+
+namespace nvcache {
+
+class Database {
+ public:
+  // Loads the records, or finds them loaded by an earlier --keep-db.
+  // FAILED_PRECONDITION if options.db holds something else; CANCELLED when
+  // interrupted. `engine` must outlive the database.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Database>> prepare(
+      EngineKind& engine, const BenchOptions& options, const Clock& clock, Progress& progress);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Makes a copy for one run and returns its folder.
+  [[nodiscard]] absl::StatusOr<std::string> fresh_copy();
+  void remove_copy(const std::string& folder);
+
+  bool reused() const { return reused_; }
+  double load_seconds() const { return load_seconds_; }
+  uint64_t size_bytes() const;
+
+ private:
+  explicit Database(EngineKind& engine) : engine_(engine) {}
+
+  absl::Status take_folder(const BenchOptions& options);
+  absl::Status find_loaded(const BenchOptions& options);
+  absl::Status check_room(const BenchOptions& options) const;
+  absl::Status load(const BenchOptions& options, const Clock& clock, Progress& progress);
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  EngineKind& engine_;
+  std::string folder_;
+  int folder_fd_ = -1;  // locked as long as the folder is in use
+  bool made_folder_ = false;
+  bool keep_ = false;
+  bool reused_ = false;
+  double load_seconds_ = 0;
+  uint32_t copies_ = 0;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,85 @@
+// A key-value engine as the benchmark sees it: opened on a directory, with or
+// without a second-tier cache below its own DRAM cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "nvcache/stats.h"
+
+namespace nvcache {
+
+// Work of the engine's own that the calling threads do not see.
+struct EngineMetrics {
+  uint64_t background_read_bytes = 0;     // read by compaction
+  uint64_t background_written_bytes = 0;  // written by flushes and compaction
+  uint64_t stall_us = 0;                  // writes held back by the engine
+  std::optional<Stats> tier;              // of the second tier; empty without one
+};
+
+// An open database. read() to scan() are thread-safe.
+class KvEngine {
+ public:
+  virtual ~KvEngine() = default;
+
+  [[nodiscard]] virtual absl::Status insert(std::string_view key, std::string_view value) = 0;
+  // NOT_FOUND if there is no such key.
+  [[nodiscard]] virtual absl::Status read(std::string_view key, std::string* value) = 0;
+  [[nodiscard]] virtual absl::Status update(std::string_view key, std::string_view value) = 0;
+
+  // Called for each row, in key order; an error ends the scan and is its result.
+  using RowVisitor = std::function<absl::Status(std::string_view key, std::string_view value)>;
+  [[nodiscard]] virtual absl::Status scan(std::string_view first_key, uint32_t rows,
+                                          const RowVisitor& visit) = 0;
+
+  // Blocks that the calling thread's reads and scans took from disk since it
+  // first called this (which starts the counting).
+  virtual uint64_t thread_block_reads() = 0;
+
+  virtual EngineMetrics metrics() const = 0;
+  // Stops background work and closes; nothing else may be called afterwards.
+  [[nodiscard]] virtual absl::Status close() = 0;
+};
+
+struct EngineOptions {
+  std::string directory;
+  uint64_t dram_cache_bytes = 0;
+  std::string tier_spec;  // nvcache://...; empty: no second tier
+};
+
+// Gives the i-th record in key order.
+using SortedRecord = std::function<void(uint64_t i, std::string* key, std::string* value)>;
+
+// Makes, copies and opens databases of one engine.
+class EngineKind {
+ public:
+  virtual ~EngineKind() = default;
+
+  // {"name", "version", options that matter}.
+  virtual nlohmann::json describe() const = 0;
+
+  // Makes a database of `count` records, at rest: nothing left to flush or compact.
+  // `record` is called from `threads` threads. CANCELLED when interrupted.
+  [[nodiscard]] virtual absl::Status load(const std::string& directory, uint64_t count,
+                                          const SortedRecord& record, uint32_t threads,
+                                          std::function<void(uint64_t loaded)> progress) = 0;
+
+  // A copy that shares unchanged files; cheap. `to` must not exist.
+  [[nodiscard]] virtual absl::Status clone(const std::string& from, const std::string& to) = 0;
+
+  [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<KvEngine>> open(
+      const EngineOptions& options) = 0;
+};
+
+// Engines built in, by name: "rocksdb". INVALID_ARGUMENT names what is allowed.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name);
+
+}  // namespace nvcache

@@ -1,0 +1,12 @@
+// `nvcache calibrate <medium>`: the command line of cli/calibrate.h.
+#pragma once
+
+#include "CLI/CLI.hpp"
+
+namespace nvcache {
+
+// Adds the subcommand. Its callback prints the result on stdout and throws
+// CLI::RuntimeError with an exit code of cli/exit_code.h when it fails.
+void add_calibrate_command(CLI::App& app);
+
+}  // namespace nvcache

@@ -1,0 +1,17 @@
+// Ctrl-C and SIGTERM: a flag that long runs look at. Process-wide.
+#pragma once
+
+#include "absl/status/status.h"
+
+namespace nvcache {
+
+// From now on the first SIGINT or SIGTERM sets the flag; a second one kills.
+void watch_for_interrupt();
+
+// Async-signal-safe and thread-safe.
+bool interrupted();
+
+// CANCELLED if interrupted, else OK.
+absl::Status check_not_interrupted();
+
+}  // namespace nvcache

@@ -1,0 +1,16 @@
+// What a reader must know about the machine that made a figure. No host name.
+#pragma once
+
+#include <string>
+
+#include "nlohmann/json_fwd.hpp"
+
+namespace nvcache {
+
+// {"cpu", "cores", "memory_bytes", "kernel"}; fields that cannot be read are left out.
+nlohmann::json machine_facts();
+
+// The present time, "2026-01-31T12:00:00Z".
+std::string utc_now();
+
+}  // namespace nvcache

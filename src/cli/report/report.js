@@ -1,0 +1,326 @@
+// Draws the documents in #data. Text goes into the page as text only.
+'use strict';
+(() => {
+  const documents = JSON.parse(document.getElementById('data').textContent);
+  const root = document.getElementById('report');
+  // Okabe and Ito's colours, told apart by colour-blind readers, too.
+  const COLOURS = ['#7f8c99', '#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9'];
+
+  Chart.defaults.animation = false;
+  Chart.defaults.maintainAspectRatio = false;
+  Chart.defaults.font.size = 11;
+  Chart.defaults.color = '#47535f';
+
+  const add = (parent, tag, text, className) => {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    if (className) element.className = className;
+    parent.appendChild(element);
+    return element;
+  };
+
+  const digits = (value, places) =>
+      value.toLocaleString('en-US', {minimumFractionDigits: places, maximumFractionDigits: places});
+  const figure = (value) => {
+    if (value === null || value === undefined) return '–';
+    const size = Math.abs(value);
+    return digits(value, size >= 100 || value === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+  };
+  const short = (value) => {
+    const size = Math.abs(value);
+    if (size >= 1e6) return figure(value / 1e6) + 'M';
+    if (size >= 1e4) return figure(value / 1e3) + 'k';
+    return figure(value);
+  };
+  const tick = (value) => value >= 1e6 ? value / 1e6 + 'M' : value >= 1e4 ? value / 1e3 + 'k' : value.toLocaleString('en-US');
+  const bytes = (value) => {
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let unit = 0;
+    while (value >= 1024 && unit < units.length - 1) { value /= 1024; ++unit; }
+    return (unit === 0 ? digits(value, 0) : figure(value)) + ' ' + units[unit];
+  };
+
+  const card = (parent, title, hint) => {
+    const box = add(parent, 'div', undefined, 'card');
+    add(box, 'h4', title);
+    if (hint) add(box, 'p', hint, 'hint');
+    return add(add(box, 'div', undefined, 'plot'), 'canvas');
+  };
+
+  // Writes each bar's value above it, where the bars are wide enough for that.
+  const values_above_bars = {
+    id: 'values',
+    afterDatasetsDraw(chart) {
+      const context = chart.ctx;
+      context.save();
+      context.font = '9.5px sans-serif';
+      context.fillStyle = '#47535f';
+      context.textAlign = 'center';
+      chart.data.datasets.forEach((set, at) => {
+        chart.getDatasetMeta(at).data.forEach((bar, i) => {
+          if (set.data[i] === null) return;
+          const text = short(set.data[i]);
+          if (context.measureText(text).width <= bar.width + 1) context.fillText(text, bar.x, bar.y - 4);
+        });
+      });
+      context.restore();
+    },
+  };
+
+  const legend = {position: 'bottom', labels: {boxWidth: 12, padding: 10}};
+  const value_axis = (unit, percent) => ({
+    beginAtZero: true,
+    grace: percent ? 0 : '10%',
+    max: percent ? 100 : undefined,
+    title: {display: true, text: unit},
+    ticks: {callback: tick, maxTicksLimit: 6},
+    grid: {color: '#edf1f5'},
+  });
+
+  const bar_chart = (canvas, labels, datasets, unit, percent) => new Chart(canvas, {
+    type: 'bar',
+    data: {labels, datasets},
+    options: {
+      plugins: {legend},
+      scales: {x: {grid: {display: false}}, y: value_axis(unit, percent)},
+    },
+    plugins: [values_above_bars],
+  });
+
+  // `shade`: {until, label}; that part of the x axis gets a grey ground.
+  const line_chart = (canvas, datasets, unit, x_title, percent, shade) => new Chart(canvas, {
+    type: 'line',
+    data: {datasets},
+    options: {
+      plugins: {legend},
+      elements: {point: {radius: 0, hitRadius: 6}, line: {borderWidth: 2, tension: 0}},
+      scales: {
+        x: {type: 'linear', bounds: 'data', min: shade ? undefined : 0, ticks: {maxTicksLimit: 9}, title: {display: true, text: x_title}, grid: {display: false}},
+        y: value_axis(unit, percent),
+      },
+    },
+    plugins: [{
+      id: 'shade',
+      beforeDatasetsDraw(chart) {
+        if (!shade) return;
+        const area = chart.chartArea;
+        const end = Math.min(chart.scales.x.getPixelForValue(shade.until), area.right);
+        chart.ctx.save();
+        chart.ctx.fillStyle = 'rgba(127, 140, 153, 0.13)';
+        chart.ctx.fillRect(area.left, area.top, end - area.left, area.bottom - area.top);
+        chart.ctx.fillStyle = '#5b6876';
+        chart.ctx.font = '10px sans-serif';
+        chart.ctx.fillText(shade.label, area.left + 4, area.top + 11);
+        chart.ctx.restore();
+      },
+    }],
+  });
+
+  const facts_table = (parent, rows) => {
+    const table = add(parent, 'table');
+    for (const [name, value] of rows) {
+      if (value === undefined || value === null || value === '') continue;
+      const row = add(table, 'tr');
+      add(row, 'th', name, 'text');
+      add(row, 'td', value, 'text wrap');
+    }
+  };
+
+  const value_table = (parent, head, rows) => {
+    const table = add(add(parent, 'div', undefined, 'scroll'), 'table', undefined, 'wide');
+    const top = add(table, 'tr');
+    const is_text = (i) => i < head.text || head[i].startsWith('refused by');
+    head.forEach((name, i) => add(top, 'th', name, is_text(i) ? 'text' : ''));
+    for (const cells of rows) {
+      const row = add(table, 'tr', undefined, cells.first ? 'first' : '');
+      cells.forEach((cell, i) => add(row, 'td', cell, is_text(i) ? 'text wrap' : ''));
+    }
+  };
+
+  const machine_rows = (machine) => machine ? [
+    ['processor', machine.cpu],
+    ['cores', String(machine.cores)],
+    ['memory', machine.memory_bytes ? bytes(machine.memory_bytes) : ''],
+    ['kernel', machine.kernel],
+  ] : [];
+
+  // ---- YCSB ----
+
+  const METRICS = [
+    {name: 'ops_per_second', title: 'Throughput', unit: 'operations/s', hint: 'more is better'},
+    {name: 'block_reads_per_op', title: 'Block reads from disk per operation', unit: 'blocks', hint: 'less is better'},
+    {name: 'tier_hit_ratio', title: 'Hit ratio of the second tier', unit: '%', scale: 100, hint: 'of its foreground lookups; more is better'},
+    {name: 'tier_written_bytes', title: 'Written to the second tier', unit: 'MiB', scale: 1 / (1 << 20), hint: 'in the measured part; less is better'},
+    {name: 'p50_us', title: 'Latency, median', unit: 'µs', hint: 'all operations; less is better'},
+    {name: 'p95_us', title: 'Latency, 95th percentile', unit: 'µs', hint: 'all operations; less is better'},
+    {name: 'p99_us', title: 'Latency, 99th percentile', unit: 'µs', hint: 'all operations; less is better'},
+  ];
+
+  const ENGINES = {rocksdb: 'RocksDB'};
+  const ycsb_workload_name = (name) => 'YCSB ' + name.toUpperCase();
+
+  const ycsb_bars = (parent, doc) => {
+    const workloads = doc.workloads.map((workload) => workload.name);
+    const find = (workload, configuration) => doc.summary.find(
+        (entry) => entry.workload === workload && entry.configuration === configuration);
+    const grid = add(parent, 'div', undefined, 'grid');
+    for (const metric of METRICS) {
+      const datasets = doc.configurations.map((configuration, at) => ({
+        label: configuration.name,
+        backgroundColor: COLOURS[at % COLOURS.length],
+        data: workloads.map((workload) => {
+          const entry = find(workload, configuration.name);
+          const spread = entry && entry.metrics[metric.name];
+          return spread ? spread.median * (metric.scale || 1) : null;
+        }),
+      })).filter((set) => set.data.some((value) => value !== null));
+      if (datasets.length === 0) continue;
+      bar_chart(card(grid, metric.title, metric.hint), workloads.map(ycsb_workload_name), datasets,
+                metric.unit, metric.unit === '%');
+    }
+  };
+
+  const TIME_AXIS = 'seconds; the measured part begins at 0';
+  const ycsb_lines = (parent, doc) => {
+    const grid = add(parent, 'div', undefined, 'grid');
+    const shade = {until: 0, label: 'warm-up'};
+    for (const workload of doc.workloads) {
+      const runs = doc.runs.filter((run) => run.workload === workload.name && run.round === 1);
+      const lines = (field, scale) => doc.configurations.map((configuration, at) => {
+        const run = runs.find((candidate) => candidate.configuration === configuration.name);
+        const colour = COLOURS[at % COLOURS.length];
+        const points = run ? run.series.at_seconds.map((at_seconds, i) => ({x: at_seconds - run.warmup_seconds, y: run.series[field][i]})) : [];
+        return {
+          label: configuration.name, borderColor: colour, backgroundColor: colour,
+          data: points.filter((point) => point.y !== null).map(({x, y}) => ({x, y: y * scale})),
+        };
+      }).filter((set) => set.data.length > 1);
+      const throughput = lines('ops_per_second', 1);
+      const hits = lines('tier_hit_ratio', 100);
+      const name = ycsb_workload_name(workload.name);
+      if (throughput.length) {
+        line_chart(card(grid, name + ': throughput over time'), throughput, 'operations/s', TIME_AXIS, false, shade);
+      }
+      if (hits.length) {
+        line_chart(card(grid, name + ': hit ratio over time'), hits, '%', TIME_AXIS, true, shade);
+      }
+    }
+  };
+
+  const ycsb_results = (parent, doc) => {
+    const head = ['workload', 'configuration', 'ops/s', 'slowest – fastest round', 'ratio', 'p50 µs', 'p95 µs',
+                  'p99 µs', 'block reads/op', 'ratio', 'hit ratio', 'written', 'CPU µs/op'];
+    head.text = 2;
+    let last = '';
+    value_table(parent, head, doc.summary.map((entry) => {
+      const median = (name) => entry.metrics[name] ? entry.metrics[name].median : null;
+      const ratio = (name) => entry.ratio_to_first[name] ? digits(entry.ratio_to_first[name].median, 2) : '–';
+      const ops = entry.metrics.ops_per_second;
+      const hit = median('tier_hit_ratio');
+      const written = median('tier_written_bytes');
+      const cells = [
+        ycsb_workload_name(entry.workload), entry.configuration, figure(ops.median),
+        entry.rounds > 1 ? figure(ops.min) + ' – ' + figure(ops.max) : '–', ratio('ops_per_second'),
+        figure(median('p50_us')), figure(median('p95_us')), figure(median('p99_us')),
+        figure(median('block_reads_per_op')), ratio('block_reads_per_op'),
+        hit === null ? '–' : digits(100 * hit, 1) + '%', written === null ? '–' : bytes(written),
+        figure(median('cpu_us_per_op')),
+      ];
+      cells.first = entry.workload !== last;
+      last = entry.workload;
+      return cells;
+    }));
+    add(parent, 'p', 'Medians over the rounds. Ratios are to ' + doc.configurations[0].name +
+        ' in the same round. All second-tier figures are of the measured part.', 'hint');
+  };
+
+  const ycsb_tiers = (parent, doc) => {
+    const entries = doc.summary.filter((entry) => entry.metrics.tier_inserts);
+    if (entries.length === 0) return;
+    add(parent, 'h3', 'What the second tiers did');
+    const head = ['workload', 'configuration', 'lookups', 'inserts', 'removals', 'refused', 'OBP', 'OBP at end',
+                  'written in warm-up', 'refused by reason (all rounds)'];
+    head.text = 2;
+    value_table(parent, head, entries.map((entry) => {
+      const median = (name) => entry.metrics[name].median;
+      const reasons = {};
+      for (const run of doc.runs) {
+        if (run.workload !== entry.workload || run.configuration !== entry.configuration) continue;
+        for (const [reason, count] of Object.entries(run.refused)) reasons[reason] = (reasons[reason] || 0) + count;
+      }
+      const why = Object.entries(reasons).sort((a, b) => b[1] - a[1]).map(([reason, count]) => reason + ' ' + digits(count, 0)).join(', ');
+      return [
+        ycsb_workload_name(entry.workload), entry.configuration, digits(median('tier_lookups'), 0),
+        digits(median('tier_inserts'), 0), digits(median('tier_removals'), 0), digits(median('tier_refused'), 0),
+        digits(median('tier_overhead_ratio'), 3), digits(median('tier_overhead_ratio_at_end'), 3),
+        bytes(median('tier_written_bytes_warmup')), why || 'none',
+      ];
+    }));
+    add(parent, 'p', 'OBP, the overhead-bypass ratio: (inserts + removals) / foreground lookups, in the measured ' +
+        'part; at end: the figure that the admission policy goes by.', 'hint');
+  };
+
+  const show_ycsb = (doc) => {
+    const section = add(root, 'section');
+    const setup = doc.setup;
+    add(section, 'h2', 'YCSB on ' + (ENGINES[doc.engine.name] || doc.engine.name) + ' ' + doc.engine.version);
+    if (doc.command) add(section, 'pre', doc.command);
+    facts_table(section, [
+      ['workloads', doc.workloads.map((workload) => workload.name.toUpperCase() + ': ' + workload.mix + ', ' +
+          workload.distribution).join('; ')],
+      ['database', digits(setup.records, 0) + ' records of ' + setup.record_bytes + ' bytes, ' +
+          bytes(setup.database_bytes) + (setup.load_seconds ? ', loaded in ' + digits(setup.load_seconds, 1) + ' s' : '')],
+      ['runs', setup.threads + ' threads; ' + (setup.warmup_ops ? digits(setup.warmup_ops, 0) + ' operations (' + setup.warmup_seconds +
+          ' s at most)' : setup.warmup_seconds + ' s') + ' warm-up' +
+          (setup.warmup_threads > setup.threads ? ' by ' + setup.warmup_threads + ' threads' : '') +
+          (setup.warmup_workload ? ' with workload ' + setup.warmup_workload.toUpperCase() : '') + ', ' +
+          setup.seconds + ' s measured; ' + setup.rounds + (setup.rounds === 1 ? ' round' : ' rounds') +
+          ', configurations in turn, each from the same database'],
+      ['engine', bytes(setup.dram_cache_bytes) + ' DRAM cache, blocks of ' + doc.engine.block_bytes +
+          ' bytes, direct I/O, compression ' + doc.engine.compression + ', log ' + doc.engine.write_ahead_log],
+      ...doc.configurations.map((configuration) => [configuration.name, configuration.spec +
+          (configuration.medium ? ' — on ' + configuration.medium + ', admission ' + configuration.admission +
+           ', eviction ' + configuration.eviction : '')]),
+      ...machine_rows(doc.machine),
+      ['finished', doc.finished],
+    ]);
+    add(section, 'h3', 'Results');
+    ycsb_results(section, doc);
+    ycsb_bars(section, doc);
+    add(section, 'h3', 'Over time' + (setup.rounds > 1 ? ' (first round)' : ''));
+    ycsb_lines(section, doc);
+    ycsb_tiers(section, doc);
+  };
+
+  // ---- Calibration ----
+
+  const show_calibration = (doc) => {
+    const section = add(root, 'section');
+    add(section, 'h2', 'Calibration of ' + doc.medium);
+    facts_table(section, [
+      ['readers', doc.readers + ', random blocks of ' + bytes(doc.block_bytes) + (doc.virtual_time ? ', in virtual time' : '')],
+      ['suggested OBP target', digits(doc.suggested_obp_target, 3) + ' (admission=obp(' +
+          digits(doc.suggested_obp_target, 3) + '))'],
+      ...machine_rows(doc.machine),
+      ['made', doc.made],
+      ...(doc.notes || []).map((note) => ['note', note]),
+    ]);
+    const line = (label, field, at) => ({
+      label, borderColor: COLOURS[at], backgroundColor: COLOURS[at],
+      data: doc.points.map((point) => ({x: point.writers, y: point[field]})),
+    });
+    add(section, 'h3', 'Reads against concurrent writers');
+    const grid = add(section, 'div', undefined, 'grid');
+    line_chart(card(grid, 'Throughput'), [line('reads', 'read_gb_s', 1), line('writes', 'write_gb_s', 2)], 'GB/s', 'writers');
+    line_chart(card(grid, 'Mean read latency'), [line('a block read', 'read_latency_ns', 1)], 'ns', 'writers');
+    const head = ['writers', 'reads GB/s', 'of alone', 'writes GB/s', 'mean read latency ns'];
+    head.text = 0;
+    const alone = doc.points.length ? doc.points[0].read_gb_s : 0;
+    value_table(section, head, doc.points.map((point) => [
+      String(point.writers), figure(point.read_gb_s), alone > 0 ? digits(100 * point.read_gb_s / alone, 0) + '%' : '–',
+      figure(point.write_gb_s), figure(point.read_latency_ns),
+    ]));
+  };
+
+  for (const doc of documents) (doc.kind === 'calibration' ? show_calibration : show_ycsb)(doc);
+})();
