@@ -24,6 +24,7 @@ configure_package_config_file(cmake/nvcacheConfig.cmake.in ${PROJECT_BINARY_DIR}
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH NVCACHE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/nvcache.pc.in ${PROJECT_BINARY_DIR}/nvcache.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake ${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
   DESTINATION ${package_dir})

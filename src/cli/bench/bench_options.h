@@ -39,6 +39,8 @@ struct BenchOptions {
   double warmup_seconds = 10;
   uint32_t warmup_threads = 0;  // of the warm-up, if more than `threads`
   uint64_t warmup_ops = 0;      // ends the warm-up sooner; 0: does not
+  bool keep_tier = false;       // each configuration's tier stays open from run to run
+  double rewarm_seconds = 3;    // warm-up of runs that find no cold tier, with keep_tier
   uint32_t rounds = 3;
   uint64_t dram_cache_bytes = 64ull << 20;
   uint64_t seed = 1;

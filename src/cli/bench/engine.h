@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/block_cache.h"
 #include "nvcache/stats.h"
 
 namespace nvcache {
@@ -52,7 +53,8 @@ class KvEngine {
 struct EngineOptions {
   std::string directory;
   uint64_t dram_cache_bytes = 0;
-  std::string tier_spec;  // nvcache://...; empty: no second tier
+  std::string tier_spec;             // nvcache://...; empty: no second tier
+  std::shared_ptr<BlockCache> tier;  // one that is open already, instead of tier_spec
 };
 
 // Gives the i-th record in key order.

@@ -245,9 +245,9 @@ class RocksdbKind final : public EngineKind {
   absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
     std::shared_ptr<::rocksdb::SecondaryCache> secondary;
     std::shared_ptr<BlockCache> tier;
-    if (!options.tier_spec.empty()) {
-      const auto status = rocksdb::NewSecondaryCache({.spec = options.tier_spec, .cache = nullptr},
-                                                     &secondary, &tier);
+    if (!options.tier_spec.empty() || options.tier != nullptr) {
+      const auto status = rocksdb::NewSecondaryCache(
+          {.spec = options.tier_spec, .cache = options.tier}, &secondary, &tier);
       if (!status.ok()) return to_status("second tier", status);
     }
     ::rocksdb::LRUCacheOptions lru;

@@ -74,6 +74,13 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
       ->capture_default_str();
   ycsb.add_option("--warmup-workload", raw.warmup_workload,
                   "Warm up with this workload instead of the one measured: a to f");
+  ycsb.add_flag("--keep-tier", options.keep_tier,
+                "Keep each second tier from run to run, as a server would; --warmup is for cold "
+                "tiers then, --rewarm for all else");
+  ycsb.add_option("--rewarm", options.rewarm_seconds,
+                  "Seconds of warm-up where no tier is cold, with --keep-tier")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
   ycsb.add_option("--rounds", options.rounds, "Runs of each; medians are reported")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

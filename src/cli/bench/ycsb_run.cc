@@ -1,6 +1,9 @@
 // The order of runs: each round goes through all workloads, and each workload
 // through all configurations, so that what is compared is run in turn.
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "base/prng.h"
 #include "base/text.h"
@@ -96,9 +99,11 @@ class Bench {
 
   absl::Status run_in(EngineKind& kind, const std::string& folder, const YcsbWorkload& workload,
                       const Configuration& configuration, uint32_t round) {
-    auto engine = kind.open({folder, options_.dram_cache_bytes, configuration.spec});
-    if (!engine.ok()) return engine.status();
     RunPlan plan = plan_of(options_, workload, round);
+    auto tier = kept_tier(configuration, plan);
+    if (!tier.ok()) return tier.status();
+    auto engine = kind.open({folder, options_.dram_cache_bytes, configuration.spec, *tier});
+    if (!engine.ok()) return engine.status();
     const size_t total =
         options_.rounds * options_.workloads.size() * options_.configurations.size();
     plan.title = fmt::format("[{}/{}] ycsb {} {}", runs_.size() + 1, total, workload.name,
@@ -119,6 +124,23 @@ class Bench {
     }
     progress_.say(line);
     return absl::OkStatus();
+  }
+
+  // With keep_tier: the configuration's tier, opened when it is first asked for. A run
+  // that finds no cold tier needs to warm the engine's DRAM cache alone.
+  absl::StatusOr<std::shared_ptr<BlockCache>> kept_tier(const Configuration& configuration,
+                                                        RunPlan& plan) {
+    if (!options_.keep_tier) return nullptr;
+    std::shared_ptr<BlockCache>& tier = tiers_[configuration.name];
+    if (configuration.has_tier() && tier == nullptr) {
+      auto opened = open_block_cache(configuration.spec);
+      if (!opened.ok()) return opened.status();
+      tier = *std::move(opened);
+      return tier;
+    }
+    plan.warmup_seconds = options_.rewarm_seconds;
+    plan.warmup_ops = 0;
+    return tier;
   }
 
   json configurations_json() const {
@@ -158,6 +180,8 @@ class Bench {
                   {"warmup_seconds", options_.warmup_seconds},
                   {"warmup_ops", options_.warmup_ops},
                   {"warmup_threads", std::max(options_.threads, options_.warmup_threads)},
+                  {"keep_tier", options_.keep_tier},
+                  {"rewarm_seconds", options_.rewarm_seconds},
                   {"rounds", options_.rounds},
                   {"dram_cache_bytes", options_.dram_cache_bytes},
                   {"seed", options_.seed},
@@ -183,6 +207,7 @@ class Bench {
   const BenchOptions& options_;
   const Clock& clock_;
   Progress progress_;
+  std::map<std::string, std::shared_ptr<BlockCache>> tiers_;  // with keep_tier, by configuration
   json runs_ = json::array();
 };
 

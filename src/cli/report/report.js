@@ -273,6 +273,7 @@
       ['runs', setup.threads + ' threads; ' + (setup.warmup_ops ? digits(setup.warmup_ops, 0) + ' operations (' + setup.warmup_seconds +
           ' s at most)' : setup.warmup_seconds + ' s') + ' warm-up' +
           (setup.warmup_threads > setup.threads ? ' by ' + setup.warmup_threads + ' threads' : '') +
+          (setup.keep_tier ? ' of a cold tier, ' + setup.rewarm_seconds + ' s where none is cold (tiers are kept from run to run)' : '') +
           (setup.warmup_workload ? ' with workload ' + setup.warmup_workload.toUpperCase() : '') + ', ' +
           setup.seconds + ' s measured; ' + setup.rounds + (setup.rounds === 1 ? ' round' : ' rounds') +
           ', configurations in turn, each from the same database'],

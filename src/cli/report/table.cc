@@ -58,8 +58,10 @@ const json* find_named(const json& list, const std::string& name) {
 
 std::string warmup_text(const json& setup) {
   const auto ops = setup.value("warmup_ops", uint64_t{0});
-  if (ops > 0) return grouped(static_cast<double>(ops)) + " ops";
-  return fmt::format("{:.3g} s", setup.at("warmup_seconds").get<double>());
+  std::string text = ops > 0 ? grouped(static_cast<double>(ops)) + " ops"
+                             : fmt::format("{:.3g} s", setup.at("warmup_seconds").get<double>());
+  if (setup.value("keep_tier", false)) text += " (cold tier)";
+  return text;
 }
 
 std::string workload_title(const json& document, const std::string& name) {
