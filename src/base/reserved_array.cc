@@ -6,12 +6,19 @@
 #include <cstdlib>
 
 namespace nvcache {
-void* reserve_zeroed(size_t size_bytes) {
+namespace {
+constexpr size_t kLargeBytes = size_t{64} << 20;
+}
+
+void* reserve_zeroed(size_t size_bytes, Pages pages) {
   void* start = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {
     std::fprintf(stderr, "nvcache: cannot reserve %zu bytes of address space\n", size_bytes);
     std::abort();
+  }
+  if (pages == Pages::kHugeIfLarge && size_bytes >= kLargeBytes) {
+    madvise(start, size_bytes, MADV_HUGEPAGE);
   }
   return start;
 }

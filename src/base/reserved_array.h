@@ -12,7 +12,10 @@ namespace nvcache {
 
 // Reserves address space without memory behind it (MAP_NORESERVE), zero filled.
 // Aborts when the address space is refused, as operator new would throw.
-void* reserve_zeroed(size_t size_bytes);
+// Huge pages make random accesses to a large, densely used range faster, and take
+// memory in steps of 2 MiB.
+enum class Pages { kUsual, kHugeIfLarge };
+void* reserve_zeroed(size_t size_bytes, Pages pages);
 void release_reserved(void* start, size_t size_bytes);
 // Gives the memory behind a part back; the part reads as zeros afterwards, to
 // concurrent readers too. It starts at a page (4 KiB), and takes all of its last page.
@@ -25,8 +28,8 @@ class ReservedArray {
 
  public:
   ReservedArray() = default;
-  explicit ReservedArray(size_t count) : count_(count) {
-    if (count > 0) data_ = static_cast<T*>(reserve_zeroed(count * sizeof(T)));
+  explicit ReservedArray(size_t count, Pages pages = Pages::kUsual) : count_(count) {
+    if (count > 0) data_ = static_cast<T*>(reserve_zeroed(count * sizeof(T), pages));
   }
   ReservedArray(ReservedArray&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}

@@ -75,12 +75,14 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(
   const Shard::Options options = {.max_slots = choose_max_slots(config, shards),
                                   .hash_seed = config.seed,
                                   .checksums = cache->verify_};
+  const uint64_t shard_chunks = options.max_slots / EntryPool::kChunkEntries + 1;
+  cache->pool_ = std::make_unique<EntryPool>(shards * shard_chunks);
   for (uint32_t i = 0; i < shards; ++i) {
     absl::StatusOr<std::unique_ptr<EvictionPolicy>> eviction =
         make_eviction(config.eviction, options.max_slots);
     if (!eviction.ok()) return eviction.status();
-    cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), cache->space_,
-                                                     cache->counters_));
+    cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), *cache->pool_,
+                                                     cache->space_, cache->counters_));
   }
   if (config.maintenance_seconds > 0 && cache->shards_[0]->evicts_in_background()) {
     cache->maintenance_ = std::thread([raw = cache.get()] { raw->run_maintenance(); });

@@ -95,6 +95,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Counters counters_;
   std::array<std::atomic<uint64_t>, kReasonCount> refused_{};
   std::vector<std::atomic<uint32_t>> generations_;
+  std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<uint64_t> dataset_size_bytes_{0};
   std::atomic<uint32_t> errors_in_row_{0};

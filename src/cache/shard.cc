@@ -9,26 +9,42 @@ namespace {
 constexpr uint32_t kSlotsPerLock = 1024;
 }  // namespace
 
-Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, SlabSpace& space,
-             Counters& counters)
+Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
+             SlabSpace& space, Counters& counters)
     : max_slots_(options.max_slots),
       hash_seed_(options.hash_seed),
+      pool_(pool),
       space_(space),
       counters_(counters),
       policy_(std::move(policy)),
       index_(options.max_slots),
-      entries_(options.max_slots),
+      chunks_(options.max_slots / EntryPool::kChunkEntries + 1),
       checksums_(options.checksums ? options.max_slots : 0) {}
+
+PinnedBlock Shard::find_and_pin_thoroughly(uint64_t hash, const BlockKey& key) {
+  PinnedBlock found;
+  index_.find(hash, [&](uint32_t slot) {
+    Entry& candidate = entry(slot);
+    if (!candidate.has_key(key) || !candidate.pin(found.word)) return false;
+    if (!candidate.has_key(key)) {
+      unpin(candidate);
+      return false;
+    }
+    found.slot = slot;
+    return true;
+  });
+  return found;
+}
 
 std::optional<uint32_t> Shard::find_filling(uint64_t hash, const BlockKey& key) const {
   const std::optional<uint32_t> slot = find_slot(hash, key);
-  if (!slot || entries_[*slot].word().state() != EntryWord::kFilling) return std::nullopt;
+  if (!slot || entry(*slot).word().state() != EntryWord::kFilling) return std::nullopt;
   return slot;
 }
 
 void Shard::free_unpinned(Entry& entry) {
   MutexLock lock(mutex_);
-  free_slot(static_cast<uint32_t>(&entry - &entries_[0]));
+  free_slot(pool_.slot_of(entry));
 }
 
 bool Shard::contains(uint64_t hash, const BlockKey& key) const {
@@ -38,8 +54,8 @@ bool Shard::contains(uint64_t hash, const BlockKey& key) const {
 std::optional<uint32_t> Shard::find_slot(uint64_t hash, const BlockKey& key) const {
   std::optional<uint32_t> found;
   index_.find(hash, [&](uint32_t slot) {
-    if (!entries_[slot].has_key(key)) return false;
-    const EntryWord::State state = entries_[slot].word().state();
+    if (!entry(slot).has_key(key)) return false;
+    const EntryWord::State state = entry(slot).word().state();
     if (state != EntryWord::kLive && state != EntryWord::kFilling) return false;
     found = slot;
     return true;
@@ -57,7 +73,7 @@ Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
   if (find_slot(hash, key)) return Reason::kDuplicate;
   *slot = take_slot();
   if (*slot == kNoSlot) return Reason::kNoSpace;
-  entries_[*slot].reserve(key, size_bytes, offset_grains);
+  entry(*slot).reserve(key, size_bytes, offset_grains);
   index_.insert(hash, *slot, [this](uint32_t other) { return hash_of(other); });
   policy_->on_insert(*slot, hash);
   counters_.add(Count::kInserts, 1);
@@ -69,22 +85,26 @@ uint32_t Shard::take_slot() {
   if (first_free_ == kNoSlot && slot_limit_ == max_slots_) evict_one_locked();
   if (first_free_ != kNoSlot) {
     const uint32_t slot = first_free_;
-    first_free_ = entries_[slot].next_free();
+    first_free_ = entry(slot).next_free();
     return slot;
   }
-  return slot_limit_ < max_slots_ ? slot_limit_++ : kNoSlot;
+  if (slot_limit_ == max_slots_) return kNoSlot;
+  if (slot_limit_ % EntryPool::kChunkEntries == 0) {
+    chunks_[slot_limit_ / EntryPool::kChunkEntries] = pool_.take_chunk(slot_limit_);
+  }
+  return slot_limit_++;
 }
 
 void Shard::publish(uint32_t slot) {
-  if (!entries_[slot].publish()) unpin(slot);
+  if (!entry(slot).publish()) unpin(slot);
 }
 
 void Shard::abandon(uint32_t slot) {
   MutexLock lock(mutex_);
-  if (entries_[slot].word().state() == EntryWord::kFilling) {
+  if (entry(slot).word().state() == EntryWord::kFilling) {
     remove(hash_of(slot), slot, Cause::kFailed);
   }
-  if (entries_[slot].unpin()) free_slot(slot);
+  if (entry(slot).unpin()) free_slot(slot);
 }
 
 bool Shard::evict_one() {
@@ -96,7 +116,7 @@ bool Shard::evict_one_locked() {
   for (;;) {
     const std::optional<uint32_t> victim = policy_->next_victim(*this);
     if (!victim) return false;
-    if (!entries_[*victim].retire_unpinned()) continue;  // pinned since the policy looked
+    if (!entry(*victim).retire_unpinned()) continue;  // pinned since the policy looked
     forget(hash_of(*victim), *victim, Cause::kEvicted);
     free_slot(*victim);
     return true;
@@ -114,11 +134,11 @@ bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& gen
 void Shard::remove_damaged(uint64_t hash, uint32_t slot) {
   MutexLock lock(mutex_);
   // The caller's pin keeps the slot from being reused; somebody may have removed it.
-  if (entries_[slot].word().state() == EntryWord::kLive) remove(hash, slot, Cause::kDamaged);
+  if (entry(slot).word().state() == EntryWord::kLive) remove(hash, slot, Cause::kDamaged);
 }
 
 void Shard::remove(uint64_t hash, uint32_t slot, Cause cause) {
-  const bool free_now = entries_[slot].retire();
+  const bool free_now = entry(slot).retire();
   forget(hash, slot, cause);
   if (free_now) free_slot(slot);
 }
@@ -127,16 +147,16 @@ void Shard::forget(uint64_t hash, uint32_t slot, Cause cause) {
   index_.erase(hash, slot);
   policy_->on_remove(slot, cause == Cause::kEvicted);
   counters_.add(Count::kRemovals, 1);
-  counters_.add(Count::kRemovedBytes, entries_[slot].word().size_bytes());
+  counters_.add(Count::kRemovedBytes, entry(slot).word().size_bytes());
   if (cause == Cause::kEvicted) counters_.add(Count::kEvictions, 1);
   if (cause == Cause::kErased) counters_.add(Count::kErases, 1);
   if (cause == Cause::kDamaged) counters_.add(Count::kDamaged, 1);
 }
 
 void Shard::free_slot(uint32_t slot) {
-  const EntryWord word = entries_[slot].word();
+  const EntryWord word = entry(slot).word();
   space_.release(word.offset_grains(), word.size_bytes());
-  entries_[slot].make_free(first_free_);
+  entry(slot).make_free(first_free_);
   first_free_ = slot;
 }
 
@@ -148,9 +168,9 @@ uint64_t Shard::remove_matching(Cause cause, Matches&& matches) {
     if (first >= slot_limit_) return removed;
     const uint32_t end = std::min(slot_limit_, first + kSlotsPerLock);
     for (uint32_t slot = first; slot < end; ++slot) {
-      const EntryWord word = entries_[slot].word();
+      const EntryWord word = entry(slot).word();
       if (word.state() != EntryWord::kLive && word.state() != EntryWord::kFilling) continue;
-      if (!matches(entries_[slot].key(), word)) continue;
+      if (!matches(entry(slot).key(), word)) continue;
       remove(hash_of(slot), slot, cause);
       ++removed;
     }

@@ -17,6 +17,7 @@
 #include "cache/counters.h"
 #include "index/block_index.h"
 #include "index/entry.h"
+#include "index/entry_pool.h"
 #include "nvcache/block_key.h"
 #include "nvcache/verdict.h"
 #include "policy/eviction/eviction_policy.h"
@@ -42,19 +43,21 @@ class Shard final : public Residents {
     bool checksums = false;
   };
 
-  Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, SlabSpace& space,
-        Counters& counters);
+  Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
+        SlabSpace& space, Counters& counters);
 
   // Lock-free. Finds a live block and pins it.
   PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
   // The slot of a block that is still on its way to the medium.
   std::optional<uint32_t> find_filling(uint64_t hash, const BlockKey& key) const;
   void on_hit(uint32_t slot) { policy_->on_hit(slot); }
-  void unpin(uint32_t slot) { unpin(entries_[slot]); }
+  void unpin(uint32_t slot) { unpin(entry(slot)); }
   void unpin(Entry& entry) {
     if (entry.unpin()) [[unlikely]] free_unpinned(entry);
   }
-  Entry& entry(uint32_t slot) { return entries_[slot]; }
+  Entry& entry(uint32_t slot) const {
+    return chunks_[slot / EntryPool::kChunkEntries][slot % EntryPool::kChunkEntries];
+  }
   // Frees a removed block whose last pin the caller dropped.
   void free_unpinned(Entry& entry);
   bool contains(uint64_t hash, const BlockKey& key) const;
@@ -92,7 +95,7 @@ class Shard final : public Residents {
   // Residents; for the policy, under the shard's lock.
   uint32_t slot_limit() const override ABSL_NO_THREAD_SAFETY_ANALYSIS { return slot_limit_; }
   bool evictable(uint32_t slot) const override {
-    const EntryWord word = entries_[slot].word();
+    const EntryWord word = entry(slot).word();
     return word.state() == EntryWord::kLive && word.pins() == 0;
   }
 
@@ -101,7 +104,8 @@ class Shard final : public Residents {
 
   enum class Cause { kEvicted, kErased, kDamaged, kFailed };
 
-  uint64_t hash_of(uint32_t slot) const { return hash_key(entries_[slot].key(), hash_seed_); }
+  PinnedBlock find_and_pin_thoroughly(uint64_t hash, const BlockKey& key);
+  uint64_t hash_of(uint32_t slot) const { return hash_key(entry(slot).key(), hash_seed_); }
   std::optional<uint32_t> find_slot(uint64_t hash, const BlockKey& key) const;
   uint32_t take_slot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a block out of the index; frees it now or leaves that to its last pin.
@@ -114,11 +118,12 @@ class Shard final : public Residents {
 
   const uint32_t max_slots_;
   const uint64_t hash_seed_;
+  EntryPool& pool_;
   SlabSpace& space_;
   Counters& counters_;
   const std::unique_ptr<EvictionPolicy> policy_;
   BlockIndex index_;
-  ReservedArray<Entry> entries_;
+  ReservedArray<Entry*> chunks_;  // of the pool; slot s is entry s % 256 of chunk s / 256
   ReservedArray<uint32_t> checksums_;
   mutable Mutex mutex_;
   uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -128,18 +133,19 @@ class Shard final : public Residents {
 // Inline, and few instructions: what a lookup costs is how many of them the
 // processor can have under way while it waits for memory.
 [[gnu::always_inline]] inline PinnedBlock Shard::find_and_pin(uint64_t hash, const BlockKey& key) {
-  PinnedBlock found;
-  index_.find(hash, [&](uint32_t slot) {
-    Entry& entry = entries_[slot];
-    if (!entry.has_key(key) || !entry.pin(found.word)) return false;
-    if (!entry.has_key(key)) [[unlikely]] {
-      unpin(entry);  // reused for another key between the look and the pin
-      return false;
+  const uint32_t slot = index_.probe(hash);
+  if (slot < BlockIndex::kAbsent) [[likely]] {
+    PinnedBlock found;
+    Entry& candidate = entry(slot);
+    if (candidate.has_key(key) && candidate.pin(found.word)) [[likely]] {
+      if (candidate.has_key(key)) [[likely]] {
+        found.slot = slot;
+        return found;
+      }
+      unpin(candidate);  // reused for another key between the look and the pin
     }
-    found.slot = slot;
-    return true;
-  });
-  return found;
+  }
+  return slot == BlockIndex::kAbsent ? PinnedBlock() : find_and_pin_thoroughly(hash, key);
 }
 
 template <typename GoOn>

@@ -47,10 +47,27 @@ class BlockIndex {
 
   explicit BlockIndex(uint32_t max_slots);
 
+  // A short look that settles nearly all lookups: the slot of the first cell that
+  // fits in the first bucket; kAbsent if nothing with this hash is in the index; or
+  // kUnsure: ask find().
+  static constexpr uint32_t kUnsure = ~uint32_t{0};
+  static constexpr uint32_t kAbsent = ~uint32_t{0} - 1;
+  uint32_t probe(uint64_t hash) const {
+    const uint64_t shape = shape_.load(std::memory_order_acquire);
+    const Bucket& bucket = table(shape)[home(shape, hash)];
+    if (const uint32_t fits = matching_cells(bucket, tag(hash)); fits != 0) [[likely]] {
+      const uint32_t cell = static_cast<uint32_t>(std::countr_zero(fits));
+      // A cell that was emptied just now reads as kUnsure.
+      return (bucket.cells[cell].load(std::memory_order_acquire) & kSlotMask) - 1;
+    }
+    const bool passed = (bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) != 0;
+    return passed || shape_.load(std::memory_order_acquire) != shape ? kUnsure : kAbsent;
+  }
+
   // Calls match(slot) for every slot whose tag fits, until it returns true;
   // whether it did.
   template <typename Match>
-  [[gnu::always_inline]] bool find(uint64_t hash, Match&& match) const {
+  bool find(uint64_t hash, Match&& match) const {
     uint64_t shape = shape_.load(std::memory_order_acquire);
     for (;;) {
       if (find_in(shape, hash, match)) return true;
@@ -128,7 +145,7 @@ class BlockIndex {
   }
 
   template <typename Match>
-  [[gnu::always_inline]] bool find_in(uint64_t shape, uint64_t hash, Match&& match) const {
+  bool find_in(uint64_t shape, uint64_t hash, Match&& match) const {
     const Bucket* buckets = table(shape);
     const uint32_t wanted = tag(hash);
     const uint32_t first = home(shape, hash);
