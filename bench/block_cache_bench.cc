@@ -54,9 +54,9 @@ struct Fixture {
 
   std::unique_ptr<BlockCache> filled(const char* verify, const char* eviction) const {
     const uint64_t size_bytes = (blocks + blocks / 50 + 1024) * kBlockBytes;
-    absl::StatusOr<std::unique_ptr<BlockCache>> opened = open_block_cache(
-        "nvcache://?admission=always&verify=" + std::string(verify) + "&eviction=" + eviction +
-        "&size=" + std::to_string(size_bytes));
+    absl::StatusOr<std::unique_ptr<BlockCache>> opened =
+        open_block_cache("nvcache://?admission=always&verify=" + std::string(verify) +
+                         "&eviction=" + eviction + "&size=" + std::to_string(size_bytes));
     if (!opened.ok()) std::abort();
     std::vector<std::byte> block(kBlockBytes, std::byte{7});
     for (uint64_t i = 0; i < blocks; ++i) {
@@ -109,7 +109,8 @@ void BM_Memcpy4K(benchmark::State& state) {
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
   std::vector<std::byte> to(kBlockBytes);
   for (auto _ : state) {
-    std::memcpy(to.data(), f.flat->direct().data() + random.below(f.blocks) * kBlockBytes, kBlockBytes);
+    std::memcpy(to.data(), f.flat->direct().data() + random.below(f.blocks) * kBlockBytes,
+                kBlockBytes);
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(kBlockBytes));
@@ -138,8 +139,8 @@ void BM_HitWithCopyVerified(benchmark::State& state) {
 BENCHMARK(BM_HitWithCopyVerified);
 
 void BM_PutEvicting(benchmark::State& state) {
-  static BlockCache* small = open_block_cache(
-      "nvcache://?size=64MiB&admission=always&eviction=clock").value().release();
+  static BlockCache* small =
+      open_block_cache("nvcache://?size=64MiB&admission=always&eviction=clock").value().release();
   Prng random(5);
   const std::vector<std::byte> block(kBlockBytes, std::byte{3});
   for (auto _ : state) small->put({random(), 0}, block, Origin::kRead);

@@ -20,8 +20,7 @@ int main() {
     if (lookup.hit()) continue;  // lookup.pin.block() is the cached block, in place
     std::array<std::byte, 4096> block{};
     // ... read it from disk, then offer it; the token guards against an erase meanwhile.
-    const nvcache::Verdict verdict =
-        cache.put(key, block, nvcache::Origin::kRead, lookup.token);
+    const nvcache::Verdict verdict = cache.put(key, block, nvcache::Origin::kRead, lookup.token);
     if (!verdict.admitted() && i < 2) {
       std::cout << "not cached: " << nvcache::reason_name(verdict.reason) << "\n";
     }

@@ -25,9 +25,9 @@ std::map<std::string, Figures> read_medians(const std::string& path) {
   std::map<std::string, Figures> medians;
   for (const nlohmann::json& run : json.at("benchmarks")) {
     if (run.value("aggregate_name", "") != "median") continue;
-    medians[run.at("run_name").get<std::string>()] = {
-        run.at("cpu_time").get<double>(), run.value("items_per_second", 0.0),
-        run.value("bytes_per_second", 0.0)};
+    medians[run.at("run_name").get<std::string>()] = {run.at("cpu_time").get<double>(),
+                                                      run.value("items_per_second", 0.0),
+                                                      run.value("bytes_per_second", 0.0)};
   }
   return medians;
 }

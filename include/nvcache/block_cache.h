@@ -98,8 +98,7 @@ class BlockCache {
   // device it waits for a copy into a bounded queue only, and the block is
   // refused (kWriteQueueFull) rather than waited for. Never blocks a reader.
   // A key that is present is refused (kDuplicate): erase it first to replace it.
-  virtual Verdict put(const BlockKey& key, ByteView block, Origin origin,
-                      MissToken token = {}) = 0;
+  virtual Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) = 0;
 
   // Removes a block, if present; says whether it was. After it returns no lookup
   // finds the old block, and puts with older tokens of this key are refused.

@@ -15,16 +15,16 @@ namespace nvcache {
 
 struct Stats {
   // Totals: blocks.
-  uint64_t hits = 0;                // lookups that served a block
-  uint64_t misses = 0;              // lookups that served none; hits + misses = all lookups
-  uint64_t background_hits = 0;     // of `hits`: for background work such as compaction
-  uint64_t background_misses = 0;   // of `misses`: likewise
-  uint64_t inserts = 0;             // blocks inserted
-  uint64_t removals = 0;            // blocks removed: evictions + erases + damaged + failed writes
-  uint64_t evictions = 0;           // of `removals`: chosen by the eviction policy, or by resize
-  uint64_t erases = 0;              // of `removals`: by erase() and erase_file()
-  uint64_t damaged_blocks = 0;      // blocks whose checksum failed when read; each was a miss
-  uint64_t medium_errors = 0;       // reads and writes that the medium failed
+  uint64_t hits = 0;               // lookups that served a block
+  uint64_t misses = 0;             // lookups that served none; hits + misses = all lookups
+  uint64_t background_hits = 0;    // of `hits`: for background work such as compaction
+  uint64_t background_misses = 0;  // of `misses`: likewise
+  uint64_t inserts = 0;            // blocks inserted
+  uint64_t removals = 0;           // blocks removed: evictions + erases + damaged + failed writes
+  uint64_t evictions = 0;          // of `removals`: chosen by the eviction policy, or by resize
+  uint64_t erases = 0;             // of `removals`: by erase() and erase_file()
+  uint64_t damaged_blocks = 0;     // blocks whose checksum failed when read; each was a miss
+  uint64_t medium_errors = 0;      // reads and writes that the medium failed
   std::array<uint64_t, kReasonCount> refused{};  // blocks refused, by Reason ([kAdmitted] is 0)
 
   // Totals: bytes.

@@ -15,17 +15,17 @@ enum class Origin : uint8_t { kRead, kWrite };
 // reason in Stats::refused; the names are those of `reason_name`.
 enum class Reason : uint8_t {
   kAdmitted = 0,
-  kSmallDataset,   // small_bypass: the dataset fits the machine's DRAM
-  kOverhead,       // obp: (inserted + removed) / looked up is over its target
-  kFirstTouch,     // second_touch: this block was not offered before
-  kWriteOrigin,    // no_write_allocate: the block comes from the write path
-  kProbability,    // probability: the draw went against the block
-  kDuplicate,      // a block with this key is in the cache already
-  kStaleToken,     // the key was erased between the miss and this put
-  kBadSize,        // outside 1 byte .. kMaxBlockBytes
-  kNoSpace,        // no room, and the policies let nothing be evicted
-  kWriteQueueFull, // the medium's write queue is full: the caller does not wait
-  kMediumFailed,   // the medium returned an error, or was switched off by errors
+  kSmallDataset,    // small_bypass: the dataset fits the machine's DRAM
+  kOverhead,        // obp: (inserted + removed) / looked up is over its target
+  kFirstTouch,      // second_touch: this block was not offered before
+  kWriteOrigin,     // no_write_allocate: the block comes from the write path
+  kProbability,     // probability: the draw went against the block
+  kDuplicate,       // a block with this key is in the cache already
+  kStaleToken,      // the key was erased between the miss and this put
+  kBadSize,         // outside 1 byte .. kMaxBlockBytes
+  kNoSpace,         // no room, and the policies let nothing be evicted
+  kWriteQueueFull,  // the medium's write queue is full: the caller does not wait
+  kMediumFailed,    // the medium returned an error, or was switched off by errors
 };
 inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::kMediumFailed) + 1;
 

@@ -29,8 +29,7 @@ inline uint64_t hash_key(const BlockKey& key, uint64_t seed) {
 // 32-bit checksum of a block, bound to its key: a block found under a wrong
 // key fails it. XXH3 runs at memory speed; one random error in 2^32 passes.
 inline uint32_t checksum_block(const BlockKey& key, ByteView block) {
-  return static_cast<uint32_t>(
-      XXH3_64bits_withSeed(block.data(), block.size(), hash_key(key, 0)));
+  return static_cast<uint32_t>(XXH3_64bits_withSeed(block.data(), block.size(), hash_key(key, 0)));
 }
 
 }  // namespace nvcache

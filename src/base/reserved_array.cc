@@ -25,8 +25,6 @@ void* reserve_zeroed(size_t size_bytes, Pages pages) {
 
 void release_reserved(void* start, size_t size_bytes) { munmap(start, size_bytes); }
 
-void discard_reserved(void* start, size_t size_bytes) {
-  madvise(start, size_bytes, MADV_DONTNEED);
-}
+void discard_reserved(void* start, size_t size_bytes) { madvise(start, size_bytes, MADV_DONTNEED); }
 
 }  // namespace nvcache

@@ -28,7 +28,8 @@ size_t lease_stripe();
 
 inline size_t thread_stripe() {
   const size_t number = striped_internal::own_number;
-  if (number == 0) [[unlikely]] return striped_internal::lease_stripe();
+  if (number == 0) [[unlikely]]
+    return striped_internal::lease_stripe();
   return number - 1;
 }
 

@@ -39,8 +39,8 @@ absl::Status bad_size(std::string_view text) {
 absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
   const std::string_view trimmed = strip(text);
   double number = 0;
-  const auto [end, error] =
-      std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number, std::chars_format::fixed);
+  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number,
+                                            std::chars_format::fixed);
   if (error != std::errc() || !(number >= 0)) return bad_size(text);
   std::string unit(strip(trimmed.substr(static_cast<size_t>(end - trimmed.data()))));
   for (char& c : unit) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -71,7 +71,8 @@ absl::StatusOr<double> parse_number(std::string_view what, std::string_view text
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= low && number <= high)) {
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(number >= low && number <= high)) {
     return invalid_argument("{}: '{}' given; allowed: a number from {:g} to {:g}", what, text, low,
                             high);
   }

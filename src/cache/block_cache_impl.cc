@@ -29,7 +29,8 @@ constexpr double kRoomShare = 0.90;
 
 uint32_t choose_shards(const Config& config) {
   if (config.shards != 0) return config.shards;
-  const uint64_t small = std::clamp<uint64_t>(config.size_bytes / kSmallShardBytes, 1, kUsualShards);
+  const uint64_t small =
+      std::clamp<uint64_t>(config.size_bytes / kSmallShardBytes, 1, kUsualShards);
   const uint64_t large = config.max_size_bytes / kShardBytes;
   return static_cast<uint32_t>(
       std::min<uint64_t>(std::bit_floor(std::max(small, large)), Config::kMaxShards));
@@ -64,8 +65,9 @@ class BufferOwner final : public Pin::Owner {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(
-    const Config& config, std::unique_ptr<Medium> medium, Clock& clock) {
+absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Config& config,
+                                                                     std::unique_ptr<Medium> medium,
+                                                                     Clock& clock) {
   absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission(
       config.admission, {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
   if (!admission.ok()) return admission.status();
@@ -105,11 +107,11 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
              std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
       generations_(kGenerations) {
   if (in_place_) return;
-  write_queue_ = std::make_unique<WriteQueue>(
-      *medium_, config_.write_queue_bytes,
-      [this](const PendingBlock& block, const absl::Status& status) {
-        finish_write(block.handle, block.padded_bytes, status);
-      });
+  write_queue_ =
+      std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
+                                   [this](const PendingBlock& block, const absl::Status& status) {
+                                     finish_write(block.handle, block.padded_bytes, status);
+                                   });
 }
 
 BlockCacheImpl::~BlockCacheImpl() {
@@ -164,8 +166,8 @@ Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const Pin
   const ByteView block = pin.block();
   if (failed_.load(std::memory_order_relaxed)) return Pin();
   if (charges_direct_reads_) {
-    const absl::Status status = medium_->on_direct_read(
-        {space_.to_bytes(found.word.offset_grains()), block.size()});
+    const absl::Status status =
+        medium_->on_direct_read({space_.to_bytes(found.word.offset_grains()), block.size()});
     count_medium_result(status);
     if (!status.ok()) return Pin();
   }
@@ -179,8 +181,8 @@ Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedB
   const uint32_t size_bytes = found.word.size_bytes();
   const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
   auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
-  const absl::Status status = medium_->read(space_.to_bytes(found.word.offset_grains()),
-                                            {buffer->data(), padded_bytes});
+  const absl::Status status =
+      medium_->read(space_.to_bytes(found.word.offset_grains()), {buffer->data(), padded_bytes});
   count_medium_result(status);
   if (!status.ok()) return Pin();
   counters_.add(Count::kMediumReadBytes, padded_bytes);
@@ -209,7 +211,8 @@ bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBloc
 
 void BlockCacheImpl::release(uint64_t handle) {
   Entry& entry = *reinterpret_cast<Entry*>(handle);
-  if (!entry.unpin()) [[likely]] return;
+  if (!entry.unpin()) [[likely]]
+    return;
   // The last pin of a removed block: its key still says whose it is.
   shard_of(hash_key(entry.key(), config_.seed)).free_unpinned(entry);
 }
@@ -374,7 +377,9 @@ void BlockCacheImpl::maintain() {
 void BlockCacheImpl::run_maintenance() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const std::chrono::duration<double> interval(config_.maintenance_seconds);
   maintenance_mutex_.lock();
-  while (!maintenance_wakes_.wait_for(maintenance_mutex_, interval, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; })) {
+  while (!maintenance_wakes_.wait_for(maintenance_mutex_, interval,
+                                      [this]()
+                                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; })) {
     maintenance_mutex_.unlock();
     maintain();
     maintenance_mutex_.lock();

@@ -89,7 +89,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   const bool in_place_;
   const bool charges_direct_reads_;
   const bool verify_;
-  const bool plain_;  // hits need neither the medium's consent nor a checksum
+  const bool plain_;      // hits need neither the medium's consent nor a checksum
   const ByteView bytes_;  // of the medium, where in place
   SlabSpace space_;
   Counters counters_;

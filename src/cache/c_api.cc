@@ -34,11 +34,15 @@ char* copy_text(std::string_view text) {
 
 nvcache_status_t status_code(const absl::Status& status) {
   switch (status.code()) {
-    case absl::StatusCode::kOk: return NVCACHE_OK;
+    case absl::StatusCode::kOk:
+      return NVCACHE_OK;
     case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange: return NVCACHE_INVALID_ARGUMENT;
-    case absl::StatusCode::kResourceExhausted: return NVCACHE_NO_RESOURCES;
-    default: return NVCACHE_FAILED;
+    case absl::StatusCode::kOutOfRange:
+      return NVCACHE_INVALID_ARGUMENT;
+    case absl::StatusCode::kResourceExhausted:
+      return NVCACHE_NO_RESOURCES;
+    default:
+      return NVCACHE_FAILED;
   }
 }
 
@@ -49,12 +53,8 @@ ByteView to_view(const void* block, size_t size_bytes) {
 }
 
 // A token with its "checked" flag in the upper half.
-uint64_t pack(const MissToken& token) {
-  return uint64_t{token.checked} << 32 | token.generation;
-}
-MissToken unpack(uint64_t packed) {
-  return {static_cast<uint32_t>(packed), (packed >> 32) != 0};
-}
+uint64_t pack(const MissToken& token) { return uint64_t{token.checked} << 32 | token.generation; }
+MissToken unpack(uint64_t packed) { return {static_cast<uint32_t>(packed), (packed >> 32) != 0}; }
 
 int put(nvcache_t* cache, nvcache_key_t key, ByteView block, nvcache_origin_t origin,
         MissToken token) try {

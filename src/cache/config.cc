@@ -68,10 +68,14 @@ absl::Status set_eviction(std::string_view value, Config* config) {
 }
 
 absl::Status set_verify(std::string_view value, Config* config) {
-  if (value == "auto") config->verify = Verify::kAuto;
-  else if (value == "always") config->verify = Verify::kAlways;
-  else if (value == "never") config->verify = Verify::kNever;
-  else return bad("verify", value, "auto, always, never");
+  if (value == "auto")
+    config->verify = Verify::kAuto;
+  else if (value == "always")
+    config->verify = Verify::kAlways;
+  else if (value == "never")
+    config->verify = Verify::kNever;
+  else
+    return bad("verify", value, "auto, always, never");
   return absl::OkStatus();
 }
 
@@ -98,14 +102,17 @@ struct Key {
 };
 
 constexpr std::array<Key, 10> kKeys = {{
-    {"size", [](std::string_view v, Config* c) {
+    {"size",
+     [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
      }},
-    {"max_size", [](std::string_view v, Config* c) {
+    {"max_size",
+     [](std::string_view v, Config* c) {
        return set_size("max_size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes,
                        &c->max_size_bytes);
      }},
-    {"medium", [](std::string_view v, Config* c) {
+    {"medium",
+     [](std::string_view v, Config* c) {
        c->medium = v;
        return v.empty() ? bad("medium", v, "dram, file:PATH, modelled:PROFILE") : absl::OkStatus();
      }},
@@ -113,7 +120,8 @@ constexpr std::array<Key, 10> kKeys = {{
     {"eviction", set_eviction},
     {"verify", set_verify},
     {"shards", set_shards},
-    {"write_queue", [](std::string_view v, Config* c) {
+    {"write_queue",
+     [](std::string_view v, Config* c) {
        return set_size("write_queue", v, uint64_t{2} << 20, uint64_t{16} << 30,
                        &c->write_queue_bytes);
      }},

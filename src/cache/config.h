@@ -23,11 +23,11 @@ struct Config {
   std::string medium = "dram";
   std::string admission = "obp(0.1)";
   std::string eviction = "lfru";
-  Verify verify = Verify::kAuto;        // auto: never on plain dram, always elsewhere
-  uint32_t shards = 0;                  // 0: chosen by size; else a power of two up to kMaxShards
-  uint64_t write_queue_bytes = 8 << 20; // DRAM for blocks on their way to a device
-  double maintenance_seconds = 1;       // how often the maintenance thread wakes; 0: never
-  uint64_t seed = 1;                    // of probability() and of the hash
+  Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
+  uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
+  uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
+  double maintenance_seconds = 1;        // how often the maintenance thread wakes; 0: never
+  uint64_t seed = 1;                     // of probability() and of the hash
 
   static constexpr uint64_t kMinSizeBytes = 64 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 44;  // 16 TiB

@@ -13,8 +13,8 @@ absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view sp
   const absl::StatusOr<Config> config = parse_config(spec);
   if (!config.ok()) return config.status();
   absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
-      config->medium,
-      {.size_bytes = config->size_bytes, .max_size_bytes = config->max_size_bytes}, system_clock());
+      config->medium, {.size_bytes = config->size_bytes, .max_size_bytes = config->max_size_bytes},
+      system_clock());
   if (!medium.ok()) return medium.status();
   absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
       BlockCacheImpl::make(*config, *std::move(medium), system_clock());

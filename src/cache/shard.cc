@@ -178,9 +178,8 @@ uint64_t Shard::remove_matching(Cause cause, Matches&& matches) {
 }
 
 uint64_t Shard::erase_file(uint64_t file) {
-  return remove_matching(Cause::kErased, [file](const BlockKey& key, EntryWord) {
-    return key.file == file;
-  });
+  return remove_matching(Cause::kErased,
+                         [file](const BlockKey& key, EntryWord) { return key.file == file; });
 }
 
 uint64_t Shard::evict_beyond(uint64_t limit_grains) {

@@ -53,7 +53,8 @@ class Shard final : public Residents {
   void on_hit(uint32_t slot) { policy_->on_hit(slot); }
   void unpin(uint32_t slot) { unpin(entry(slot)); }
   void unpin(Entry& entry) {
-    if (entry.unpin()) [[unlikely]] free_unpinned(entry);
+    if (entry.unpin()) [[unlikely]]
+      free_unpinned(entry);
   }
   Entry& entry(uint32_t slot) const {
     return chunks_[slot / EntryPool::kChunkEntries][slot % EntryPool::kChunkEntries];

@@ -70,7 +70,8 @@ void WriteQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const uint64_t handle = order_.front();
     const PendingBlock block = pending_.at(handle);
     mutex_.unlock();
-    const absl::Status status = medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
+    const absl::Status status =
+        medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
     mutex_.lock();
     // Gone from here before `done` makes its slot reusable under the same handle.
     pending_.erase(handle);

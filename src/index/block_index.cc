@@ -10,13 +10,14 @@ constexpr uint32_t kBucketsPerPage = 4096 / 64;
 uint32_t whole_pages(uint32_t buckets) {
   return (buckets + kBucketsPerPage - 1) / kBucketsPerPage * kBucketsPerPage;
 }
-}
+}  // namespace
 
 // Each range has pages of its own, so that its memory can be given back. Room for
 // every slot at 7/8 of the cells, and for the last step of growth.
 BlockIndex::BlockIndex(uint32_t max_slots)
     : max_buckets_(whole_pages(std::max<uint32_t>(
-          kFirstBuckets, static_cast<uint32_t>(uint64_t{max_slots} * 8 / 7 / kCells * 17 / 16) + 2))),
+          kFirstBuckets,
+          static_cast<uint32_t>(uint64_t{max_slots} * 8 / 7 / kCells * 17 / 16) + 2))),
       buckets_(size_t{2} * max_buckets_),
       shape_(kFirstBuckets) {}
 

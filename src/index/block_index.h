@@ -81,7 +81,8 @@ class BlockIndex {
   // growth asks for.
   template <typename HashOf>
   void insert(uint64_t hash, uint32_t slot, HashOf&& hash_of) {
-    if ((entries_ + 1) * 8 > uint64_t{buckets_in(shape_.load(std::memory_order_relaxed))} * kCells * 7) {
+    if ((entries_ + 1) * 8 >
+        uint64_t{buckets_in(shape_.load(std::memory_order_relaxed))} * kCells * 7) {
       grow(hash_of);
     }
     place(shape_.load(std::memory_order_relaxed), hash, slot);
@@ -113,9 +114,7 @@ class BlockIndex {
   static uint32_t home(uint64_t shape, uint64_t hash) {
     return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(hash)} * buckets_in(shape)) >> 32);
   }
-  static uint32_t tag(uint64_t hash) {
-    return static_cast<uint32_t>(hash >> 32) << kSlotBits;
-  }
+  static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32) << kSlotBits; }
 
   // The 4-bit count that entries with this hash use in the buckets they pass.
   static uint32_t passed_shift(uint64_t hash) { return static_cast<uint32_t>(hash >> 32) % 8 * 4; }

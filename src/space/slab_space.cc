@@ -129,8 +129,7 @@ SlabSpace::Node SlabSpace::measure_slab(uint64_t slab) const {
     uint64_t bits = free_word(word);
     uint32_t left = 64;
     while (left > 0) {
-      const uint32_t ones =
-          std::min<uint32_t>(static_cast<uint32_t>(std::countr_one(bits)), left);
+      const uint32_t ones = std::min<uint32_t>(static_cast<uint32_t>(std::countr_one(bits)), left);
       run += ones;
       left -= ones;
       if (left == 0) break;

@@ -41,9 +41,7 @@ class SlabSpace {
   uint64_t limit_bytes() const;
   uint64_t metadata_bytes() const;
   uint32_t grain_bytes() const { return grain_bytes_; }
-  uint64_t to_bytes(uint32_t offset_grains) const {
-    return uint64_t{offset_grains} * grain_bytes_;
-  }
+  uint64_t to_bytes(uint32_t offset_grains) const { return uint64_t{offset_grains} * grain_bytes_; }
   uint32_t to_grains(uint32_t size_bytes) const {
     return (size_bytes + grain_bytes_ - 1) / grain_bytes_;
   }

@@ -28,9 +28,9 @@ class BlockCacheContract : public testing::TestWithParam<Kind> {
     if (const size_t at = medium.find("FILE"); at != std::string::npos) {
       medium.replace(at, 4, folder_.file("blocks"));
     }
-    return test::open("nvcache://?size=" + size + "&medium=" + medium +
-                      "&admission=always&verify=always&maintenance=0.01&eviction=" +
-                      GetParam().eviction + more);
+    return test::open(
+        "nvcache://?size=" + size + "&medium=" + medium +
+        "&admission=always&verify=always&maintenance=0.01&eviction=" + GetParam().eviction + more);
   }
   test::TemporaryFolder folder_;
 };
@@ -124,7 +124,7 @@ TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
 TEST_P(BlockCacheContract, WithoutATokenTheOldBlockIsServed) {
   const auto cache = open_cache("4MiB");
   const std::vector<std::byte> old_block = make_block({1, 1}, 4096, 0);  // read from disk
-  cache->erase({1, 1});                                                 // then overwritten there
+  cache->erase({1, 1});                                                  // then overwritten there
   EXPECT_TRUE(cache->put({1, 1}, old_block, Origin::kRead).admitted());
   EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, 4096, 0));
 }

@@ -34,13 +34,13 @@ void PrintTo(const Budget& budget, std::ostream* out) {
 
 class MetadataBudget : public testing::TestWithParam<Budget> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    Policies, MetadataBudget,
-    testing::Values(Budget{"always", "clock", "never"}, Budget{"obp(0.1)", "lfru", "always"},
-                    Budget{"second_touch", "clock", "always"},
-                    Budget{"obp(0.5)+second_touch", "lru", "always"},
-                    Budget{"second_touch", "s3fifo", "always"},
-                    Budget{"second_touch", "lfru", "always"}));
+INSTANTIATE_TEST_SUITE_P(Policies, MetadataBudget,
+                         testing::Values(Budget{"always", "clock", "never"},
+                                         Budget{"obp(0.1)", "lfru", "always"},
+                                         Budget{"second_touch", "clock", "always"},
+                                         Budget{"obp(0.5)+second_touch", "lru", "always"},
+                                         Budget{"second_touch", "s3fifo", "always"},
+                                         Budget{"second_touch", "lfru", "always"}));
 
 // All DRAM metadata together: at most 40 bytes per block, the cache full of 4 KiB blocks.
 TEST_P(MetadataBudget, IsAtMost40BytesPerBlock) {
@@ -55,7 +55,8 @@ TEST_P(MetadataBudget, IsAtMost40BytesPerBlock) {
   }
   const Stats stats = cache->stats();
   ASSERT_GT(stats.blocks, 60'000u);
-  const double bytes = static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
+  const double bytes =
+      static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
   RecordProperty("metadata_bytes_per_block", std::to_string(bytes));
   EXPECT_LE(bytes, 40.0);
   EXPECT_GE(bytes, 24.0 + 4.0) << "less than entries and index alone take";
@@ -102,8 +103,10 @@ TEST(BlockCache, FlippedBytesAreACountedMiss) {
     uint64_t misses = 0;
     for (uint64_t i = 0; i < 100; ++i) {
       const Lookup lookup = cache->get({1, i});
-      if (!lookup.hit()) ++misses;
-      else EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
+      if (!lookup.hit())
+        ++misses;
+      else
+        EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
     }
     EXPECT_GE(misses, 40u);
     EXPECT_EQ(cache->stats().damaged_blocks, misses);
@@ -162,8 +165,8 @@ TEST(BlockCache, WithoutEvictionAFullCacheRefuses) {
 }
 
 TEST(BlockCache, LfruEvictsInItsPassesOnly) {
-  const absl::StatusOr<Config> config = parse_config(
-      "nvcache://?size=1MiB&admission=always&eviction=lfru(1)&maintenance=0&shards=1");
+  const absl::StatusOr<Config> config =
+      parse_config("nvcache://?size=1MiB&admission=always&eviction=lfru(1)&maintenance=0&shards=1");
   VirtualClock clock;
   absl::StatusOr<std::unique_ptr<Medium>> medium =
       open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, clock);
@@ -188,9 +191,9 @@ TEST(BlockCache, LfruStopsUnderOverhead) {
   VirtualClock clock;
   auto medium = open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, clock);
   ASSERT_TRUE(medium.ok());
-  const auto cache = test::make_on(
-      "nvcache://?size=1MiB&admission=obp(0.1)&eviction=lfru(1)&maintenance=0", *std::move(medium),
-      clock);
+  const auto cache =
+      test::make_on("nvcache://?size=1MiB&admission=obp(0.1)&eviction=lfru(1)&maintenance=0",
+                    *std::move(medium), clock);
   for (uint64_t i = 0; i < 256; ++i) {
     for (int n = 0; n < 10; ++n) cache->get({1, i});
     put(*cache, {1, i}, 4096);
@@ -209,8 +212,8 @@ TEST(BlockCache, LfruStopsUnderOverhead) {
 }
 
 TEST(BlockCache, AFailingMediumIsSwitchedOffAndNeverAnError) {
-  auto inner = open_medium("dram", {.size_bytes = 4 << 20, .max_size_bytes = 4 << 20},
-                           system_clock());
+  auto inner =
+      open_medium("dram", {.size_bytes = 4 << 20, .max_size_bytes = 4 << 20}, system_clock());
   ASSERT_TRUE(inner.ok());
   auto failing = std::make_unique<FailingMedium>(*std::move(inner));
   FailingMedium* medium = failing.get();
@@ -246,8 +249,7 @@ TEST(BlockCache, StatsAgreeInJsonAndPrometheus) {
 }
 
 TEST(BlockCache, OnePolicyOrderUnderOneShard) {
-  const auto cache =
-      test::open("nvcache://?size=64KiB&admission=always&eviction=lru&shards=1");
+  const auto cache = test::open("nvcache://?size=64KiB&admission=always&eviction=lru&shards=1");
   for (uint64_t i = 0; i < 16; ++i) put(*cache, {1, i}, 4096);
   cache->get({1, 0});
   put(*cache, {1, 16}, 4096);  // evicts 1, the least recently used

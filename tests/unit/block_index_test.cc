@@ -20,7 +20,8 @@ bool finds(const BlockIndex& index, uint32_t slot) {
 TEST(BlockIndex, FindsWhatWasInsertedThroughGrowth) {
   constexpr uint32_t kSlots = 100'000;
   BlockIndex index(kSlots);
-  for (uint32_t slot = 0; slot < kSlots; ++slot) index.insert(hash_of_slot(slot), slot, hash_of_slot);
+  for (uint32_t slot = 0; slot < kSlots; ++slot)
+    index.insert(hash_of_slot(slot), slot, hash_of_slot);
   for (uint32_t slot = 0; slot < kSlots; ++slot) ASSERT_TRUE(finds(index, slot)) << slot;
   EXPECT_EQ(index.entries(), kSlots);
   const double bytes = static_cast<double>(index.metadata_bytes()) / kSlots;
@@ -64,7 +65,8 @@ TEST(BlockIndex, ReadersFindStableEntriesWhileOthersComeAndGo) {
   constexpr uint32_t kStable = 1000;
   constexpr uint32_t kSlots = 20'000;
   BlockIndex index(kSlots);
-  for (uint32_t slot = 0; slot < kStable; ++slot) index.insert(hash_of_slot(slot), slot, hash_of_slot);
+  for (uint32_t slot = 0; slot < kStable; ++slot)
+    index.insert(hash_of_slot(slot), slot, hash_of_slot);
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> lost{0};
   std::thread reader([&] {
@@ -73,7 +75,8 @@ TEST(BlockIndex, ReadersFindStableEntriesWhileOthersComeAndGo) {
       if (!finds(index, static_cast<uint32_t>(random.below(kStable)))) lost.fetch_add(1);
     }
   });
-  for (uint32_t slot = kStable; slot < kSlots; ++slot) index.insert(hash_of_slot(slot), slot, hash_of_slot);
+  for (uint32_t slot = kStable; slot < kSlots; ++slot)
+    index.insert(hash_of_slot(slot), slot, hash_of_slot);
   for (uint32_t slot = kStable; slot < kSlots; ++slot) index.erase(hash_of_slot(slot), slot);
   stop = true;
   reader.join();

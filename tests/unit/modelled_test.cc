@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "support/failing_medium.h"
 #include "base/virtual_clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/cost_model.h"
 #include "medium/dram.h"
 #include "medium/profiles.h"
+#include "support/failing_medium.h"
 
 namespace nvcache {
 namespace {
