@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -40,7 +41,7 @@ class Histogram {
   // lies at or below; 0 when nothing was recorded.
   uint64_t quantile(double q) const {
     if (count_ == 0) return 0;
-    const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_) + 0.5);
+    const auto wanted = static_cast<uint64_t>(std::llround(q * static_cast<double>(count_)));
     const uint64_t rank = std::clamp<uint64_t>(wanted, 1, count_);
     uint64_t seen = 0;
     for (size_t i = 0; i < kBuckets; ++i) {
@@ -58,7 +59,7 @@ class Histogram {
 
   static size_t bucket_of(uint64_t value) {
     if (value < kSub) return static_cast<size_t>(value);
-    const int shift = std::bit_width(value) - 1 - kSubBits;
+    const int shift = static_cast<int>(std::bit_width(value)) - 1 - kSubBits;
     return static_cast<size_t>((static_cast<uint64_t>(shift) + 1) * kSub + (value >> shift) - kSub);
   }
 

@@ -29,7 +29,7 @@ using Buffer = std::unique_ptr<std::byte[], FreeBuffer>;
 
 Buffer make_buffer(uint32_t block_bytes) {
   const size_t size_bytes =
-      (block_bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+      (size_t{block_bytes} + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   auto* bytes = static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, size_bytes));
   std::fill(bytes, bytes + size_bytes, std::byte{0x5a});
   return Buffer(bytes);

@@ -95,7 +95,8 @@ void CostModel::smooth_until(uint64_t when_ns) {
 
 double CostModel::transfer_bytes(uint64_t size_bytes) const {
   const uint64_t unit = profile_.transfer_bytes;
-  return static_cast<double>((size_bytes + unit - 1) / unit * unit);
+  const uint64_t units = (size_bytes + unit - 1) / unit;
+  return static_cast<double>(units * unit);
 }
 
 }  // namespace nvcache

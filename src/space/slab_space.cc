@@ -177,7 +177,8 @@ uint64_t SlabSpace::find_in_slab(uint64_t slab, uint32_t grains) const {
   for (uint64_t word = slab * kSlabWords; word < (slab + 1) * kSlabWords; ++word) {
     const uint64_t bits = free_word(word);
     if (bits == ~uint64_t{0}) {  // a whole free word
-      if ((run += 64) >= grains) return start;
+      run += 64;
+      if (run >= grains) return start;
       continue;
     }
     for (uint32_t bit = 0; bit < 64; ++bit) {

@@ -87,7 +87,7 @@ std::string result_row(const json& summary) {
   auto hit = metric("tier_hit_ratio");
   if (hit) *hit *= 100;
   return fmt::format(kRow, summary.at("configuration").get<std::string>(),
-                     grouped(*metric("ops_per_second")), spread_cell(summary),
+                     grouped(metric("ops_per_second").value_or(0)), spread_cell(summary),
                      cell(ratio("ops_per_second"), "{:.2f}"), cell(metric("p50_us"), "{:.1f}"),
                      cell(metric("p95_us"), "{:.0f}"), cell(metric("p99_us"), "{:.0f}"),
                      cell(metric("block_reads_per_op"), "{:.3f}"),
