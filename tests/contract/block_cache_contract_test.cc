@@ -32,7 +32,7 @@ class BlockCacheContract : public testing::TestWithParam<Kind> {
         "nvcache://?size=" + size + "&medium=" + medium +
         "&admission=always&verify=always&maintenance=0.01&eviction=" + GetParam().eviction + more);
   }
-  test::TemporaryFolder folder_;
+  TempDir folder_;
 };
 
 INSTANTIATE_TEST_SUITE_P(

@@ -2,10 +2,7 @@
 // caches opened from a specification or on a medium of the test's own.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +12,7 @@
 #include "cache/block_cache_impl.h"
 #include "gtest/gtest.h"
 #include "nvcache/block_cache.h"
+#include "support/temp_dir.h"
 
 namespace nvcache::test {
 
@@ -57,23 +55,5 @@ inline Verdict put(BlockCache& cache, const BlockKey& key, size_t size_bytes,
                    uint64_t version = 0) {
   return cache.put(key, make_block(key, size_bytes, version), Origin::kRead);
 }
-
-// A folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "nvcache-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(std::string_view name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace nvcache::test

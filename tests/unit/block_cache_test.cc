@@ -86,7 +86,7 @@ TEST(BlockCache, RemovingBlocksWritesNothing) {
 TEST(BlockCache, FlippedBytesAreACountedMiss) {
   for (const char* io : {"mmap", "direct"}) {
     SCOPED_TRACE(io);
-    test::TemporaryFolder folder;
+    TempDir folder;
     const std::string path = folder.file("blocks");
     const auto cache = test::open("nvcache://?size=4MiB&medium=file:" + path + ",io=" + io +
                                   "&admission=always&eviction=clock");
@@ -116,7 +116,7 @@ TEST(BlockCache, FlippedBytesAreACountedMiss) {
 }
 
 TEST(BlockCache, WithoutVerificationTheSameDamageIsServed) {  // the control of the test above
-  test::TemporaryFolder folder;
+  TempDir folder;
   const std::string path = folder.file("blocks");
   const auto cache = test::open("nvcache://?size=4MiB&medium=file:" + path +
                                 "&admission=always&eviction=clock&verify=never");
