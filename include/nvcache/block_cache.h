@@ -104,6 +104,9 @@ class BlockCache {
   // finds the old block, and puts with older tokens of this key are refused.
   virtual bool erase(const BlockKey& key) = 0;
 
+  // Whether a lookup would find the block now: counts and pins nothing. Lock-free.
+  virtual bool contains(const BlockKey& key) const = 0;
+
   // Removes all blocks of a file; says how many. Cost: a pass over the cache's
   // metadata (24 bytes a block), no medium access.
   virtual uint64_t erase_file(uint64_t file) = 0;

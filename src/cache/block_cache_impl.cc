@@ -325,6 +325,11 @@ bool BlockCacheImpl::erase(const BlockKey& key) {
   return shard_of(hash).erase(hash, key, generation_of(hash));
 }
 
+bool BlockCacheImpl::contains(const BlockKey& key) const {
+  const uint64_t hash = hash_key(key, config_.seed);
+  return shards_[shard_number(hash)]->contains(hash, key);
+}
+
 uint64_t BlockCacheImpl::erase_file(uint64_t file) {
   for (std::atomic<uint32_t>& generation : generations_) {
     generation.fetch_add(1, std::memory_order_acq_rel);

@@ -41,6 +41,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) override;
   Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) override;
   bool erase(const BlockKey& key) override;
+  bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;

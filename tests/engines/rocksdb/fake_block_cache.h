@@ -57,6 +57,11 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
     return erased;
   }
 
+  bool contains(const BlockKey& key) const override {
+    std::lock_guard lock(mutex_);
+    return blocks_.contains({key.file, key.offset});
+  }
+
   uint64_t erase_file(uint64_t) override { return 0; }
 
   absl::Status resize(uint64_t size_bytes) override {

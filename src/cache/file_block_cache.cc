@@ -1,0 +1,285 @@
+#include "cache/file_block_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace nvcache {
+namespace {
+
+constinit thread_local uint64_t disk_reads_of_thread = 0;
+
+// Faults built into negative controls of the tests: see tests/engines/wiredtiger.
+#if defined(NVCACHE_FAULT_SKIP_OVERLAP)
+constexpr bool kSkipOverlap = true;
+#else
+constexpr bool kSkipOverlap = false;
+#endif
+#if defined(NVCACHE_FAULT_SKIP_UPDATE)
+constexpr bool kSkipUpdate = true;
+#else
+constexpr bool kSkipUpdate = false;
+#endif
+
+}  // namespace
+
+// ---- one file
+
+CachedFile::CachedFile(FileBlockCache& owner, uint64_t id, uint64_t size_bytes)
+    : owner_(owner), id_(id), size_bytes_(size_bytes) {}
+
+bool CachedFile::read(uint64_t offset, MutableBytes into, ReadTicket* ticket) {
+  auto& counts = owner_.counts_.mine();
+  counts.add(FileCount::kReads, 1);
+  const FileRange range{offset, into.size()};
+  if (owner_.cache_ == nullptr || !cacheable(range)) return false;
+  if (forgotten_.load(std::memory_order_acquire)) return false;
+  ticket->cacheable = true;
+  // Before the lookup: a write from now on makes the ticket worthless.
+  ticket->regions = region_sum(range);
+  Lookup lookup = owner_.cache_->get({id_, offset});
+  if (lookup.hit() && lookup.pin.block().size() == into.size()) {
+    std::memcpy(into.data(), lookup.pin.block().data(), into.size());
+    counts.add(FileCount::kServedReads, 1);
+    counts.add(FileCount::kServedBytes, into.size());
+    return true;
+  }
+  ticket->token = lookup.token;
+  // Another extent starts there, so there is no token to tell that a write came between:
+  // this reader's geometry is left alone until that extent is gone.
+  if (lookup.hit()) ticket->cacheable = false;
+  return false;
+}
+
+void CachedFile::count_disk_read(uint64_t size_bytes, bool whole_block) {
+  auto& counts = owner_.counts_.mine();
+  counts.add(FileCount::kDiskReads, 1);
+  counts.add(FileCount::kDiskReadBytes, size_bytes);
+  if (!whole_block) counts.add(FileCount::kForeignReads, 1);
+  ++disk_reads_of_thread;
+}
+
+void CachedFile::offer(uint64_t offset, ByteView block, const ReadTicket& ticket) {
+  if (!ticket.cacheable) return;
+  put({offset, block.size()}, block, Origin::kRead, ticket.token, ticket.regions);
+}
+
+bool CachedFile::begin_write(const FileRange& range) {
+  owner_.counts_.add(FileCount::kWrites, 1);
+  return owner_.cache_ != nullptr && invalidate(range);
+}
+
+void CachedFile::end_write(const FileRange& range, ByteView block, bool was_cached) {
+  owner_.counts_.add(FileCount::kWrittenBytes, range.size);
+  grow_to(range.end());
+  if (owner_.cache_ == nullptr) return;
+  // A reader that began during the write may have cached what it found half written.
+  was_cached |= invalidate(range);
+  const bool wanted =
+      owner_.on_write_ == OnWrite::kOffer || (owner_.on_write_ == OnWrite::kUpdate && was_cached);
+  if (wanted && !kSkipUpdate && block.size() == range.size && cacheable(range)) {
+    put(range, block, Origin::kWrite, {}, region_sum(range));
+  }
+}
+
+void CachedFile::begin_truncate(uint64_t size_bytes) {
+  if (owner_.cache_ != nullptr) invalidate(beyond(size_bytes));
+}
+
+void CachedFile::end_truncate(uint64_t size_bytes) {
+  if (owner_.cache_ != nullptr) invalidate(beyond(size_bytes));
+  const uint64_t before = size_bytes_.exchange(size_bytes, std::memory_order_relaxed);
+  change_dataset(static_cast<int64_t>(size_bytes - before));
+}
+
+uint64_t CachedFile::metadata_bytes(uint64_t* extents) const {
+  MutexLock lock(mutex_);
+  *extents += extents_.size();
+  return extents_.metadata_bytes() + sizeof(*this);
+}
+
+// ---- what is cached of it
+
+// The sum of counts that only grow is unchanged only if each of them is.
+uint32_t CachedFile::region_sum(const FileRange& range) const {
+  uint32_t sum = 0;
+  const uint64_t first = range.offset / kRegionBytes;
+  const uint64_t last = (range.end() - 1) / kRegionBytes;
+  for (uint64_t i = 0; i < std::min(last - first + 1, kRegions); ++i) {
+    sum += regions_[(first + i) % kRegions].load(std::memory_order_acquire);
+  }
+  return sum;
+}
+
+void CachedFile::move_regions(const FileRange& range) {
+  const uint64_t first = range.offset / kRegionBytes;
+  const uint64_t last = (range.end() - 1) / kRegionBytes;
+  for (uint64_t i = 0; i < std::min(last - first + 1, kRegions); ++i) {
+    regions_[(first + i) % kRegions].fetch_add(1, std::memory_order_acq_rel);
+  }
+}
+
+bool CachedFile::invalidate(const FileRange& range) {
+  if (range.size == 0) return false;
+  MutexLock lock(mutex_);
+  move_regions(range);
+  return erase_overlapped(range);
+}
+
+// Under the lock, so that what is not in the map is not in the cache either: else a
+// write could miss a block that another thread is about to erase.
+bool CachedFile::erase_overlapped(const FileRange& range) {
+  std::vector<FileRange> removed;
+  if constexpr (!kSkipOverlap && !kSkipUpdate) {
+    extents_.take_overlapped(range, &removed);
+  } else {
+    const bool exact = ExtentMap::takes(range) && extents_.erase(range);
+    if (kSkipUpdate) extents_.take_overlapped(range, &removed);
+    if (kSkipUpdate && exact) extents_.insert(range);
+    if (kSkipOverlap && exact) removed.push_back(range);
+  }
+  uint64_t erased = 0;
+  for (const FileRange& extent : removed) {
+    erased += static_cast<uint64_t>(owner_.cache_->erase({id_, extent.offset}));
+  }
+  if (erased != 0) owner_.counts_.add(FileCount::kInvalidated, erased);
+  return erased != 0;
+}
+
+// Why the extent map comes first: a write that begins while the block is on its way
+// finds it there, and its erase makes the put's token worthless. Why one offer of a
+// range at a time: the second could otherwise take out of the map what the first
+// has just put into the cache.
+void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
+                     uint32_t regions) {
+  owner_.counts_.add(FileCount::kOffers, 1);
+  bool inserted = false;
+  {
+    MutexLock lock(mutex_);
+    if (region_sum(extent) != regions || forgotten_.load(std::memory_order_acquire)) {
+      owner_.counts_.add(FileCount::kStaleOffers, 1);
+      return;
+    }
+    const auto in_the_way = [&](const FileRange& other) { return other.overlaps(extent); };
+    if (std::any_of(on_their_way_.begin(), on_their_way_.end(), in_the_way)) return;
+    if (!extents_.contains(extent)) {
+      erase_overlapped(extent);
+      inserted = extents_.insert(extent);
+    }
+    on_their_way_.push_back(extent);
+    if (inserted) sweep();
+  }
+  const Verdict verdict = owner_.cache_->put({id_, extent.offset}, block, origin, token);
+  if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);
+  MutexLock lock(mutex_);
+  std::erase(on_their_way_, extent);
+  if (region_sum(extent) != regions) {
+    // The put of a written block has no token, and may have come after the erase.
+    if (verdict.admitted() && !extents_.contains(extent))
+      owner_.cache_->erase({id_, extent.offset});
+  } else if (!verdict.admitted() && inserted) {
+    extents_.erase(extent);
+  }
+}
+
+// The cache evicts without telling; each new extent pays for a look at two others.
+void CachedFile::sweep() {
+  for (int i = 0; i < 2; ++i) {
+    const std::optional<FileRange> extent = extents_.next(&sweep_position_);
+    if (!extent || owner_.cache_->contains({id_, extent->offset})) continue;
+    const auto same = [&](const FileRange& other) { return other == *extent; };
+    if (std::none_of(on_their_way_.begin(), on_their_way_.end(), same)) extents_.erase(*extent);
+  }
+}
+
+// ---- its size
+
+void CachedFile::grow_to(uint64_t size_bytes) {
+  uint64_t now = size_bytes_.load(std::memory_order_relaxed);
+  while (now < size_bytes) {
+    if (!size_bytes_.compare_exchange_weak(now, size_bytes, std::memory_order_relaxed)) continue;
+    change_dataset(static_cast<int64_t>(size_bytes - now));
+    return;
+  }
+}
+
+void CachedFile::change_dataset(int64_t bytes) {
+  if (!forgotten_.load(std::memory_order_acquire)) owner_.change_dataset(bytes);
+}
+
+// ---- all files
+
+FileBlockCache::FileBlockCache(std::shared_ptr<BlockCache> cache, OnWrite on_write)
+    : cache_(std::move(cache)), on_write_(on_write) {}
+
+std::shared_ptr<CachedFile> FileBlockCache::open(const std::string& path,
+                                                 const FileIdentity& identity) {
+  std::shared_ptr<CachedFile> outdated;
+  std::shared_ptr<CachedFile> file;
+  {
+    MutexLock lock(mutex_);
+    Known& known = files_[path];
+    if (known.opens == 0 && known.file != nullptr && known.identity != identity) {
+      outdated = std::exchange(known.file, nullptr);
+    }
+    if (known.file == nullptr) {
+      known.file = std::make_shared<CachedFile>(*this, next_id_++, identity.size_bytes);
+    }
+    if (known.opens++ == 0) change_dataset(static_cast<int64_t>(known.file->size_bytes()));
+    file = known.file;
+  }
+  if (outdated != nullptr) drop(*outdated);
+  return file;
+}
+
+void FileBlockCache::close(const std::string& path, const CachedFile& file,
+                           const FileIdentity& identity) {
+  MutexLock lock(mutex_);
+  const auto at = files_.find(path);
+  if (at == files_.end() || at->second.file.get() != &file || --at->second.opens != 0) return;
+  at->second.identity = identity;
+  change_dataset(-static_cast<int64_t>(file.size_bytes()));
+}
+
+void FileBlockCache::forget(const std::string& path) {
+  std::shared_ptr<CachedFile> file;
+  {
+    MutexLock lock(mutex_);
+    const auto at = files_.find(path);
+    if (at == files_.end()) return;
+    file = at->second.file;
+    if (at->second.opens != 0) change_dataset(-static_cast<int64_t>(file->size_bytes()));
+    files_.erase(at);
+  }
+  drop(*file);
+}
+
+void FileBlockCache::drop(CachedFile& file) {
+  file.forgotten_.store(true, std::memory_order_release);
+  if (cache_ != nullptr) file.invalidate(CachedFile::beyond(0));
+}
+
+void FileBlockCache::change_dataset(int64_t bytes) {
+  const uint64_t total =
+      dataset_bytes_.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed) +
+      static_cast<uint64_t>(bytes);
+  if (cache_ != nullptr) cache_->set_dataset_size(total);
+}
+
+uint64_t FileBlockCache::thread_disk_reads() { return disk_reads_of_thread; }
+
+FileStats FileBlockCache::stats() const {
+  FileStats stats;
+  for (size_t i = 0; i < stats.counts.size(); ++i) {
+    stats.counts[i] = counts_.sum(static_cast<FileCount>(i));
+  }
+  stats.dataset_bytes = dataset_bytes_.load(std::memory_order_relaxed);
+  MutexLock lock(mutex_);
+  for (const auto& [path, known] : files_) {
+    stats.files += known.opens != 0 ? 1 : 0;
+    stats.metadata_bytes += known.file->metadata_bytes(&stats.extents);
+  }
+  return stats;
+}
+
+}  // namespace nvcache

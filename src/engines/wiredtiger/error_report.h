@@ -1,0 +1,32 @@
+// WiredTiger's error and message streams, for what its file system has to say.
+#pragma once
+
+#include <string>
+
+#include "wiredtiger.h"
+#include "wiredtiger_ext.h"
+
+namespace nvcache {
+
+// Thread-safe, as WiredTiger's streams are.
+class ErrorReport {
+ public:
+  explicit ErrorReport(WT_CONNECTION* connection)
+      : api_(connection->get_extension_api(connection)) {}
+
+  // Says `what`, with the meaning of `error`; returns `error`.
+  int error(WT_SESSION* session, int error, const std::string& what) const {
+    (void)api_->err_printf(api_, session, "nvcache: %s: %s", what.c_str(),
+                           api_->strerror(api_, session, error));
+    return error;
+  }
+  void say(WT_SESSION* session, const std::string& what) const {
+    (void)api_->err_printf(api_, session, "nvcache: %s", what.c_str());
+  }
+  WT_EXTENSION_API* api() const { return api_; }
+
+ private:
+  WT_EXTENSION_API* api_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,66 @@
+// libnvcache_wiredtiger.so: what WiredTiger loads.
+//
+//   wiredtiger_open(home, NULL, "create,extensions=[/path/libnvcache_wiredtiger.so="
+//     "(early_load=true,config=(cache=\"nvcache://?size=1GiB&medium=file:/mnt/x\"))]", &conn)
+//
+// A configuration that cannot be understood fails wiredtiger_open, with a message. A
+// medium that cannot be had does not: the database opens without a cache and says so.
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "engines/wiredtiger/error_report.h"
+#include "engines/wiredtiger/extension_config.h"
+#include "engines/wiredtiger/file_system.h"
+#include "engines/wiredtiger/guarded.h"
+#include "engines/wiredtiger/stats_writer.h"
+#include "fmt/format.h"
+
+namespace nvcache {
+namespace {
+
+absl::StatusOr<std::shared_ptr<BlockCache>> open_cache(const ExtensionConfig& config,
+                                                       const ErrorReport& report) {
+  if (config.cache_spec.empty()) return std::shared_ptr<BlockCache>();
+  auto cache = open_block_cache(config.cache_spec);
+  if (cache.ok()) return std::shared_ptr<BlockCache>(*std::move(cache));
+  if (cache.status().code() == absl::StatusCode::kInvalidArgument) return cache.status();
+  report.say(nullptr, fmt::format("{}; going on without a cache", message_of(cache.status())));
+  return std::shared_ptr<BlockCache>();
+}
+
+int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
+  const ErrorReport report(connection);
+  const auto refuse = [&](const absl::Status& status) {
+    report.say(nullptr, std::string(message_of(status)));
+    return EINVAL;
+  };
+  const auto config = read_extension_config(report.api(), text);
+  if (!config.ok()) return refuse(config.status());
+  const auto cache = open_cache(*config, report);
+  if (!cache.ok()) return refuse(cache.status());
+  auto files = std::make_shared<FileBlockCache>(*cache, config->on_write);
+
+  std::shared_ptr<StatsWriter> writer;
+  if (config->stats.any()) {
+    auto started = StatsWriter::start(
+        files, config->stats, [report](const std::string& what) { report.say(nullptr, what); });
+    if (!started.ok()) return refuse(started.status());
+    writer = *std::move(started);
+  }
+  // The last statistics are written, and the cache goes, when the connection closes.
+  const int error = attach_file_system(connection, std::move(files),
+                                       [writer = std::move(writer)]() mutable { writer.reset(); });
+  if (error == EPERM) report.say(nullptr, "early_load=true is missing beside config=(...)");
+  return error;
+}
+
+}  // namespace
+}  // namespace nvcache
+
+extern "C" [[gnu::visibility("default")]] int wiredtiger_extension_init(WT_CONNECTION* connection,
+                                                                        WT_CONFIG_ARG* config) {
+  return nvcache::guarded([&] { return nvcache::load(connection, config); });
+}

@@ -1,0 +1,28 @@
+// What config=(...) of the extension says.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cache/file_block_cache.h"
+#include "engines/wiredtiger/stats_writer.h"
+#include "wiredtiger.h"
+#include "wiredtiger_ext.h"
+
+namespace nvcache {
+
+struct ExtensionConfig {
+  std::string cache_spec;  // empty: no cache, reads and writes pass through and are counted
+  OnWrite on_write = OnWrite::kOffer;
+  StatsFiles stats;
+};
+
+// INVALID_ARGUMENT names the key, what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api,
+                                                                    WT_CONFIG_ARG* text);
+
+// The specification as the extension uses it: empty if it asks for size 0; with
+// verify=always unless it says otherwise, for WiredTiger panics on a damaged block.
+std::string complete_cache_spec(std::string spec);
+
+}  // namespace nvcache

@@ -1,0 +1,45 @@
+// One open file of WiredTiger's: a POSIX file and, for a data file, what the cache
+// knows of it. Reads of whole blocks are looked up and offered; writes go to disk
+// always, and outdate every cached block they overlap.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cache/file_block_cache.h"
+#include "engines/wiredtiger/error_report.h"
+#include "engines/wiredtiger/posix_file.h"
+#include "wiredtiger.h"
+
+namespace nvcache {
+
+// WiredTiger calls it through WT_FILE_HANDLE, from many threads.
+class FileHandle final : public WT_FILE_HANDLE {
+ public:
+  // Opens as WT_FILE_SYSTEM::fs_open_file is asked to; errno, or 0 and *handle.
+  // `files` and `report` must outlive the handle.
+  static int open(WT_FILE_SYSTEM* file_system, FileBlockCache& files, const ErrorReport& report,
+                  WT_SESSION* session, const std::string& path, WT_FS_OPEN_FILE_TYPE type,
+                  uint32_t flags, WT_FILE_HANDLE** handle);
+
+ private:
+  FileHandle(WT_FILE_SYSTEM* file_system, FileBlockCache& files, const ErrorReport& report,
+             std::string path);
+
+  int read(WT_SESSION* session, uint64_t offset, MutableBytes into);
+  int write(WT_SESSION* session, uint64_t offset, ByteView from);
+  int truncate(WT_SESSION* session, uint64_t size_bytes);
+  int extend(WT_SESSION* session, uint64_t size_bytes);
+  int close_file(WT_SESSION* session);
+  int failed(WT_SESSION* session, int error, const std::string& what) const;
+  FileIdentity identity() const;
+  void set_methods(WT_FS_OPEN_FILE_TYPE type);
+
+  FileBlockCache& files_;
+  const ErrorReport& report_;
+  std::string path_;
+  PosixFile file_;
+  std::shared_ptr<CachedFile> cached_;  // of data files
+};
+
+}  // namespace nvcache

@@ -1,0 +1,60 @@
+// Files as WiredTiger wants them: whole reads and writes at an offset, durable
+// creation, locks, advice. Errors are errno values, 0 is none. Thread-safe, but for
+// open and close.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nvcache/bytes.h"
+
+namespace nvcache {
+
+struct PosixStat {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t size_bytes = 0;
+  int64_t modified_ns = 0;
+};
+
+// A file descriptor, owned.
+class PosixFile {
+ public:
+  // What a read that met the end of the file gives.
+  static constexpr int kShortRead = -1;
+
+  PosixFile() = default;
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() { (void)close(); }
+
+  // `open_flags` as for open(2); close-on-exec always.
+  [[nodiscard]] int open(const std::string& path, int open_flags);
+  int close();
+
+  [[nodiscard]] int read(uint64_t offset, MutableBytes into) const;
+  [[nodiscard]] int write(uint64_t offset, ByteView from) const;
+  // An error once is an error for ever: what the kernel dropped is not written later.
+  [[nodiscard]] int sync();
+  [[nodiscard]] int start_sync() const;  // begins to write back, does not wait
+  [[nodiscard]] int truncate(uint64_t size_bytes) const;
+  [[nodiscard]] int allocate_to(uint64_t size_bytes) const;  // ENOTSUP where it cannot
+  [[nodiscard]] int stat(PosixStat* out) const;
+  // Against other processes, one byte at the start; EAGAIN or EACCES: taken.
+  [[nodiscard]] int lock(bool exclusive) const;
+  [[nodiscard]] int advise(uint64_t offset, uint64_t size_bytes, int advice) const;
+
+ private:
+  int descriptor_ = -1;
+  int sync_error_ = 0;
+};
+
+// Makes the names in a file's folder durable.
+[[nodiscard]] int sync_folder_of(const std::string& path);
+// The names in a folder that begin with `prefix`, at most `limit`.
+[[nodiscard]] int list_folder(const std::string& path, const std::string& prefix, size_t limit,
+                              std::vector<std::string>* names);
+[[nodiscard]] int stat_path(const std::string& path, PosixStat* out);
+
+}  // namespace nvcache

@@ -1,0 +1,53 @@
+// Writes statistics to files at an interval and at the end: whole files, by renaming,
+// so that a reader never sees half of one.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "cache/file_block_cache.h"
+
+namespace nvcache {
+
+struct StatsFiles {
+  std::string json_path;         // empty: none
+  std::string prometheus_path;   // empty: none
+  double interval_seconds = 10;  // 0: only at the end
+
+  bool any() const { return !json_path.empty() || !prometheus_path.empty(); }
+};
+
+// Thread-safe. A write that fails is reported once through `complain`, and tried again.
+class StatsWriter {
+ public:
+  // INVALID_ARGUMENT or PERMISSION_DENIED when a file cannot be written at the start.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<StatsWriter>> start(
+      std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
+      std::function<void(const std::string&)> complain);
+  ~StatsWriter();  // writes once more
+
+ private:
+  StatsWriter(std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
+              std::function<void(const std::string&)> complain);
+  absl::Status write() const;
+  void run();
+
+  const std::shared_ptr<FileBlockCache> files_;
+  const StatsFiles where_;
+  const std::function<void(const std::string&)> complain_;
+  Mutex mutex_;
+  std::condition_variable_any wakes_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+// {"format": "nvcache.wiredtiger/1", "cache": {...} or null, "files": {...}}
+std::string stats_json(const FileBlockCache& files);
+std::string stats_prometheus(const FileBlockCache& files);
+
+}  // namespace nvcache

@@ -1,0 +1,29 @@
+#include "index/extent_map.h"
+
+#include <algorithm>
+
+namespace nvcache {
+
+void ExtentMap::take_overlapped(const FileRange& range, std::vector<FileRange>* removed) {
+  if (range.size == 0) return;
+  // The first extent that starts at or after the range; the one before may reach into it.
+  const uint64_t first_unit = std::min(range.offset / kUnitBytes, kMaxOffsetUnits - 1);
+  auto at = words_.lower_bound(first_unit << kSizeBits);
+  if (at != words_.begin()) {
+    const auto before = std::prev(at);
+    if (unpack(*before).overlaps(range)) at = before;
+  }
+  const auto first = at;
+  for (; at != words_.end() && unpack(*at).overlaps(range); ++at) removed->push_back(unpack(*at));
+  words_.erase(first, at);
+}
+
+std::optional<FileRange> ExtentMap::next(uint64_t* position) const {
+  auto at = words_.upper_bound(*position);
+  if (at == words_.end()) at = words_.begin();
+  if (at == words_.end()) return std::nullopt;
+  *position = *at;
+  return unpack(*at);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,305 @@
+// A block cache beside the reads and writes of files. Built again with faults in it
+// (NVCACHE_FAULT_...), the consistency test must fail: see tests/CMakeLists.txt.
+#include "cache/file_block_cache.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "fmt/format.h"
+#include "gtest/gtest.h"
+#include "support/block_cache_fixture.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kSector = ExtentMap::kUnitBytes;
+
+class FileBlockCacheTest : public testing::Test {
+ protected:
+  void open_cache(const std::string& more = "", OnWrite on_write = OnWrite::kOffer) {
+    cache_ = test::open(
+        "nvcache://?size=4MiB&verify=always&seed=3&admission=always&eviction=clock" + more);
+    files_ = std::make_unique<FileBlockCache>(cache_, on_write);
+    file_ = files_->open("a", {.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 5});
+  }
+  // As an engine reads: the cache, else the "file", whose bytes are all `fill`.
+  bool read(uint64_t offset, size_t size, uint8_t fill, std::vector<std::byte>* out) {
+    out->assign(size, std::byte{0});
+    ReadTicket ticket;
+    if (file_->read(offset, *out, &ticket)) return true;
+    std::fill(out->begin(), out->end(), std::byte{fill});
+    file_->count_disk_read(size, true);
+    file_->offer(offset, *out, ticket);
+    return false;
+  }
+  void write(uint64_t offset, size_t size, uint8_t fill) {
+    const std::vector<std::byte> block(size, std::byte{fill});
+    const bool was_cached = file_->begin_write({offset, size});
+    file_->end_write({offset, size}, block, was_cached);
+  }
+  uint64_t count(FileCount what) const { return files_->stats()[what]; }
+
+  std::shared_ptr<BlockCache> cache_;
+  std::unique_ptr<FileBlockCache> files_;
+  std::shared_ptr<CachedFile> file_;
+  std::vector<std::byte> bytes_;
+};
+
+TEST_F(FileBlockCacheTest, ServesWhatWasReadWithTheSameExtentOnly) {
+  open_cache();
+  EXPECT_FALSE(read(4096, 4096, 7, &bytes_));
+  EXPECT_TRUE(read(4096, 4096, 8, &bytes_));
+  EXPECT_EQ(bytes_[100], std::byte{7});
+  EXPECT_FALSE(read(4096, 8192, 9, &bytes_));
+  EXPECT_EQ(bytes_[0], std::byte{9});
+  EXPECT_EQ(count(FileCount::kReads), 3u);
+  EXPECT_EQ(count(FileCount::kServedReads), 1u);
+  EXPECT_EQ(count(FileCount::kDiskReads), 2u);
+}
+
+TEST_F(FileBlockCacheTest, AWriteOutdatesAllItOverlaps) {
+  open_cache("", OnWrite::kSkip);
+  for (uint64_t i = 0; i < 8; ++i) read(i * 4096, 4096, 1, &bytes_);
+  write(3 * 4096 + 512, 2 * 4096, 2);  // into 3, over 4, into 5
+  for (uint64_t i = 0; i < 8; ++i) {
+    const bool outdated = i >= 3 && i <= 5;
+    EXPECT_EQ(read(i * 4096, 4096, 2, &bytes_), !outdated) << "block " << i;
+  }
+  EXPECT_EQ(count(FileCount::kInvalidated), 3u);
+}
+
+TEST_F(FileBlockCacheTest, AWrittenBlockIsOfferedAsConfigured) {
+  open_cache("", OnWrite::kOffer);
+  write(0, 4096, 3);
+  EXPECT_TRUE(read(0, 4096, 0, &bytes_));
+  EXPECT_EQ(bytes_[5], std::byte{3});
+  write(0, 4096, 4);
+  EXPECT_TRUE(read(0, 4096, 0, &bytes_));
+  EXPECT_EQ(bytes_[5], std::byte{4});
+
+  open_cache("", OnWrite::kSkip);
+  write(0, 4096, 3);
+  EXPECT_FALSE(read(0, 4096, 3, &bytes_));
+
+  open_cache("", OnWrite::kUpdate);
+  write(0, 4096, 3);
+  EXPECT_FALSE(read(0, 4096, 3, &bytes_)) << "was not cached before";
+  write(0, 4096, 4);
+  EXPECT_TRUE(read(0, 4096, 0, &bytes_));
+  EXPECT_EQ(bytes_[5], std::byte{4});
+}
+
+TEST_F(FileBlockCacheTest, AWrittenBlockComesFromTheWritePath) {
+  cache_ = test::open("nvcache://?size=4MiB&admission=no_write_allocate&eviction=clock");
+  files_ = std::make_unique<FileBlockCache>(cache_);
+  file_ = files_->open("a", {});
+  write(0, 4096, 3);
+  EXPECT_EQ(cache_->stats().refused[static_cast<size_t>(Reason::kWriteOrigin)], 1u);
+}
+
+TEST_F(FileBlockCacheTest, AFailedWriteOutdatesToo) {
+  open_cache();
+  read(0, 4096, 1, &bytes_);
+  const bool was_cached = file_->begin_write({0, 4096});
+  EXPECT_TRUE(was_cached);
+  file_->end_write({0, 4096}, {}, was_cached);
+  EXPECT_FALSE(read(0, 4096, 2, &bytes_));
+}
+
+TEST_F(FileBlockCacheTest, WhatWasReadBeforeAWriteIsNotCachedAfterIt) {
+  open_cache("", OnWrite::kSkip);
+  std::vector<std::byte> old(8192, std::byte{1});
+  ReadTicket before_write, during_write;
+  EXPECT_FALSE(file_->read(8192, old, &before_write));
+  file_->begin_write({8192 + 512, 512});
+  EXPECT_FALSE(file_->read(8192, old, &during_write));
+  file_->offer(8192, old, before_write);
+  EXPECT_EQ(count(FileCount::kStaleOffers), 1u);
+  file_->end_write({8192 + 512, 512}, {}, false);
+  file_->offer(8192, old, during_write);
+  EXPECT_EQ(count(FileCount::kStaleOffers), 2u);
+  EXPECT_FALSE(read(8192, 8192, 2, &bytes_));
+  EXPECT_TRUE(read(8192, 8192, 3, &bytes_));
+}
+
+TEST_F(FileBlockCacheTest, TruncatingOutdatesWhatIsBeyondAndWhatReachesThere) {
+  open_cache();
+  for (uint64_t i = 0; i < 4; ++i) read(i * 4096, 4096, 1, &bytes_);
+  file_->begin_truncate(2 * 4096 + 512);
+  file_->end_truncate(2 * 4096 + 512);
+  EXPECT_EQ(count(FileCount::kInvalidated), 2u);
+  EXPECT_TRUE(read(4096, 4096, 2, &bytes_));
+  EXPECT_FALSE(read(2 * 4096, 4096, 2, &bytes_));
+  EXPECT_EQ(files_->stats().dataset_bytes, 2 * 4096u + 512);
+}
+
+TEST_F(FileBlockCacheTest, AClosedFileKeepsItsBlocksUnlessSomebodyChangedIt) {
+  open_cache();
+  const FileIdentity closed{.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 9};
+  read(0, 4096, 1, &bytes_);
+  files_->close("a", *file_, closed);
+  file_ = files_->open("a", closed);
+  EXPECT_TRUE(read(0, 4096, 2, &bytes_));
+  files_->close("a", *file_, closed);
+  FileIdentity changed = closed;
+  changed.modified_ns = 10;
+  file_ = files_->open("a", changed);
+  EXPECT_FALSE(read(0, 4096, 2, &bytes_));
+  EXPECT_EQ(cache_->stats().blocks, 1u) << "the old block is gone";
+}
+
+TEST_F(FileBlockCacheTest, AForgottenFileIsCachedNoMore) {
+  open_cache();
+  read(0, 4096, 1, &bytes_);
+  const std::shared_ptr<CachedFile> old = file_;
+  files_->forget("a");
+  files_->forget("never heard of");
+  EXPECT_EQ(cache_->stats().blocks, 0u);
+  EXPECT_FALSE(read(0, 4096, 2, &bytes_));
+  EXPECT_FALSE(read(0, 4096, 2, &bytes_)) << "removed, though open still";
+  file_ = files_->open("a", {});
+  EXPECT_FALSE(read(0, 4096, 3, &bytes_)) << "a new file of the same name";
+  EXPECT_TRUE(read(0, 4096, 4, &bytes_));
+  EXPECT_EQ(bytes_[0], std::byte{3});
+}
+
+TEST_F(FileBlockCacheTest, TellsTheCacheTheSizeOfOpenFiles) {
+  open_cache();
+  EXPECT_EQ(cache_->stats().dataset_size_bytes, uint64_t{1} << 20);
+  auto other = files_->open("b", {.size_bytes = 4096});
+  EXPECT_EQ(cache_->stats().dataset_size_bytes, (uint64_t{1} << 20) + 4096);
+  write(1 << 20, 4096, 1);
+  other->grow_to(8192);
+  other->grow_to(512);
+  EXPECT_EQ(cache_->stats().dataset_size_bytes, (uint64_t{1} << 20) + 4096 + 8192);
+  files_->close("b", *other, {.size_bytes = 8192});
+  EXPECT_EQ(cache_->stats().dataset_size_bytes, (uint64_t{1} << 20) + 4096);
+  files_->forget("a");
+  EXPECT_EQ(cache_->stats().dataset_size_bytes, 0u);
+}
+
+TEST_F(FileBlockCacheTest, TheExtentMapFollowsWhatTheCacheEvicts) {
+  open_cache();
+  for (uint64_t i = 0; i < 100'000; ++i) read(i * 4096, 4096, 1, &bytes_);
+  const uint64_t blocks = cache_->stats().blocks;
+  EXPECT_LT(files_->stats().extents, 3 * blocks);
+  uint64_t served = 0;
+  for (uint64_t i = 99'500; i < 100'000; ++i) served += read(i * 4096, 4096, 1, &bytes_) ? 1 : 0;
+  EXPECT_GT(served, 300u);
+}
+
+TEST_F(FileBlockCacheTest, WithoutACacheItCountsAndPassesBy) {
+  files_ = std::make_unique<FileBlockCache>(nullptr);
+  file_ = files_->open("a", {.size_bytes = 4096});
+  const uint64_t before = FileBlockCache::thread_disk_reads();
+  EXPECT_FALSE(read(0, 4096, 1, &bytes_));
+  EXPECT_FALSE(read(0, 4096, 1, &bytes_));
+  write(4096, 4096, 2);
+  EXPECT_EQ(FileBlockCache::thread_disk_reads() - before, 2u);
+  EXPECT_EQ(count(FileCount::kDiskReads), 2u);
+  EXPECT_EQ(count(FileCount::kWrites), 1u);
+  EXPECT_EQ(files_->stats().dataset_bytes, 8192u);
+}
+
+// A file of sectors that hold their version. Writers take turns, as an engine's do
+// on one range; readers do not. A sector that is read is never older than what the
+// last finished write of it left.
+class Sectors {
+ public:
+  static constexpr uint64_t kCount = 512;
+
+  Sectors(CachedFile& file, uint64_t seed) : file_(file), seed_(seed) {}
+
+  void run(int thread, int operations) {
+    Prng random(seed_ * 1000 + static_cast<uint64_t>(thread));
+    for (int i = 0; i < operations && !wrong_; ++i) {
+      // Few different extents, of all geometries: so that reads are served.
+      const uint64_t first = random.below(60) * 8 + (random.below(4) == 0 ? random.below(8) : 0);
+      const uint64_t count = std::min(1 + random.below(3) * 8, kCount - first);
+      random.below(4) == 0 ? write(first, count) : read(first, count);
+    }
+  }
+  std::string wrong() {
+    const std::lock_guard lock(report_);
+    return what_;
+  }
+
+ private:
+  void write(uint64_t first, uint64_t count) {
+    const std::lock_guard lock(writing_);
+    const uint64_t version = ++version_;
+    const FileRange range{first * kSector, count * kSector};
+    const bool was_cached = file_.begin_write(range);
+    for (uint64_t i = first; i < first + count; ++i) disk_[i].store(version);
+    file_.end_write(range, sectors_from_disk(first, count), was_cached);
+    for (uint64_t i = first; i < first + count; ++i) finished_[i].store(version);
+  }
+
+  void read(uint64_t first, uint64_t count) {
+    std::vector<uint64_t> oldest(count);
+    for (uint64_t i = 0; i < count; ++i) oldest[i] = finished_[first + i].load();
+    std::vector<std::byte> block(count * kSector);
+    ReadTicket ticket;
+    const bool served = file_.read(first * kSector, block, &ticket);
+    if (!served) {
+      block = sectors_from_disk(first, count);
+      file_.offer(first * kSector, block, ticket);
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t version = 0;
+      std::memcpy(&version, block.data() + i * kSector, sizeof version);
+      if (version >= oldest[i]) continue;
+      const std::lock_guard lock(report_);
+      what_ = fmt::format("sector {} of {}+{}: version {} after {} was finished (seed {})",
+                          first + i, first, count, version, oldest[i], seed_);
+      wrong_ = true;
+    }
+  }
+
+  std::vector<std::byte> sectors_from_disk(uint64_t first, uint64_t count) {
+    std::vector<std::byte> block(count * kSector);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t version = disk_[first + i].load();
+      std::memcpy(block.data() + i * kSector, &version, sizeof version);
+    }
+    return block;
+  }
+
+  CachedFile& file_;
+  const uint64_t seed_;
+  std::vector<std::atomic<uint64_t>> disk_ = std::vector<std::atomic<uint64_t>>(kCount);
+  std::vector<std::atomic<uint64_t>> finished_ = std::vector<std::atomic<uint64_t>>(kCount);
+  uint64_t version_ = 0;
+  std::mutex writing_;
+  std::mutex report_;
+  std::string what_;
+  std::atomic<bool> wrong_{false};
+};
+
+TEST_F(FileBlockCacheTest, ConsistentUnderConcurrentOverlappingReadsAndWrites) {
+  for (const char* medium : {"dram", "modelled:dram"}) {
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      cache_ = test::open(fmt::format(
+          "nvcache://?size=128KiB&medium={}&verify=always&admission=always&eviction=clock",
+          medium));
+      files_ = std::make_unique<FileBlockCache>(cache_);
+      file_ = files_->open("a", {.size_bytes = Sectors::kCount * kSector});
+      Sectors sectors(*file_, seed);
+      std::vector<std::thread> threads;
+      for (int i = 0; i < 4; ++i) threads.emplace_back([&, i] { sectors.run(i, 5000); });
+      for (std::thread& thread : threads) thread.join();
+      ASSERT_EQ(sectors.wrong(), "");
+      EXPECT_GT(count(FileCount::kServedReads), 100u);
+      EXPECT_GT(count(FileCount::kInvalidated), 100u);
+      EXPECT_GT(cache_->stats().evictions, 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nvcache
