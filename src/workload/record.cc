@@ -1,3 +1,4 @@
+#define XXH_INLINE_ALL
 #include "workload/record.h"
 
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "base/hash.h"
 #include "base/prng.h"
 #include "workload/key_chooser.h"
+#include "xxhash.h"
 
 namespace nvcache {
 namespace {

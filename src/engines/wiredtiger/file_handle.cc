@@ -61,7 +61,7 @@ int FileHandle::open(WT_FILE_SYSTEM* system, FileBlockCache& files, const ErrorR
       if (error != 0) return handle->failed(session, error, "advise on");
     }
     if (type == WT_FS_OPEN_FILE_TYPE_DATA) handle->cached_ = files.open(path, handle->identity());
-    handle->set_methods(type);
+    handle->set_methods();
     *out = handle.release();
     return 0;
   });
@@ -137,8 +137,9 @@ FileIdentity FileHandle::identity() const {
           .modified_ns = now.modified_ns};
 }
 
-// What WiredTiger calls. fh_map stays empty: what is mapped would pass the cache by.
-void FileHandle::set_methods(WT_FS_OPEN_FILE_TYPE type) {
+// What WiredTiger calls; it wants them of folders, too. fh_map stays empty: what is mapped would
+// pass the cache by.
+void FileHandle::set_methods() {
   close = [](WT_FILE_HANDLE* handle, WT_SESSION* session) {
     const std::unique_ptr<FileHandle> self(static_cast<FileHandle*>(handle));
     return guarded([&] { return self->close_file(session); });
@@ -166,7 +167,6 @@ void FileHandle::set_methods(WT_FS_OPEN_FILE_TYPE type) {
       return error == 0 ? 0 : self->failed(session, error, lock ? "lock" : "unlock");
     });
   };
-  if (type == WT_FS_OPEN_FILE_TYPE_DIRECTORY) return;
   fh_advise = [](WT_FILE_HANDLE* handle, WT_SESSION*, wt_off_t offset, wt_off_t size, int advice) {
     auto* self = static_cast<FileHandle*>(handle);
     const int error = self->file_.advise(

@@ -33,7 +33,7 @@ class FileHandle final : public WT_FILE_HANDLE {
   int close_file(WT_SESSION* session);
   int failed(WT_SESSION* session, int error, const std::string& what) const;
   FileIdentity identity() const;
-  void set_methods(WT_FS_OPEN_FILE_TYPE type);
+  void set_methods();
 
   FileBlockCache& files_;
   const ErrorReport& report_;

@@ -1,0 +1,14 @@
+#define XXH_INLINE_ALL
+#include "base/checksum_avx2.h"
+
+#include "xxhash.h"
+
+#if defined(__AVX2__)
+namespace nvcache {
+
+uint64_t xxh3_avx2(const void* data, size_t size_bytes, uint64_t seed) {
+  return XXH3_64bits_withSeed(data, size_bytes, seed);
+}
+
+}  // namespace nvcache
+#endif
