@@ -51,8 +51,10 @@ int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
     writer = *std::move(started);
   }
   // The last statistics are written, and the cache goes, when the connection closes.
-  const int error = attach_file_system(connection, std::move(files),
-                                       [writer = std::move(writer)]() mutable { writer.reset(); });
+  const int error =
+      attach_file_system(connection, std::move(files),
+                         {.log_dsync = config->log_dsync,
+                          .on_close = [writer = std::move(writer)]() mutable { writer.reset(); }});
   if (error == EPERM) report.say(nullptr, "early_load=true is missing beside config=(...)");
   return error;
 }

@@ -10,7 +10,7 @@
 namespace nvcache {
 namespace {
 
-constexpr char kAllowedKeys[] = "cache, writes, stats, stats_interval, prometheus";
+constexpr char kAllowedKeys[] = "cache, writes, stats, stats_interval, prometheus, log_dsync";
 
 absl::StatusOr<OnWrite> parse_on_write(std::string_view text) {
   if (text == "offer") return OnWrite::kOffer;
@@ -80,6 +80,11 @@ absl::Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionCo
     const auto seconds = parse_seconds(text);
     if (!seconds.ok()) return seconds.status();
     config->stats.interval_seconds = *seconds;
+  } else if (key == "log_dsync") {
+    if (text != "true" && text != "false") {
+      return invalid_argument("log_dsync={}; allowed: true, false", text);
+    }
+    config->log_dsync = text == "true";
   } else {
     return invalid_argument("unknown key {} in config=(...); allowed: {}", key, kAllowedKeys);
   }

@@ -15,6 +15,7 @@ struct ExtensionConfig {
   std::string cache_spec;  // empty: no cache, reads and writes pass through and are counted
   OnWrite on_write = OnWrite::kOffer;
   StatsFiles stats;
+  bool log_dsync = false;  // see FileSystemOptions
 };
 
 // INVALID_ARGUMENT names the key, what was given and what is allowed.

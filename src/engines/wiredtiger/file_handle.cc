@@ -33,19 +33,19 @@ int access_advice(uint32_t flags) {
 
 }  // namespace
 
-FileHandle::FileHandle(WT_FILE_SYSTEM* system, FileBlockCache& files, const ErrorReport& report,
-                       std::string path)
-    : WT_FILE_HANDLE{}, files_(files), report_(report), path_(std::move(path)) {
-  file_system = system;
+FileHandle::FileHandle(const Home& home, std::string path)
+    : WT_FILE_HANDLE{}, home_(home), path_(std::move(path)) {
+  file_system = home.system;
   name = path_.data();
 }
 
-int FileHandle::open(WT_FILE_SYSTEM* system, FileBlockCache& files, const ErrorReport& report,
-                     WT_SESSION* session, const std::string& path, WT_FS_OPEN_FILE_TYPE type,
-                     uint32_t flags, WT_FILE_HANDLE** out) {
+int FileHandle::open(const Home& home, WT_SESSION* session, const std::string& path,
+                     WT_FS_OPEN_FILE_TYPE type, uint32_t flags, int more_flags,
+                     WT_FILE_HANDLE** out) {
   return guarded([&] {
-    std::unique_ptr<FileHandle> handle(new FileHandle(system, files, report, path));
-    if (const int error = handle->file_.open(path, open_flags(type, flags)); error != 0) {
+    std::unique_ptr<FileHandle> handle(new FileHandle(home, path));
+    if (const int error = handle->file_.open(path, open_flags(type, flags) | more_flags);
+        error != 0) {
       const bool direct = (flags & WT_FS_OPEN_DIRECTIO) != 0;
       return handle->failed(
           session, error,
@@ -60,7 +60,8 @@ int FileHandle::open(WT_FILE_SYSTEM* system, FileBlockCache& files, const ErrorR
       const int error = handle->file_.advise(0, 0, advice);
       if (error != 0) return handle->failed(session, error, "advise on");
     }
-    if (type == WT_FS_OPEN_FILE_TYPE_DATA) handle->cached_ = files.open(path, handle->identity());
+    if (type == WT_FS_OPEN_FILE_TYPE_DATA)
+      handle->cached_ = home.files.open(path, handle->identity());
     handle->set_methods();
     *out = handle.release();
     return 0;
@@ -68,7 +69,7 @@ int FileHandle::open(WT_FILE_SYSTEM* system, FileBlockCache& files, const ErrorR
 }
 
 int FileHandle::close_file(WT_SESSION* session) {
-  if (cached_ != nullptr) files_.close(path_, *cached_, identity());
+  if (cached_ != nullptr) home_.files.close(path_, *cached_, identity());
   const int error = file_.close();
   return error == 0 ? 0 : failed(session, error, "close");
 }
@@ -125,7 +126,7 @@ int FileHandle::extend(WT_SESSION* session, uint64_t size_bytes) {
 int FileHandle::failed(WT_SESSION* session, int error, const std::string& what) const {
   // Files that are not there are WiredTiger's to report, if it minds.
   if (error == ENOENT) return error;
-  return report_.error(session, error, fmt::format("{} {}", what, path_));
+  return home_.report.error(session, error, fmt::format("{} {}", what, path_));
 }
 
 FileIdentity FileHandle::identity() const {

@@ -16,15 +16,21 @@ namespace nvcache {
 // WiredTiger calls it through WT_FILE_HANDLE, from many threads.
 class FileHandle final : public WT_FILE_HANDLE {
  public:
-  // Opens as WT_FILE_SYSTEM::fs_open_file is asked to; errno, or 0 and *handle.
-  // `files` and `report` must outlive the handle.
-  static int open(WT_FILE_SYSTEM* file_system, FileBlockCache& files, const ErrorReport& report,
-                  WT_SESSION* session, const std::string& path, WT_FS_OPEN_FILE_TYPE type,
-                  uint32_t flags, WT_FILE_HANDLE** handle);
+  // What all handles of a file system share; it outlives them.
+  struct Home {
+    WT_FILE_SYSTEM* system;
+    FileBlockCache& files;
+    const ErrorReport& report;
+  };
+
+  // Opens as WT_FILE_SYSTEM::fs_open_file is asked to, with `more_flags` of open(2) added;
+  // errno, or 0 and *handle.
+  static int open(const Home& home, WT_SESSION* session, const std::string& path,
+                  WT_FS_OPEN_FILE_TYPE type, uint32_t flags, int more_flags,
+                  WT_FILE_HANDLE** handle);
 
  private:
-  FileHandle(WT_FILE_SYSTEM* file_system, FileBlockCache& files, const ErrorReport& report,
-             std::string path);
+  FileHandle(const Home& home, std::string path);
 
   int read(WT_SESSION* session, uint64_t offset, MutableBytes into);
   int write(WT_SESSION* session, uint64_t offset, ByteView from);
@@ -35,8 +41,7 @@ class FileHandle final : public WT_FILE_HANDLE {
   FileIdentity identity() const;
   void set_methods();
 
-  FileBlockCache& files_;
-  const ErrorReport& report_;
+  const Home home_;
   std::string path_;
   PosixFile file_;
   std::shared_ptr<CachedFile> cached_;  // of data files

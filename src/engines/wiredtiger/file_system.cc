@@ -1,5 +1,6 @@
 #include "engines/wiredtiger/file_system.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,11 +24,11 @@ namespace {
 class FileSystem final : public WT_FILE_SYSTEM {
  public:
   FileSystem(WT_CONNECTION* connection, std::shared_ptr<FileBlockCache> files,
-             std::function<void()> on_close)
+             FileSystemOptions options)
       : WT_FILE_SYSTEM{},
         files_(std::move(files)),
         report_(connection),
-        on_close_(std::move(on_close)) {
+        options_(std::move(options)) {
     set_listing_methods();
     set_file_methods();
   }
@@ -45,7 +46,7 @@ class FileSystem final : public WT_FILE_SYSTEM {
 
   const std::shared_ptr<FileBlockCache> files_;
   const ErrorReport report_;
-  const std::function<void()> on_close_;
+  const FileSystemOptions options_;
 };
 
 void free_names(char** names, uint32_t count) {
@@ -125,8 +126,10 @@ void FileSystem::set_file_methods() {
   fs_open_file = [](WT_FILE_SYSTEM* system, WT_SESSION* session, const char* name,
                     WT_FS_OPEN_FILE_TYPE type, uint32_t flags, WT_FILE_HANDLE** handle) {
     return guarded([&] {
-      return FileHandle::open(system, *of(system)->files_, of(system)->report_, session, name, type,
-                              flags, handle);
+      const bool dsync = type == WT_FS_OPEN_FILE_TYPE_LOG && of(system)->options_.log_dsync;
+      return FileHandle::open(
+          {.system = system, .files = *of(system)->files_, .report = of(system)->report_}, session,
+          name, type, flags, dsync ? O_DSYNC : 0, handle);
     });
   };
   fs_remove = [](WT_FILE_SYSTEM* system, WT_SESSION* session, const char* name, uint32_t flags) {
@@ -156,7 +159,7 @@ void FileSystem::set_file_methods() {
   terminate = [](WT_FILE_SYSTEM* system, WT_SESSION*) {
     const std::unique_ptr<FileSystem> self(of(system));
     return guarded([&] {
-      if (self->on_close_) self->on_close_();
+      if (self->options_.on_close) self->options_.on_close();
       return 0;
     });
   };
@@ -165,9 +168,9 @@ void FileSystem::set_file_methods() {
 }  // namespace
 
 int attach_file_system(WT_CONNECTION* connection, std::shared_ptr<FileBlockCache> files,
-                       std::function<void()> on_close) {
+                       FileSystemOptions options) {
   return guarded([&] {
-    auto system = std::make_unique<FileSystem>(connection, std::move(files), std::move(on_close));
+    auto system = std::make_unique<FileSystem>(connection, std::move(files), std::move(options));
     const int error = connection->set_file_system(connection, system.get(), nullptr);
     if (error == 0) (void)system.release();  // NOLINT(bugprone-unused-return-value)
     return error;

@@ -13,11 +13,18 @@
 
 namespace nvcache {
 
+struct FileSystemOptions {
+  // Log files are opened so that each write is durable: needed with WiredTiger's
+  // transaction_sync=(method=dsync), which relies on it and tells no file system.
+  bool log_dsync = false;
+  std::function<void()> on_close;  // called when the connection has closed
+};
+
 // Makes `files` the file system of a connection that is being opened: call it from an
-// early-load extension. 0, or WiredTiger's error. WiredTiger ends it when it closes,
-// and `on_close` is called then; `files` may outlive that.
+// early-load extension. 0, or WiredTiger's error. WiredTiger ends it when it closes;
+// `files` may outlive that.
 [[nodiscard]] int attach_file_system(WT_CONNECTION* connection,
                                      std::shared_ptr<FileBlockCache> files,
-                                     std::function<void()> on_close = {});
+                                     FileSystemOptions options = {});
 
 }  // namespace nvcache
