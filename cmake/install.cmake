@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: the headers, libnvcache.so, the RocksDB adapters
-# and the command where they are built, a CMake package and a pkg-config file.
+# What `cmake --install` lays down: the headers, libnvcache.so, the RocksDB adapters,
+# the WiredTiger extension and the command where they are built, a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/nvcache DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -9,6 +9,9 @@ if(TARGET nvcache_rocksdb)
   list(APPEND installed nvcache_rocksdb)
 endif()
 install(TARGETS ${installed} EXPORT nvcacheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET nvcache_wiredtiger)
+  install(TARGETS nvcache_wiredtiger LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET nvcache_cli)
   install(TARGETS nvcache_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   set_target_properties(nvcache_cli PROPERTIES

@@ -84,6 +84,13 @@ struct Lookup {
   bool hit() const { return static_cast<bool>(pin); }
 };
 
+struct Copied {
+  uint32_t size_bytes = 0;  // of the block; 0 on a miss
+  MissToken token;          // on a miss: hand it to put()
+
+  bool hit() const { return size_bytes != 0; }
+};
+
 class BlockCache {
  public:
   virtual ~BlockCache() = default;
@@ -92,6 +99,13 @@ class BlockCache {
   // plain DRAM), its checksum is computed first: a damaged block is removed,
   // counted, and a miss.
   virtual Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) = 0;
+
+  // As get(), for who wants the bytes in memory of their own: copies the block to the
+  // start of `into`, if there is room for it, and verifies the copy. A block that is
+  // larger is a hit, and nothing is copied. From a device the bytes go straight into
+  // `into` where its address and the block's size are whole sectors.
+  virtual Copied get_copy(const BlockKey& key, MutableBytes into,
+                          Caller caller = Caller::kForeground) = 0;
 
   // Offers a block of 1 byte to kMaxBlockBytes. The bytes are copied before
   // this returns. On byte-addressable media the caller waits for that copy; on a

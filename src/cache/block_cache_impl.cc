@@ -48,22 +48,6 @@ bool choose_verify(Verify verify, const Traits& traits) {
   return verify == Verify::kAlways;
 }
 
-// Owns the private copies behind pins of blocks that are not served in place: the
-// pin's handle is the copy's owner on the heap. Stateless.
-class BufferOwner final : public Pin::Owner {
- public:
-  static Pin pin(std::shared_ptr<const AlignedBuffer> buffer, uint32_t size_bytes) {
-    static BufferOwner owner;
-    const ByteView block(buffer->data(), size_bytes);
-    auto* held = new Held(std::move(buffer));
-    return Pin(&owner, reinterpret_cast<uint64_t>(held), block);
-  }
-  void release(uint64_t handle) override { delete reinterpret_cast<Held*>(handle); }
-
- private:
-  using Held = std::shared_ptr<const AlignedBuffer>;
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Config& config,
@@ -123,100 +107,6 @@ BlockCacheImpl::~BlockCacheImpl() {
   maintenance_wakes_.notify_all();
   if (maintenance_.joinable()) maintenance_.join();
   write_queue_.reset();
-}
-
-// ---- lookups
-
-Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  Shard& shard = shard_of(hash);
-  const bool background = caller == Caller::kBackground;
-  Counters::Stripe& stripe = counters_.mine();
-  const PinnedBlock found = shard.find_and_pin(hash, key);
-  Pin pin;
-  if (found.found()) [[likely]] {
-    shard.on_hit(found.slot);
-    if (plain_) [[likely]] {
-      stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-      stripe.add(Count::kHitBytes, found.word.size_bytes());
-      return {in_place_pin(shard, found), {}};
-    }
-    pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
-  } else if (!in_place_) {
-    pin = serve_pending(hash, key);
-  }
-  if (pin) {
-    stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-    stripe.add(Count::kHitBytes, pin.block().size());
-    return {std::move(pin), {}};
-  }
-  stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-  // Read after the miss and before the caller reads the disk: an erase from now on
-  // makes the token worthless, an earlier one cannot matter.
-  return {Pin(), {generation_of(hash).load(std::memory_order_acquire), true}};
-}
-
-inline Pin BlockCacheImpl::in_place_pin(Shard& shard, const PinnedBlock& found) {
-  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  return Pin(this, handle_of(shard.entry(found.slot)),
-             {bytes_.data() + offset, found.word.size_bytes()});
-}
-
-Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  Pin pin = in_place_pin(shard_of(hash), found);
-  const ByteView block = pin.block();
-  if (failed_.load(std::memory_order_relaxed)) return Pin();
-  if (charges_direct_reads_) {
-    const absl::Status status =
-        medium_->on_direct_read({space_.to_bytes(found.word.offset_grains()), block.size()});
-    count_medium_result(status);
-    if (!status.ok()) return Pin();
-  }
-  if (verify_ && !intact(hash, key, found, block)) return Pin();
-  return pin;
-}
-
-Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  const Pin guard(this, handle_of(shard_of(hash).entry(found.slot)), {});
-  if (failed_.load(std::memory_order_relaxed)) return Pin();
-  const uint32_t size_bytes = found.word.size_bytes();
-  const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
-  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
-  const absl::Status status =
-      medium_->read(space_.to_bytes(found.word.offset_grains()), {buffer->data(), padded_bytes});
-  count_medium_result(status);
-  if (!status.ok()) return Pin();
-  counters_.add(Count::kMediumReadBytes, padded_bytes);
-  if (verify_ && !intact(hash, key, found, {buffer->data(), size_bytes})) return Pin();
-  return BufferOwner::pin(std::move(buffer), size_bytes);
-}
-
-Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key) {
-  const std::optional<uint32_t> slot = shard_of(hash).find_filling(hash, key);
-  if (!slot) return Pin();
-  uint32_t size_bytes = 0;
-  std::shared_ptr<const AlignedBuffer> buffer =
-      write_queue_->find(queue_handle(shard_number(hash), *slot), key, &size_bytes);
-  if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
-  const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // written just now, or gone
-  return found.found() ? serve_copy(hash, key, found) : Pin();
-  // (The analyzer loses sight of copies that pins own by handle.)
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
-
-bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
-                            ByteView block) {
-  Shard& shard = shard_of(hash);
-  if (checksum_block(key, block) == shard.checksum(found.slot)) return true;
-  shard.remove_damaged(hash, found.slot);
-  return false;
-}
-
-void BlockCacheImpl::release(uint64_t handle) {
-  Entry& entry = *reinterpret_cast<Entry*>(handle);
-  if (!entry.unpin()) [[likely]]
-    return;
-  // The last pin of a removed block: its key still says whose it is.
-  shard_of(hash_key(entry.key(), config_.seed)).free_unpinned(entry);
 }
 
 // ---- admission

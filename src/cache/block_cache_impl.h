@@ -39,6 +39,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   ~BlockCacheImpl() override;  // all pins must be gone
 
   Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) override;
+  Copied get_copy(const BlockKey& key, MutableBytes into,
+                  Caller caller = Caller::kForeground) override;
   Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) override;
   bool erase(const BlockKey& key) override;
   bool contains(const BlockKey& key) const override;
@@ -71,6 +73,9 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Pin serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_pending(uint64_t hash, const BlockKey& key);
+  bool copy_into(uint64_t hash, const BlockKey& key, const PinnedBlock& found, MutableBytes into);
+  bool read_into(uint64_t offset, MutableBytes into);
+  MissToken token_of(uint64_t hash) const;
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
 

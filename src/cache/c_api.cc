@@ -106,11 +106,9 @@ int nvcache_get(nvcache_t* cache, nvcache_key_t key, nvcache_pin_t* pin) try {
 
 size_t nvcache_get_copy(nvcache_t* cache, nvcache_key_t key, void* buffer,
                         size_t capacity_bytes) try {
-  const Lookup lookup = cache->cache->get(to_key(key), nvcache::Caller::kForeground);
-  const ByteView block = lookup.pin.block();
-  if (!lookup.hit() || block.size() > capacity_bytes) return 0;
-  std::memcpy(buffer, block.data(), block.size());
-  return block.size();
+  const nvcache::Copied copied =
+      cache->cache->get_copy(to_key(key), {static_cast<std::byte*>(buffer), capacity_bytes});
+  return copied.size_bytes <= capacity_bytes ? copied.size_bytes : 0;
 } catch (const std::bad_alloc&) {
   return 0;
 }

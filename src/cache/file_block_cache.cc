@@ -1,7 +1,6 @@
 #include "cache/file_block_cache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace nvcache {
@@ -39,17 +38,16 @@ bool CachedFile::read(uint64_t offset, MutableBytes into, ReadTicket* ticket) {
   ticket->cacheable = true;
   // Before the lookup: a write from now on makes the ticket worthless.
   ticket->regions = region_sum(range);
-  Lookup lookup = owner_.cache_->get({id_, offset});
-  if (lookup.hit() && lookup.pin.block().size() == into.size()) {
-    std::memcpy(into.data(), lookup.pin.block().data(), into.size());
+  const Copied copied = owner_.cache_->get_copy({id_, offset}, into);
+  if (copied.size_bytes == into.size()) {
     counts.add(FileCount::kServedReads, 1);
     counts.add(FileCount::kServedBytes, into.size());
     return true;
   }
-  ticket->token = lookup.token;
+  ticket->token = copied.token;
   // Another extent starts there, so there is no token to tell that a write came between:
   // this reader's geometry is left alone until that extent is gone.
-  if (lookup.hit()) ticket->cacheable = false;
+  if (copied.hit()) ticket->cacheable = false;
   return false;
 }
 

@@ -4,16 +4,13 @@
 #include <utility>
 
 namespace nvcache {
-namespace {
-constexpr size_t kAlignBytes = 4096;
-}
 
 AlignedBuffer::AlignedBuffer(size_t size_bytes)
     : data_(static_cast<std::byte*>(
-          ::operator new((size_bytes + kAlignBytes - 1) / kAlignBytes * kAlignBytes,
-                         std::align_val_t{kAlignBytes}))) {}
+          ::operator new((size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,
+                         std::align_val_t{kAlignmentBytes}))) {}
 
-AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignBytes}); }
+AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignmentBytes}); }
 
 WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Done done)
     : medium_(medium),

@@ -23,6 +23,8 @@ namespace nvcache {
 // Memory aligned for direct I/O, rounded up to whole 4 KiB.
 class AlignedBuffer {
  public:
+  static constexpr size_t kAlignmentBytes = 4096;
+
   explicit AlignedBuffer(size_t size_bytes);
   ~AlignedBuffer();
   AlignedBuffer(const AlignedBuffer&) = delete;

@@ -1,4 +1,5 @@
 // What every block cache keeps, whatever medium it lies on and whatever its policies are.
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -200,6 +201,59 @@ TEST_P(BlockCacheContract, ResizesDownAndUp) {
     ASSERT_TRUE(holds(lookup.pin.block(), {2, i}, 4096));
   }
   EXPECT_GT(hits, 1000u);
+}
+
+TEST_P(BlockCacheContract, CopiesWhatItHolds) {
+  const auto cache = open_cache("1MiB");
+  const BlockKey odd{1, 1}, whole{1, 2};
+  put(*cache, odd, 5000);
+  put(*cache, whole, 8192);
+  for (const bool drained : {false, true}) {  // on its way to a device, then there
+    if (drained) cache->drain();
+    std::vector<std::byte> room(8192 + 4096);
+    const size_t to_aligned = 4096 - reinterpret_cast<uintptr_t>(room.data()) % 4096;
+    for (const size_t skip : {to_aligned % 4096, size_t{1}}) {
+      const MutableBytes into = MutableBytes(room).subspan(skip);
+      EXPECT_EQ(cache->get_copy(odd, into.first(5000)).size_bytes, 5000u);
+      EXPECT_TRUE(holds(into.first(5000), odd, 5000));
+      EXPECT_EQ(cache->get_copy(whole, into.first(8192)).size_bytes, 8192u);
+      EXPECT_TRUE(holds(into.first(8192), whole, 8192));
+    }
+    EXPECT_EQ(cache->get_copy(odd, room).size_bytes, 5000u) << "more room than needed";
+  }
+  EXPECT_EQ(cache->stats().hits, 10u);
+}
+
+TEST_P(BlockCacheContract, CopiesNothingWhereThereIsNoRoom) {
+  const auto cache = open_cache("1MiB");
+  put(*cache, {1, 1}, 5000);
+  cache->drain();
+  std::vector<std::byte> room(4999, std::byte{7});
+  EXPECT_EQ(cache->get_copy({1, 1}, room).size_bytes, 5000u);
+  EXPECT_EQ(std::count(room.begin(), room.end(), std::byte{7}), 4999);
+}
+
+TEST_P(BlockCacheContract, ACopyThatMissesGivesAToken) {
+  const auto cache = open_cache("1MiB");
+  std::vector<std::byte> room(4096);
+  const Copied missed = cache->get_copy({1, 1}, room);
+  EXPECT_FALSE(missed.hit());
+  cache->erase({1, 1});
+  const auto block = make_block({1, 1}, 4096);
+  EXPECT_EQ(cache->put({1, 1}, block, Origin::kRead, missed.token).reason, Reason::kStaleToken);
+  const Copied again = cache->get_copy({1, 1}, room);
+  EXPECT_TRUE(cache->put({1, 1}, block, Origin::kRead, again.token).admitted());
+  EXPECT_EQ(cache->stats().misses, 2u);
+}
+
+TEST_P(BlockCacheContract, ContainsWhatALookupWouldFind) {
+  const auto cache = open_cache("1MiB");
+  EXPECT_FALSE(cache->contains({1, 1}));
+  put(*cache, {1, 1}, 4096);
+  EXPECT_TRUE(cache->contains({1, 1}));
+  cache->erase({1, 1});
+  EXPECT_FALSE(cache->contains({1, 1}));
+  EXPECT_EQ(cache->stats().hits + cache->stats().misses, 0u);
 }
 
 // Readers, writers and erasers on few keys. An overwrite erases, changes the block on

@@ -1,7 +1,7 @@
 // A real WiredTiger connection with the extension loaded as a user loads it: opening,
 // its messages, the extension's statistics.
 //
-// NVCACHE_SEED repeats a run's random choices. NVCACHE_WIREDTIGER_EXTENSION names
+// NVCACHE_TEST_SEED repeats a run's random choices. NVCACHE_WIREDTIGER_EXTENSION names
 // another build of the extension, or, empty, stock WiredTiger: what the tests demand
 // of the data must hold there too.
 #pragma once
@@ -34,9 +34,9 @@ inline ::testing::AssertionResult succeeded(int result) {
 
 inline uint64_t test_seed() {
   static const uint64_t seed = [] {
-    const char* given = std::getenv("NVCACHE_SEED");
+    const char* given = std::getenv("NVCACHE_TEST_SEED");
     const uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : 20221107;
-    std::printf("NVCACHE_SEED=%llu\n", static_cast<unsigned long long>(chosen));
+    std::printf("NVCACHE_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
     return chosen;
   }();
   return seed;
@@ -82,9 +82,9 @@ class EventRecorder : public WT_EVENT_HANDLER {
 
 // The second tier of a connection.
 struct Tier {
-  std::string spec = "";        // empty: none is named
+  std::string spec = "";  // empty: none is named
   std::string writes = "offer";
-  std::string more = "";        // keys of the extension's config
+  std::string more = "";  // keys of the extension's config
 };
 
 // An `extensions` list for wiredtiger_open.
@@ -107,7 +107,9 @@ class TierStats {
     if (file) json_ = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
   }
   bool complete() const { return json_.is_object() && json_.value("format", "") == kFormat; }
-  bool has_cache() const { return complete() && json_.contains("cache") && json_["cache"].is_object(); }
+  bool has_cache() const {
+    return complete() && json_.contains("cache") && json_["cache"].is_object();
+  }
   uint64_t of_files(const char* name) const { return number("files", name); }
   uint64_t of_cache(const char* name) const { return number("cache", name); }
   std::string text() const { return json_.dump(1); }

@@ -202,7 +202,7 @@ TEST(Html, WhatIsNoResultIsNamed) {
     return std::string(check_report_document(document).message());
   };
   EXPECT_NE(message(json(3)).find("not a JSON object"), std::string::npos);
-  EXPECT_NE(message({{"kind", "poem"}}).find("kind 'poem'; allowed are ycsb and calibration"),
+  EXPECT_NE(message({{"kind", "poem"}}).find("kind 'poem'; allowed are ycsb, calibration and paper"),
             std::string::npos);
   json newer = sample_document();
   newer["schema"] = 2;

@@ -8,9 +8,17 @@ namespace nvcache {
 namespace {
 
 constexpr std::string_view kScheme = "nvcache://";
+constexpr std::string_view kOwnCacheScheme = "wtcache:";
 constexpr size_t kMaxNameBytes = 16;  // what the table has room for
 
-bool is_spec(std::string_view text) { return text == "none" || text.starts_with(kScheme); }
+bool is_spec(std::string_view text) {
+  return text == "none" || text.starts_with(kScheme) || text.starts_with(kOwnCacheScheme);
+}
+
+std::string_view default_name(std::string_view spec) {
+  if (spec == "none") return "none";
+  return spec.starts_with(kScheme) ? "nvcache" : "wtcache";
+}
 
 bool is_taken(std::string_view name, const std::vector<Configuration>& others) {
   return std::any_of(others.begin(), others.end(),
@@ -40,15 +48,15 @@ absl::StatusOr<Configuration> parse_configuration(std::string_view text,
   }
   if (!is_spec(spec)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("configuration '%s': allowed are none, nvcache://?key=value&..., and "
-                        "either of them behind NAME=",
+        absl::StrFormat("configuration '%s': allowed are none, nvcache://?key=value&..., "
+                        "wtcache:dram,size=... (WiredTiger's own), each of them behind NAME= too",
                         text));
   }
   if (is_taken(name, others)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("configuration '%s': the name %s is given twice", text, name));
   }
-  if (name.empty()) name = unused_name(spec == "none" ? "none" : "nvcache", others);
+  if (name.empty()) name = unused_name(default_name(spec), others);
   return Configuration{name, spec == "none" ? std::string() : std::string(spec)};
 }
 

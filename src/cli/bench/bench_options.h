@@ -12,16 +12,18 @@
 
 namespace nvcache {
 
-// One way of running the engine: without a second tier, or with the one that
-// the specification describes.
+// One way of running the engine: without a second tier, with the one that the
+// specification describes, or with a block cache of the engine's own in its place.
 struct Configuration {
   std::string name;
-  std::string spec;  // nvcache://...; empty: no second tier
+  std::string spec;  // nvcache://... or wtcache:...; empty: neither
 
-  bool has_tier() const { return !spec.empty(); }
+  bool has_tier() const { return spec.starts_with("nvcache://"); }
+  bool has_own_cache() const { return !spec.empty() && !has_tier(); }
 };
 
-// Parses "none", "nvcache://...", or either with a name before it: "paper=nvcache://...".
+// Parses "none", "nvcache://...", "wtcache:...", or one of them with a name before it:
+// "paper=nvcache://...". What follows the scheme is not looked at.
 // Configurations without a name get one that is unique among `others`.
 // INVALID_ARGUMENT names what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<Configuration> parse_configuration(

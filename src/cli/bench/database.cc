@@ -149,8 +149,12 @@ absl::Status Database::find_loaded(const BenchOptions& options) {
 }
 
 absl::Status Database::check_room(const BenchOptions& options) const {
-  // The records once, and as much again for what a run writes beside them.
-  const uint64_t wanted = 2 * options.records * (kRecordBytes + 100) + (256ull << 20);
+  // The records once, and as much again for what a run writes beside them. Copies that
+  // share nothing come on top: one, or one for each configuration.
+  uint64_t times = 2;
+  if (!engine_.clones_share_blocks())
+    times += options.keep_tier ? options.configurations.size() : 1;
+  const uint64_t wanted = times * options.records * (kRecordBytes + 100) + (256ull << 20);
   std::error_code error;
   const fs::space_info space = fs::space(folder_, error);
   if (error || space.available >= wanted) return absl::OkStatus();

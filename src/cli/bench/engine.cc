@@ -1,21 +1,39 @@
 #include "cli/bench/engine.h"
 
-#include "absl/strings/str_format.h"
+#include "base/text.h"
 #if NVCACHE_HAS_ROCKSDB
 #include "cli/bench/rocksdb_engine.h"
 #endif
+#if NVCACHE_HAS_WIREDTIGER
+#include "cli/bench/wiredtiger_engine.h"
+#endif
 
 namespace nvcache {
+
+absl::Status EngineKind::check_own_cache(std::string_view spec) const {
+  return invalid_argument("'{}': this engine has no block cache of its own", spec);
+}
 
 absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name) {
   if (name == "rocksdb") {
 #if NVCACHE_HAS_ROCKSDB
     return make_rocksdb_kind();
 #else
-    return absl::UnimplementedError("engine rocksdb: this nvcache was built without RocksDB");
+    return absl::UnimplementedError(
+        "engine rocksdb: this nvcache was built without RocksDB; install librocksdb-dev "
+        "(script/setup) and build again");
 #endif
   }
-  return absl::InvalidArgumentError(absl::StrFormat("engine '%s': allowed is rocksdb", name));
+  if (name == "wiredtiger") {
+#if NVCACHE_HAS_WIREDTIGER
+    return make_wiredtiger_kind();
+#else
+    return absl::UnimplementedError(
+        "engine wiredtiger: this nvcache was built without WiredTiger; run script/wiredtiger, "
+        "which gets it, and build again");
+#endif
+  }
+  return invalid_argument("engine '{}': allowed are rocksdb, wiredtiger", name);
 }
 
 }  // namespace nvcache

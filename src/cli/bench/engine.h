@@ -20,9 +20,9 @@ namespace nvcache {
 
 // Work of the engine's own that the calling threads do not see.
 struct EngineMetrics {
-  uint64_t background_read_bytes = 0;     // read by compaction
-  uint64_t background_written_bytes = 0;  // written by flushes and compaction
-  uint64_t stall_us = 0;                  // writes held back by the engine
+  uint64_t background_read_bytes = 0;     // read by compaction; 0 where it cannot be told
+  uint64_t background_written_bytes = 0;  // to data files, by flushes, compaction, checkpoints
+  uint64_t stall_us = 0;                  // operations held back by the engine
   std::optional<Stats> tier;              // of the second tier; empty without one
 };
 
@@ -55,6 +55,7 @@ struct EngineOptions {
   uint64_t dram_cache_bytes = 0;
   std::string tier_spec;             // nvcache://...; empty: no second tier
   std::shared_ptr<BlockCache> tier;  // one that is open already, instead of tier_spec
+  std::string own_cache;             // a cache of the engine's own; empty: none beyond DRAM's
 };
 
 // Gives the i-th record in key order.
@@ -74,14 +75,26 @@ class EngineKind {
                                           const SortedRecord& record, uint32_t threads,
                                           std::function<void(uint64_t loaded)> progress) = 0;
 
-  // A copy that shares unchanged files; cheap. `to` must not exist.
+  // A copy that shares what it can. `to` must not exist.
   [[nodiscard]] virtual absl::Status clone(const std::string& from, const std::string& to) = 0;
 
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<KvEngine>> open(
       const EngineOptions& options) = 0;
+
+  // No: a clone takes as much disk again, and a second tier kept from one run to the
+  // next serves the same database only, not the next clone.
+  virtual bool clones_share_blocks() const { return true; }
+
+  // A second tier's specification, completed as the engine needs it; empty if that is
+  // none at all.
+  virtual std::string tier_spec(const std::string& spec) const { return spec; }
+
+  // Says whether `spec` is a block cache of the engine's own (EngineOptions::own_cache).
+  [[nodiscard]] virtual absl::Status check_own_cache(std::string_view spec) const;
 };
 
-// Engines built in, by name: "rocksdb". INVALID_ARGUMENT names what is allowed.
+// Engines by name: "rocksdb", "wiredtiger". INVALID_ARGUMENT names what is allowed,
+// UNIMPLEMENTED says how to get one that was left out of the build.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name);
 
 }  // namespace nvcache

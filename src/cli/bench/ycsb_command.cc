@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/bench/paper/paper_command.h"
 #include "cli/exit_code.h"
 #include "cli/output_file.h"
 #include "cli/report/html.h"
@@ -25,6 +26,10 @@ constexpr char kExamples[] = R"(Examples:
     --compare 'admit-all=nvcache://?size=512MiB&medium=modelled:optane&admission=always&eviction=lru' \
     --json out.json --html out.html
 
+  # WiredTiger instead of RocksDB, and its own block cache beside nvcache
+  nvcache bench ycsb --engine wiredtiger --workload c --cache none \
+    --compare 'own=wtcache:dram,size=512MiB' --compare 'nvcache://?size=512MiB&medium=dram'
+
   # keep the database, to start faster the next time
   nvcache bench ycsb --workload c --db /mnt/nvme/bench --keep-db
 
@@ -42,7 +47,8 @@ struct RawOptions {
 };
 
 void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
-  ycsb.add_option("--engine", options.engine, "Storage engine: rocksdb")->capture_default_str();
+  ycsb.add_option("--engine", options.engine, "Storage engine: rocksdb or wiredtiger")
+      ->capture_default_str();
   ycsb.add_option("--workload", raw.workloads, "YCSB core workloads, in this order: a to f")
       ->delimiter(',')
       ->capture_default_str();
@@ -55,8 +61,9 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
   ycsb.add_option("--distribution", raw.distribution,
                   "zipfian, latest or uniform; default: the workload's own");
   ycsb.add_option("--cache", raw.cache,
-                  "The configuration that others are compared with: none or nvcache://?..., "
-                  "optionally NAME=...; default none");
+                  "The configuration that others are compared with: none, nvcache://?..., or "
+                  "WiredTiger's own block cache, wtcache:dram,size=...; optionally NAME=...; "
+                  "default none");
   ycsb.add_option("--compare", raw.compare, "A further configuration; repeatable")
       ->take_all()
       ->allow_extra_args(false);
@@ -168,6 +175,7 @@ absl::Status bench(const BenchOptions& options) {
 void add_bench_command(CLI::App& app, const std::string& command) {
   CLI::App* group = app.add_subcommand("bench", "Run a benchmark on a storage engine");
   group->require_subcommand(1);
+  add_paper_command(*group, command);
   CLI::App* ycsb = group->add_subcommand(
       "ycsb", "YCSB core workloads, with and without a second-tier cache, in turn");
   ycsb->footer(kExamples);

@@ -24,14 +24,18 @@ namespace {
 using nlohmann::json;
 
 // A mistake in a specification is found before the database is loaded.
-absl::Status check_configurations(const BenchOptions& options) {
+absl::Status check_configuration(const EngineKind& kind, const Configuration& configuration) {
+  if (configuration.has_own_cache()) return kind.check_own_cache(configuration.spec);
+  const std::string spec = kind.tier_spec(configuration.spec);
+  return spec.empty() ? absl::OkStatus() : open_block_cache(spec).status();
+}
+
+absl::Status check_configurations(const EngineKind& kind, const BenchOptions& options) {
   for (const Configuration& configuration : options.configurations) {
-    if (!configuration.has_tier()) continue;
-    const auto cache = open_block_cache(configuration.spec);
-    if (cache.ok()) continue;
+    const absl::Status status = check_configuration(kind, configuration);
+    if (status.ok()) continue;
     return absl::Status(
-        cache.status().code(),
-        fmt::format("configuration {}: {}", configuration.name, message_of(cache.status())));
+        status.code(), fmt::format("configuration {}: {}", configuration.name, message_of(status)));
   }
   return absl::OkStatus();
 }
@@ -63,18 +67,13 @@ class Bench {
   absl::StatusOr<json> run() {
     auto kind = make_engine_kind(options_.engine);
     if (!kind.ok()) return kind.status();
-    if (absl::Status status = check_configurations(options_); !status.ok()) return status;
+    if (absl::Status status = check_configurations(**kind, options_); !status.ok()) return status;
     auto database = Database::prepare(**kind, options_, clock_, progress_);
     if (!database.ok()) return database.status();
     announce(**database);
-    for (uint32_t round = 1; round <= options_.rounds; ++round) {
-      for (const YcsbWorkload& workload : options_.workloads) {
-        for (const Configuration& configuration : options_.configurations) {
-          absl::Status status = run_one(**kind, **database, workload, configuration, round);
-          if (!status.ok()) return status;
-        }
-      }
-    }
+    absl::Status status = run_all(**kind, **database);
+    for (const auto& [name, folder] : kept_copies_) (*database)->remove_copy(folder);
+    if (!status.ok()) return status;
     return document(**kind, **database);
   }
 
@@ -87,22 +86,47 @@ class Bench {
                                                   options_.records, size, database.load_seconds()));
   }
 
+  absl::Status run_all(EngineKind& kind, Database& database) {
+    for (uint32_t round = 1; round <= options_.rounds; ++round) {
+      for (const YcsbWorkload& workload : options_.workloads) {
+        for (const Configuration& configuration : options_.configurations) {
+          absl::Status status = run_one(kind, database, workload, configuration, round);
+          if (!status.ok()) return status;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status run_one(EngineKind& kind, Database& database, const YcsbWorkload& workload,
                        const Configuration& configuration, uint32_t round) {
     if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
-    const auto folder = database.fresh_copy();
-    if (!folder.ok()) return folder.status();
-    absl::Status status = run_in(kind, *folder, workload, configuration, round);
-    database.remove_copy(*folder);
+    // A tier that is kept needs the database kept that its blocks are of.
+    const bool keep = options_.keep_tier && !kind.clones_share_blocks();
+    std::string folder = keep ? kept_copies_[configuration.name] : std::string();
+    if (folder.empty()) {
+      progress_.update(fmt::format("copying the database for {}", configuration.name));
+      auto copy = database.fresh_copy();
+      if (!copy.ok()) return copy.status();
+      folder = *copy;
+      if (keep) kept_copies_[configuration.name] = folder;
+    }
+    absl::Status status = run_in(kind, folder, workload, configuration, round);
+    if (!keep) database.remove_copy(folder);
     return status;
   }
 
   absl::Status run_in(EngineKind& kind, const std::string& folder, const YcsbWorkload& workload,
                       const Configuration& configuration, uint32_t round) {
     RunPlan plan = plan_of(options_, workload, round);
-    auto tier = kept_tier(configuration, plan);
+    auto tier = kept_tier(kind, configuration, plan);
     if (!tier.ok()) return tier.status();
-    auto engine = kind.open({folder, options_.dram_cache_bytes, configuration.spec, *tier});
+    const bool own = configuration.has_own_cache();
+    auto engine = kind.open({.directory = folder,
+                             .dram_cache_bytes = options_.dram_cache_bytes,
+                             .tier_spec = own ? "" : kind.tier_spec(configuration.spec),
+                             .tier = *tier,
+                             .own_cache = own ? configuration.spec : ""});
     if (!engine.ok()) return engine.status();
     const size_t total =
         options_.rounds * options_.workloads.size() * options_.configurations.size();
@@ -127,13 +151,16 @@ class Bench {
   }
 
   // With keep_tier: the configuration's tier, opened when it is first asked for. A run
-  // that finds no cold tier needs to warm the engine's DRAM cache alone.
-  absl::StatusOr<std::shared_ptr<BlockCache>> kept_tier(const Configuration& configuration,
+  // that finds no cold tier needs to warm the engine's DRAM cache alone. (A cache of the
+  // engine's own goes with the engine: it is cold each time.)
+  absl::StatusOr<std::shared_ptr<BlockCache>> kept_tier(const EngineKind& kind,
+                                                        const Configuration& configuration,
                                                         RunPlan& plan) {
-    if (!options_.keep_tier) return nullptr;
+    if (!options_.keep_tier || configuration.has_own_cache()) return nullptr;
     std::shared_ptr<BlockCache>& tier = tiers_[configuration.name];
-    if (configuration.has_tier() && tier == nullptr) {
-      auto opened = open_block_cache(configuration.spec);
+    const std::string spec = kind.tier_spec(configuration.spec);
+    if (!spec.empty() && tier == nullptr) {
+      auto opened = open_block_cache(spec);
       if (!opened.ok()) return opened.status();
       tier = *std::move(opened);
       return tier;
@@ -147,7 +174,7 @@ class Bench {
     json list = json::array();
     for (const Configuration& configuration : options_.configurations) {
       json entry = {{"name", configuration.name},
-                    {"spec", configuration.has_tier() ? configuration.spec : "none"}};
+                    {"spec", configuration.spec.empty() ? "none" : configuration.spec}};
       for (const json& run : runs_) {
         if (run["configuration"] != configuration.name || !run.contains("medium")) continue;
         entry["medium"] = run["medium"];
@@ -207,7 +234,9 @@ class Bench {
   const BenchOptions& options_;
   const Clock& clock_;
   Progress progress_;
-  std::map<std::string, std::shared_ptr<BlockCache>> tiers_;  // with keep_tier, by configuration
+  // With keep_tier, by configuration.
+  std::map<std::string, std::shared_ptr<BlockCache>> tiers_;
+  std::map<std::string, std::string> kept_copies_;  // folders
   json runs_ = json::array();
 };
 

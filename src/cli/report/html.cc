@@ -107,20 +107,23 @@ absl::Status check_report_document(const json& document) {
   const std::string kind = document.contains("kind") && document["kind"].is_string()
                                ? document["kind"].get<std::string>()
                                : "";
-  const bool ycsb = kind == "ycsb";
-  if (!ycsb && kind != "calibration") {
-    return missing(fmt::format("kind '{}'; allowed are ycsb and calibration", kind));
+  if (kind != "ycsb" && kind != "calibration" && kind != "paper") {
+    return missing(fmt::format("kind '{}'; allowed are ycsb, calibration and paper", kind));
   }
   if (document.value("schema", json(1)) != 1) {
     return missing(fmt::format("schema {}; allowed is 1", document["schema"].dump()));
   }
   using Parts = std::vector<std::pair<const char*, bool>>;  // name, an array?
-  const Parts parts = ycsb ? Parts{{"setup", false},
-                                   {"workloads", true},
-                                   {"configurations", true},
-                                   {"runs", true},
-                                   {"summary", true}}
-                           : Parts{{"points", true}};
+  Parts parts{{"points", true}};
+  if (kind == "ycsb") {
+    parts = {{"setup", false},
+             {"workloads", true},
+             {"configurations", true},
+             {"runs", true},
+             {"summary", true}};
+  } else if (kind == "paper") {
+    parts = {{"setup", false}, {"configurations", true}, {"runs", true}, {"figures", true}};
+  }
   for (const auto& [name, array] : parts) {
     if (!document.contains(name) ||
         (array ? !document[name].is_array() : !document[name].is_object())) {

@@ -156,7 +156,7 @@
     {name: 'p99_us', title: 'Latency, 99th percentile', unit: 'µs', hint: 'all operations; less is better'},
   ];
 
-  const ENGINES = {rocksdb: 'RocksDB'};
+  const ENGINES = {rocksdb: 'RocksDB', wiredtiger: 'WiredTiger'};
   const ycsb_workload_name = (name) => 'YCSB ' + name.toUpperCase();
 
   const ycsb_bars = (parent, doc) => {
@@ -323,5 +323,59 @@
     ]));
   };
 
-  for (const doc of documents) (doc.kind === 'calibration' ? show_calibration : show_ycsb)(doc);
+  // ---- The paper's figures and tables (cli/bench/paper/figures.h) ----
+
+  const cell_text = (cell, places) => {
+    if (cell === null) return '–';
+    if (typeof cell === 'string') return cell;
+    let text = cell.text || '–';
+    if (cell.median !== undefined) {
+      const shown = (value) => digits(value, Math.abs(value) >= 1000 ? 0 : places);
+      text = shown(cell.median);
+      if (shown(cell.min) !== shown(cell.max)) text += ' [' + shown(cell.min) + ' – ' + shown(cell.max) + ']';
+    }
+    return cell.paper ? text + ' | ' + cell.paper : text;
+  };
+
+  const paper_chart = (parent, chart) => {
+    const labels = chart.rows.map((row) => row.label);
+    const datasets = chart.columns.map((name, at) => ({
+      label: name,
+      backgroundColor: COLOURS[(at + 1) % COLOURS.length],
+      data: chart.rows.map((row) => row.cells[at] && row.cells[at].median !== undefined ? row.cells[at].median : null),
+    })).filter((set) => set.data.some((value) => value !== null) && !/^(hit|written)/.test(set.label));
+    if (datasets.length) bar_chart(card(parent, chart.id, chart.title), labels, datasets, chart.unit, false);
+  };
+
+  const show_paper = (doc) => {
+    const section = add(root, 'section');
+    const setup = doc.setup;
+    add(section, 'h2', 'The paper\'s figures and tables on ' + setup.engine);
+    if (doc.command) add(section, 'pre', doc.command);
+    facts_table(section, [
+      ['scale', 'sizes and rows 1/' + setup.size_factor + ', times 1/' + setup.time_factor + ', threads about 1/' + setup.thread_factor],
+      ['medium of nvcache', setup.medium + (setup.emulated ? ' (EMULATED)' : '')],
+      ['runs', setup.rounds + (setup.rounds === 1 ? ' round' : ' rounds') + ', configurations in turn, each from the same database; wtperf: ' +
+          setup.warmup_seconds + ' s warm-up, ' + setup.seconds + ' s measured; YCSB: ' + setup.ycsb_warmup_seconds + ' s and ' + setup.ycsb_seconds + ' s'],
+      ...doc.configurations.map((configuration) => [configuration.name, configuration.what + ' — ' +
+          (configuration.block_cache || configuration.spec) + (configuration.emulated ? ' (EMULATED medium)' : '')]),
+      ...setup.notes.map((note) => ['note', note]),
+      ...doc.runs.filter((run) => run.error).map((run) => ['FAILED', run.workload + ' ' + run.variant + ' ' + run.configuration +
+          ', round ' + run.round + ': ' + run.error]),
+      ...machine_rows(doc.machine),
+      ['finished', doc.finished],
+    ]);
+    add(section, 'p', 'Cells: the median, the least and the most over the rounds | the paper\'s figure, where its text or tables have one.', 'hint');
+    for (const chart of doc.figures) {
+      add(section, 'h3', chart.id + ': ' + chart.title + (chart.unit ? ' [' + chart.unit + ']' : ''));
+      if (chart.chart) paper_chart(section, chart);
+      const head = ['', ...chart.columns];
+      head.text = 1;
+      value_table(section, head, chart.rows.map((row) => [row.label, ...row.cells.map((cell) => cell_text(cell, chart.digits))]));
+      for (const note of chart.notes) add(section, 'p', note, 'hint');
+    }
+  };
+
+  const SHOW = {calibration: show_calibration, ycsb: show_ycsb, paper: show_paper};
+  for (const doc of documents) SHOW[doc.kind](doc);
 })();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/bench/paper/paper_tables.h"
 #include "cli/exit_code.h"
 #include "cli/output_file.h"
 #include "cli/report/html.h"
@@ -45,8 +46,9 @@ absl::Status report(const std::vector<std::string>& paths, const std::string& ht
   }
   if (html_path.empty()) {
     for (const json& document : documents) {
-      if (document["kind"] != "ycsb") continue;  // their command prints their table
-      const auto tables = ycsb_tables(document);
+      if (document["kind"] == "calibration") continue;  // its command prints its table
+      const auto tables =
+          document["kind"] == "paper" ? paper::paper_tables(document) : ycsb_tables(document);
       if (!tables.ok()) return tables.status();
       fmt::print("{}", *tables);
     }

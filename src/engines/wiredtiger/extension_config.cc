@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <string_view>
-#include <utility>
 
 #include "base/text.h"
+#include "engines/wiredtiger/spec_text.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -30,44 +30,11 @@ absl::StatusOr<double> parse_seconds(std::string_view text) {
   return seconds;
 }
 
-// WiredTiger's own way to write lists, for where quotes cannot be had (wtperf), as a
-// specification:
-// (size=1GiB,medium=[file:/x,io=direct],admission=[small_bypass=8GiB,obp=[0.1,window]]) is
-// size=1GiB&medium=file:/x,io=direct&admission=small_bypass(8GiB)+obp(0.1,window).
-std::string spec_of_struct(std::string_view text) {
-  std::string out = "nvcache://?";
-  size_t key_at = out.size();
-  int depth = 0;
-  bool argument = false;  // of a policy, after its '='
-  for (const char c : text.substr(1, text.size() - 2)) {
-    const std::string_view key = std::string_view(out).substr(key_at);
-    const bool policy = key.starts_with("admission=") || key.starts_with("eviction=");
-    if (c == '"') continue;
-    if (c == '[' || c == '(') {
-      ++depth;
-    } else if (c == ']' || c == ')') {
-      if (--depth == 0 && std::exchange(argument, false)) out.push_back(')');
-    } else if (c == ',' && depth == 0) {
-      out.push_back('&');
-      key_at = out.size();
-    } else if (c == ',' && depth == 1 && policy) {
-      if (std::exchange(argument, false)) out.push_back(')');
-      out.push_back('+');
-    } else if (c == '=' && depth == 1 && policy) {
-      argument = true;
-      out.push_back('(');
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
 absl::Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionConfig* config) {
   const std::string text(value.str, value.len);
   if (key == "cache") {
     const bool list = value.type == WT_CONFIG_ITEM::WT_CONFIG_ITEM_STRUCT && text.size() >= 2;
-    config->cache_spec = complete_cache_spec(list ? spec_of_struct(text) : text);
+    config->cache_spec = complete_cache_spec(list ? spec_of_list(text) : text);
   } else if (key == "writes") {
     const auto on_write = parse_on_write(text);
     if (!on_write.ok()) return on_write.status();
@@ -92,20 +59,6 @@ absl::Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionCo
 }
 
 }  // namespace
-
-std::string complete_cache_spec(std::string spec) {
-  const auto has = [&](std::string_view what) {
-    const size_t at = spec.find(what);
-    return at != std::string::npos && at != 0 && (spec[at - 1] == '?' || spec[at - 1] == '&');
-  };
-  for (const std::string_view zero : {"size=0", "size=0B", "size=0MiB"}) {
-    if (!has(zero)) continue;
-    const size_t end = spec.find(zero) + zero.size();
-    if (end == spec.size() || spec[end] == '&') return "";
-  }
-  if (!spec.empty() && !has("verify=")) spec += "&verify=always";
-  return spec;
-}
 
 absl::StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api, WT_CONFIG_ARG* text) {
   ExtensionConfig config;

@@ -22,8 +22,4 @@ struct ExtensionConfig {
 [[nodiscard]] absl::StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api,
                                                                     WT_CONFIG_ARG* text);
 
-// The specification as the extension uses it: empty if it asks for size 0; with
-// verify=always unless it says otherwise, for WiredTiger panics on a damaged block.
-std::string complete_cache_spec(std::string spec);
-
 }  // namespace nvcache

@@ -2,6 +2,7 @@
 // what was offered, what was erased. Thread-safe. Holds everything it admits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +37,13 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
       ++pins_;
     }
     return lookup;
+  }
+
+  Copied get_copy(const BlockKey& key, MutableBytes into, Caller caller) override {
+    const Lookup lookup = get(key, caller);
+    const ByteView block = lookup.pin.block();
+    if (block.size() <= into.size()) std::copy(block.begin(), block.end(), into.begin());
+    return {static_cast<uint32_t>(block.size()), lookup.token};
   }
 
   Verdict put(const BlockKey& key, ByteView block, Origin, MissToken) override {

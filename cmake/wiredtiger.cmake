@@ -1,0 +1,33 @@
+# Finds WiredTiger as script/wiredtiger builds it and defines the imported target
+# `wiredtiger`; without it there is none, and what needs it is left out.
+option(NVCACHE_WIREDTIGER "Build the WiredTiger adapter and benchmark engine, if WiredTiger is there" ON)
+set(NVCACHE_WIREDTIGER_ROOT "" CACHE PATH
+  "Folder with libwiredtiger.so and include/ (default: what `script/wiredtiger --root` prints)")
+if(NOT NVCACHE_WIREDTIGER)
+  return()
+endif()
+
+set(wiredtiger_root "${NVCACHE_WIREDTIGER_ROOT}")
+if(NOT wiredtiger_root)
+  # Asked each time: another version may be wanted than when this was last configured.
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/script/wiredtiger --root
+    OUTPUT_VARIABLE wiredtiger_root OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(NOT EXISTS "${wiredtiger_root}/include/wiredtiger_ext.h" OR NOT EXISTS "${wiredtiger_root}/libwiredtiger.so")
+  if(NVCACHE_WIREDTIGER_ROOT)
+    message(FATAL_ERROR "NVCACHE_WIREDTIGER_ROOT=${wiredtiger_root} has no include/wiredtiger_ext.h or no "
+      "libwiredtiger.so; script/wiredtiger builds a folder that has")
+  endif()
+  message(STATUS "WiredTiger not found in ${wiredtiger_root}: its adapter is not built "
+    "(script/wiredtiger gets it; then configure again)")
+  return()
+endif()
+message(STATUS "WiredTiger: ${wiredtiger_root}")
+# For all that follows; the cache keeps what was asked for.
+set(NVCACHE_WIREDTIGER_ROOT "${wiredtiger_root}")
+set(NVCACHE_WIREDTIGER_FOUND_ROOT "${wiredtiger_root}")
+
+add_library(wiredtiger SHARED IMPORTED GLOBAL)
+set_target_properties(wiredtiger PROPERTIES
+  IMPORTED_LOCATION ${wiredtiger_root}/libwiredtiger.so
+  INTERFACE_INCLUDE_DIRECTORIES ${wiredtiger_root}/include)  # an imported target's are SYSTEM

@@ -1,0 +1,17 @@
+// The paper's figures and tables from the runs of a "paper" document.
+//
+// A figure is {"id": "Figure 4", "title", "unit", "digits", "chart": bool, "columns":
+// [name], "rows": [{"label", "cells"}], "notes": [text]}. A cell is null, a text, or
+// {"median", "min", "max"} over the rounds; either of the last two may be an object
+// with "paper": the paper's figure as text. "paper" alone: nothing measured.
+#pragma once
+
+#include "nlohmann/json_fwd.hpp"
+
+namespace nvcache::paper {
+
+// `document` has "setup", "runs", "databases" and "ycsb_runs"; figures that were not
+// asked for, or that have no runs, are left out.
+nlohmann::json make_figures(const nlohmann::json& document);
+
+}  // namespace nvcache::paper

@@ -1,0 +1,65 @@
+// A connection to WiredTiger on the file system of ours, and sessions on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/file_block_cache.h"
+#include "wiredtiger.h"
+
+namespace nvcache {
+
+// What WiredTiger returned as a status. `detail` may be empty.
+[[nodiscard]] absl::Status wiredtiger_status(const char* what, int error,
+                                             std::string_view detail = {});
+
+// Thread-safe. All sessions are closed before it is.
+class WiredtigerConnection {
+ public:
+  // `config` as for wiredtiger_open, without extensions. The directory is there.
+  // FAILED_PRECONDITION if its file system has no direct I/O.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerConnection>> open(
+      const std::string& directory, const std::string& config,
+      std::shared_ptr<FileBlockCache> files);
+  ~WiredtigerConnection();  // closes, if close() did not
+
+  WT_CONNECTION* get() const { return connection_; }
+  [[nodiscard]] absl::Status close();
+  // With what WiredTiger said last, if the call failed.
+  [[nodiscard]] absl::Status status(const char* what, int error) const;
+
+ private:
+  struct Messages;
+  WiredtigerConnection();
+
+  std::unique_ptr<Messages> messages_;
+  WT_CONNECTION* connection_ = nullptr;
+};
+
+// For one thread at a time. Closes itself; the connection must be open then.
+class WiredtigerSession {
+ public:
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerSession>> open(
+      const WiredtigerConnection& connection);
+  ~WiredtigerSession();
+  WiredtigerSession(const WiredtigerSession&) = delete;
+  WiredtigerSession& operator=(const WiredtigerSession&) = delete;
+
+  WT_SESSION* get() const { return session_; }
+  // The one cursor; as for WT_SESSION::open_cursor. 0, or WiredTiger's error.
+  [[nodiscard]] int open_cursor(const char* uri, const char* config);
+  [[nodiscard]] int close_cursor();
+  WT_CURSOR* cursor() const { return cursor_; }
+
+ private:
+  WiredtigerSession() = default;
+
+  WT_SESSION* session_ = nullptr;
+  WT_CURSOR* cursor_ = nullptr;
+};
+
+}  // namespace nvcache

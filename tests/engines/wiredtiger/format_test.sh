@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# WiredTiger's own test/format with the extension loaded: it compares what it reads with
+# what it wrote, verifies, backs up, compacts and salvages. Here for a bounded time, on
+# small pages and a small cache, buffered and with direct I/O.
+# Usage: format_test.sh FORMAT EXTENSION.SO SECONDS good|bad
+#   good: every run must end well, and the second tier must have served and invalidated
+#   bad:  a broken build of the extension: one of the same runs must fail
+# Exit: 0 as wanted, 1 not, 77 skipped.
+set -euo pipefail
+
+format=$(realpath "$1")
+extension=$(realpath "$2")
+seconds=$3
+wanted=$4
+if [[ ! -x $format ]]; then
+  echo "skipped: no test/format (script/wiredtiger builds it)"
+  exit 77
+fi
+first_seed=${NVCACHE_TEST_SEED:-1}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+ulimit -c 0
+
+cat > CONFIG <<'EOF'
+backup=1
+backup.incremental=off
+background_compact=0
+block_cache=0
+btree.compression=off
+btree.internal_page_max=12
+btree.key_max=40
+btree.leaf_page_max=12
+btree.memory_page_max=1
+btree.reverse=0
+btree.value_max=400
+btree.value_min=20
+cache=8
+cache.minimum=8
+checkpoint=on
+disk.checksum=on
+disk.encryption=off
+disk.mmap=0
+disk.mmap_all=0
+import=0
+logging=0
+ops.alter=1
+ops.compaction=1
+ops.pct.delete=10
+ops.pct.insert=10
+ops.pct.modify=10
+ops.pct.read=40
+ops.pct.write=30
+ops.prepare=0
+ops.salvage=1
+ops.throttle=0
+ops.truncate=1
+ops.verify=1
+prefetch=0
+quiet=1
+runs.in_memory=0
+runs.mirror=0
+runs.ops=60000
+runs.rows=40000
+runs.source=table
+runs.tables=2
+runs.threads=4
+runs.type=row
+transaction.timestamps=0
+EOF
+
+# A run's connections come one after the other, and each writes its statistics over the
+# last one's: the largest counts that were seen are kept. served, invalidated, damaged.
+served=0 invalidated=0
+look_at_statistics() {
+  local now
+  now=$(python3 - stats.json <<'EOF' 2>/dev/null || echo "0 0"
+import json, sys
+files = json.load(open(sys.argv[1]))["files"]
+print(files["served_reads"], files["invalidated"])
+EOF
+  )
+  [[ ${now% *} -le $served ]] || served=${now% *}
+  [[ ${now#* } -le $invalidated ]] || invalidated=${now#* }
+}
+
+# run SEED "SPEC WRITES" DIRECT_IO: output to out; test/format's exit status
+run() {
+  local seed=$1 spec=$2 direct_io=$3 config process status=0
+  config="cache=\"nvcache://?${spec% *}\",writes=${spec#* },stats=\"$work/stats.json\",stats_interval=1"
+  rm -rf run stats.json
+  served=0 invalidated=0
+  # What it was built with may be gone: the library lies beside its folder.
+  LD_LIBRARY_PATH=$(dirname "$format")/.. timeout 120 "$format" -q -h run -c CONFIG \
+    -C "extensions=[\"$extension\"=(early_load=true,config=($config))]" \
+    random.data_seed="$seed" random.extra_seed="$seed" disk.direct_io="$direct_io" >out 2>&1 &
+  process=$!
+  while kill -0 "$process" 2>/dev/null; do
+    look_at_statistics
+    sleep 0.3
+  done
+  wait "$process" 2>/dev/null || status=$?
+  look_at_statistics
+  return $status
+}
+
+why() { grep -E "FAILED|PANIC|read checksum error|mismatch" out | head -3 | cut -c1-400; }
+
+# Specification and what becomes of written blocks. What a broken build leaves behind is
+# surely served where a written block does not take its place.
+tiers=("size=16MiB&admission=always&eviction=clock skip"
+  "size=8MiB&admission=always&eviction=lru offer"
+  "size=4MiB&admission=second_touch&eviction=s3fifo update")
+ran=0
+for ((seed = first_seed; SECONDS < seconds || ran < 3; ++seed, ++ran)); do
+  tier=${tiers[$((ran % 3))]}
+  direct_io=$((ran % 2))
+  name="seed $seed, ${tier% *}, writes=${tier#* }, direct_io=$direct_io"
+  status=0
+  run "$seed" "$tier" "$direct_io" || status=$?
+  if [[ $status -ne 0 ]]; then
+    echo "test/format ends with $status: $name: $served served, $invalidated invalidated"
+    why
+    if [[ $wanted == bad ]]; then
+      # Only what a wrong block leads to counts, not a run that could not begin.
+      [[ $served -gt 0 ]] || { tail -20 out; echo "FAILED: nothing was served before"; exit 1; }
+      echo "ok: the broken extension was found, run $((ran + 1))"
+      exit 0
+    fi
+    tail -20 out
+    exit 1
+  fi
+  grep -q "successful run completed" out || { tail -20 out; exit 1; }
+  if [[ $wanted == good && ($served -lt 100 || $invalidated -lt 10) ]]; then
+    echo "FAILED: $name: only $served served, $invalidated invalidated"
+    exit 1
+  fi
+  echo "ran: $name: $served served, $invalidated invalidated"
+done
+[[ $wanted == good ]] && exit 0
+echo "FAILED: $ran runs, and the broken extension was not found"
+exit 1

@@ -1,0 +1,406 @@
+// `nvcache bench paper`: what wtperf says, the scale, the configurations, the tables
+// and wrong command lines. No WiredTiger is needed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "CLI/CLI.hpp"
+#include "base/clock.h"
+#include "cli/bench/paper/configurations.h"
+#include "cli/bench/paper/figures.h"
+#include "cli/bench/paper/paper_command.h"
+#include "cli/bench/paper/paper_tables.h"
+#include "cli/bench/paper/scale.h"
+#include "cli/bench/paper/work_folder.h"
+#include "cli/bench/paper/workloads.h"
+#include "cli/bench/paper/wtperf.h"
+#include "cli/exit_code.h"
+#include "cli/report/html.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache::paper {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// As wtperf of WiredTiger 11.3.1 writes it.
+constexpr char kStat[] =
+    R"(Starting workload #1: 1 threads, inserts=1, modifies=0, reads=0, truncate=0, updates=0, throttle=0
+222006 inserts, 0 modifies, 2854 reads, 0 truncates, 2397 updates, 0 backups, 1 checkpoints, 0 flush_tiers, 0 scans in 1 secs (2 total secs)
+237740 inserts, 0 modifies, 3408 reads, 0 truncates, 2777 updates, 0 backups, 0 checkpoints, 0 flush_tiers, 0 scans in 1 secs (3 total secs)
+Executed 895371 insert operations (97%) 223842 ops/sec
+Executed 0 modify operations (0%) 0 ops/sec
+Executed 11397 read operations (1%) 2849 ops/sec
+Executed 0 truncate operations (0%) 0 ops/sec
+Executed 9392 update operations (1%) 2348 ops/sec
+Executed 0 backup operations
+Executed 3 checkpoint operations
+Executed 0 flush_tier operations
+Executed 7 scan operations
+Run completed: 4 seconds
+)";
+
+std::string temporary_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "nvcache-test-XXXXXX").string();
+  return ::mkdtemp(name.data()) == nullptr ? "" : name;
+}
+
+TEST(PaperWtperfTest, ReadsWhatARunDid) {
+  const auto result = parse_wtperf_stat(kStat);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->seconds, 4);
+  EXPECT_DOUBLE_EQ(result->ops_per_second("read"), 11397 / 4.0);
+  EXPECT_DOUBLE_EQ(result->ops_per_second("insert"), 895371 / 4.0);
+  EXPECT_DOUBLE_EQ(result->ops_per_second("modify"), 0);
+  EXPECT_DOUBLE_EQ(result->ops_per_second("nothing"), 0);
+  EXPECT_EQ(result->checkpoints, 3u);
+  EXPECT_EQ(result->scans, 7u);
+  EXPECT_THAT(result->series, ElementsAre(222006 + 2854 + 2397, 237740 + 3408 + 2777));
+}
+
+TEST(PaperWtperfTest, RefusesARunThatWasCutShort) {
+  const std::string text = kStat;
+  EXPECT_FALSE(parse_wtperf_stat(text.substr(0, text.find("Run completed"))).ok());
+  EXPECT_FALSE(parse_wtperf_stat(text.substr(text.find("Executed 11397"))).ok());
+  EXPECT_FALSE(parse_wtperf_stat("").ok());
+}
+
+TEST(PaperWtperfTest, NamesWhatIsNotFound) {
+  const auto tools = find_tools("/nonexistent/wtperf", "");
+  EXPECT_TRUE(absl::IsFailedPrecondition(tools.status()));
+  EXPECT_THAT(std::string(tools.status().message()), HasSubstr("/nonexistent/wtperf"));
+  const auto extension = find_tools("/bin/sh", "/nonexistent/extension.so");
+  EXPECT_THAT(std::string(extension.status().message()), HasSubstr("/nonexistent/extension.so"));
+  EXPECT_TRUE(find_tools("/bin/sh", "none").ok());
+}
+
+TEST(PaperChildTest, TellsTheEndOfWhatAChildSaid) {
+  const std::string folder = temporary_folder();
+  Progress progress(system_clock());
+  Command command{{"/bin/sh", "-c", "exit 0"}, folder + "/log", 60, "test"};
+  EXPECT_TRUE(run_child(command, system_clock(), progress).ok());
+  command.words[2] = "echo out; echo wrong >&2; exit 3";
+  const absl::Status failed = run_child(command, system_clock(), progress);
+  EXPECT_THAT(std::string(failed.message()), HasSubstr("exit code 3: out wrong"));
+  command.words[0] = "/nonexistent";
+  EXPECT_TRUE(absl::IsFailedPrecondition(run_child(command, system_clock(), progress)));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(PaperChildTest, KillsAChildThatIsOutOfTime) {
+  const std::string folder = temporary_folder();
+  Progress progress(system_clock());
+  const Command command{
+      {"/bin/sh", "-c", "echo $$ > " + folder + "/pid; sleep 600"}, folder + "/log", 0.3, "test"};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(run_child(command, system_clock(), progress)));
+  std::ifstream file(folder + "/pid");
+  pid_t pid = 0;
+  ASSERT_TRUE(file >> pid);
+  EXPECT_NE(::kill(pid, 0), 0) << "it is there still";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(PaperScaleTest, KeepsTheProportions) {
+  EXPECT_EQ(scaled_bytes(252), 1008ull << 20);
+  EXPECT_EQ(scaled_bytes(32), 128ull << 20);
+  EXPECT_EQ(scaled_bytes(16), 64ull << 20);
+  EXPECT_EQ(scaled_bytes(120), 480ull << 20);
+  EXPECT_EQ(scaled_threads(16), 4u);
+  EXPECT_EQ(scaled_threads(10), 3u);
+  EXPECT_EQ(scaled_threads(1), 1u);
+  EXPECT_EQ(scaled_threads(400), 8u);
+  EXPECT_EQ(scaled_seconds(600), 10u);
+  EXPECT_EQ(scaled_seconds(10), 1u);
+}
+
+TEST(PaperScaleTest, CostsAreThoseOfTable4) {
+  for (const CostRow& row : table4()) {
+    EXPECT_NEAR(relative_cost(row.nvram_gb, row.dram_gb), row.printed_cost, 0.006) << row.nvram_gb;
+  }
+}
+
+TEST(PaperWorkloadsTest, AllAreBuiltInAndOfTheScale) {
+  EXPECT_EQ(workloads().size(), 10u);
+  for (const Workload& workload : workloads()) {
+    for (const Variant variant : {Variant::kSmall, Variant::kLarge}) {
+      const auto text = workload_file(workload, variant, "");
+      ASSERT_TRUE(text.ok()) << text.status();
+      EXPECT_THAT(*text, HasSubstr("threads=(("));
+      EXPECT_THAT(*text, testing::EndsWith("\n"));
+      EXPECT_EQ(text->find("direct_io") != std::string::npos, variant == Variant::kLarge);
+      EXPECT_EQ(text->find("compression=\"snappy\"") != std::string::npos, workload.compressed);
+      EXPECT_EQ(text->find("scan_icount") != std::string::npos, workload.load_each_time);
+    }
+  }
+  const auto btree = find_workload("evict-btree");
+  ASSERT_TRUE(btree.ok());
+  EXPECT_THAT(*workload_file(**btree, Variant::kLarge, ""), HasSubstr("icount=3906250\n"));
+  EXPECT_FALSE(find_workload("evict").ok());
+  EXPECT_FALSE(workload_file(**btree, Variant::kLarge, "/nonexistent").ok());
+}
+
+TEST(PaperConfigurationsTest, AreThePapers) {
+  const Options options;
+  const auto small = figure4_choices(options);
+  ASSERT_EQ(small.size(), 4u);
+  EXPECT_EQ(small[3].spec,
+            "nvcache://?size=1008MiB&medium=modelled:optane&admission=small_bypass(64MiB)+obp(0.1)"
+            "&eviction=none");
+  EXPECT_EQ(figure6_choices(options, "").size(), 6u);
+  EXPECT_EQ(figure6_choices(options, "/tmp").size(), 7u);
+  Options few;
+  few.configurations = {"open-cas-like"};
+  const auto chosen = figure6_choices(few, "/tmp");
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].name, "none");
+  EXPECT_EQ(chosen[1].writes, "update");
+}
+
+TEST(PaperConfigurationsTest, QuotesForWtperf) {
+  const Tools tools{"/w/wtperf", "/w/ext.so", "/w/snappy.so"};
+  const CacheChoice cache{"x", "", "nvcache://?size=1MiB", "update", ""};
+  EXPECT_EQ(connection_config(cache, tools, true, "/s.json"),
+            R"(extensions=[/w/ext.so=(early_load=true,config=(cache=\"nvcache://?size=1MiB\",)"
+            R"(writes=update,stats=\"/s.json\",stats_interval=0)),/w/snappy.so])");
+  EXPECT_EQ(connection_config({}, {"/w/wtperf", "", ""}, false, ""), "extensions=[]");
+}
+
+json run_of(const char* variant, const char* configuration, int round, double reads, double hits,
+            double inserts) {
+  json run = {{"workload", "evict-btree"},
+              {"variant", variant},
+              {"configuration", configuration},
+              {"round", round},
+              {"seconds", 4},
+              {"ops", {{"read", reads}}},
+              {"database_bytes", 480 << 20},
+              {"cache", nullptr},
+              {"files", {{"written_bytes", 1 << 20}, {"admitted_bytes", 2 << 20}}}};
+  if (inserts > 0) {
+    run["cache"] = {{"hits", hits},
+                    {"misses", 100 - hits},
+                    {"inserts", inserts},
+                    {"removals", inserts / 4},
+                    {"erases", inserts / 4}};
+  }
+  return run;
+}
+
+json sample_document() {
+  json runs = json::array();
+  for (int round = 1; round <= 3; ++round) {
+    const double none = 1000 * round;  // a machine that gets faster: pairs must not mind
+    runs.push_back(run_of("small", "none", round, none, 0, 0));
+    runs.push_back(run_of("small", "alloc-read-write", round, none * 0.25, 50, 400));
+    runs.push_back(run_of("small", "bypass+obp", round, none * (0.98 + 0.01 * round), 50, 0));
+    runs.push_back(run_of("large", "none", round, none, 0, 0));
+    runs.push_back(run_of("large", "nvcache", round, none * 2.5, 97, 100));
+    runs.push_back(run_of("large", "eager", round, none, 48, 1000));
+    runs.push_back(run_of("large", "no-eviction", round, none * 3, 44, 100));
+  }
+  runs.push_back({{"workload", "evict-btree"},
+                  {"variant", "large"},
+                  {"configuration", "wt-dram"},
+                  {"round", 1},
+                  {"error", "killed by signal 6 <b>"}});
+  json document = {
+      {"kind", "paper"},
+      {"schema", 1},
+      {"format", "nvcache.paper/1"},
+      {"command", "nvcache ..."},
+      {"configurations",
+       {{{"name", "nvcache"},
+         {"what", "w"},
+         {"spec", "s"},
+         {"medium", "modelled:optane"},
+         {"emulated", true}}}},
+      {"databases", {{{"workload", "evict-btree"}, {"variant", "large"}, {"bytes", 480 << 20}}}},
+      {"runs", runs},
+      {"ycsb_runs", json::array()},
+      {"setup",
+       {{"engine", "wiredtiger"},
+        {"figures", {4, 5, 6, 7, 8}},
+        {"tables", {1, 2, 3, 4}},
+        {"medium", "modelled:optane"},
+        {"emulated", true},
+        {"rounds", 3},
+        {"seconds", 4},
+        {"warmup_seconds", 2},
+        {"ycsb_seconds", 3},
+        {"ycsb_warmup_seconds", 3},
+        {"size_factor", 256},
+        {"time_factor", 60},
+        {"thread_factor", 4},
+        {"notes", {"Memory Mode: not run"}}}}};
+  for (const char* configuration : {"none", "nvcache-64", "open-cas-64"}) {
+    json metrics = {
+        {"ops_per_second", configuration[0] == 'n' && configuration[1] == 'o' ? 100.0 : 200.0}};
+    if (configuration != std::string("none")) {
+      metrics["tier_hit_ratio"] = 0.5;
+      metrics["tier_written_bytes"] = configuration[0] == 'o' ? 1000.0 : 100.0;
+    }
+    document["ycsb_runs"].push_back({{"figure", 7},
+                                     {"workload", "c"},
+                                     {"configuration", configuration},
+                                     {"round", 1},
+                                     {"dram_gb", 32.0},
+                                     {"metrics", metrics}});
+  }
+  document["ycsb_runs"].push_back({{"figure", 8},
+                                   {"workload", "c"},
+                                   {"configuration", "none"},
+                                   {"round", 1},
+                                   {"dram_gb", 96.0},
+                                   {"metrics", {{"ops_per_second", 100.0}}}});
+  document["ycsb_runs"].push_back(
+      {{"figure", 8},
+       {"workload", "c"},
+       {"configuration", "nvcache-64"},
+       {"round", 1},
+       {"dram_gb", 32.0},
+       {"metrics", {{"ops_per_second", 100.0}, {"tier_hit_ratio", 0.9}}}});
+  document["figures"] = make_figures(document);
+  return document;
+}
+
+const json& figure(const json& document, const std::string& id) {
+  for (const json& figure : document["figures"]) {
+    if (figure["id"] == id) return figure;
+  }
+  static const json none;
+  return none;
+}
+
+TEST(PaperFiguresTest, ComparesWithinTheRound) {
+  const json document = sample_document();
+  const json loss = figure(document, "Figure 4")["rows"][0];
+  EXPECT_EQ(loss["label"], "evict-btree.READ");
+  EXPECT_DOUBLE_EQ(loss["cells"][0]["median"], 75);
+  EXPECT_DOUBLE_EQ(loss["cells"][0]["max"], 75);
+  EXPECT_NEAR(loss["cells"][1]["median"].get<double>(), 0, 1e-9);
+  EXPECT_NEAR(loss["cells"][1]["max"].get<double>(), 1, 1e-9);
+  EXPECT_DOUBLE_EQ(figure(document, "Figure 5")["rows"][0]["cells"][0]["median"], 25);
+  EXPECT_DOUBLE_EQ(figure(document, "Figure 6")["rows"][0]["cells"][0]["median"], 2.5);
+  EXPECT_DOUBLE_EQ(figure(document, "Table 1")["rows"][0]["cells"][4]["median"], 3);
+}
+
+TEST(PaperFiguresTest, YcsbAndCosts) {
+  const json document = sample_document();
+  const json seven = figure(document, "Figure 7")["rows"][0];
+  EXPECT_EQ(seven["label"], "YCSB-C 64 GB");
+  EXPECT_DOUBLE_EQ(seven["cells"][1]["median"], 2);
+  EXPECT_DOUBLE_EQ(seven["cells"][4]["median"], 10);
+  const json eight = figure(document, "Figure 8a")["rows"][0];
+  EXPECT_NEAR(eight["cells"][3]["median"].get<double>(), 100 / 0.5867 - 100, 0.1);
+  EXPECT_EQ(figure(document, "Table 4")["rows"].size(), 5u);
+}
+
+TEST(PaperTablesTest, FitATerminalAndSayWhatMatters) {
+  const json document = sample_document();
+  const auto text = paper_tables(document);
+  ASSERT_TRUE(text.ok()) << text.status();
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  EXPECT_THAT(*text, HasSubstr("EMULATED"));
+  EXPECT_THAT(*text, HasSubstr("Memory Mode: not run"));
+  EXPECT_THAT(*text, HasSubstr("2000 [1000..3000] | 61699"));
+  EXPECT_THAT(*text, HasSubstr("50% read, 50% update"));
+  EXPECT_THAT(*text, HasSubstr("FAILED: evict-btree large wt-dram round 1: killed by signal 6"));
+  EXPECT_FALSE(paper_tables(json::object()).ok());
+}
+
+TEST(PaperTablesTest, CellsSayTheSpreadOnlyIfThereIsOne) {
+  EXPECT_EQ(cell_text({{"median", 1.2}, {"min", 1.1}, {"max", 1.3}}, 1), "1.2 [1.1..1.3]");
+  EXPECT_EQ(cell_text({{"median", 1.2}, {"min", 1.2}, {"max", 1.2}, {"paper", "3"}}, 1), "1.2 | 3");
+  EXPECT_EQ(cell_text({{"median", -0.001}, {"min", 0}, {"max", 0}}, 1), "0.0");
+  EXPECT_EQ(cell_text(json(), 1), "-");
+  EXPECT_EQ(cell_text({{"paper", "91"}}, 1), "- | 91");
+}
+
+TEST(PaperReportTest, IsOnePageWithTheData) {
+  const auto html = report_html({sample_document()});
+  ASSERT_TRUE(html.ok()) << html.status();
+  EXPECT_THAT(*html, HasSubstr("Emulated medium"));
+  EXPECT_THAT(*html, HasSubstr("nvcache.paper/1"));
+  EXPECT_THAT(*html, Not(HasSubstr("signal 6 <b>")));
+  json broken = sample_document();
+  broken.erase("figures");
+  EXPECT_FALSE(report_html({broken}).ok());
+}
+
+TEST(PaperFolderTest, KeepsOthersFilesAndRemovesItsOwn) {
+  Options options;
+  options.db = temporary_folder();
+  {
+    std::ofstream(options.db + "/precious") << "x";
+    const auto folder = WorkFolder::take(options);
+    EXPECT_TRUE(absl::IsFailedPrecondition(folder.status()));
+  }
+  EXPECT_TRUE(std::filesystem::exists(options.db + "/precious"));
+  std::filesystem::remove(options.db + "/precious");
+  options.keep_db = true;
+  {
+    auto folder = WorkFolder::take(options);
+    ASSERT_TRUE(folder.ok()) << folder.status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(WorkFolder::take(options).status()));
+    std::filesystem::create_directory((*folder)->path("a.small"));
+    ASSERT_TRUE((*folder)->mark_loaded("a.small", "source").ok());
+    ASSERT_TRUE((*folder)->fresh_run().ok());
+    (*folder)->done_with("a.small");
+  }
+  EXPECT_FALSE(std::filesystem::exists(options.db + "/run"));
+  options.keep_db = false;
+  {
+    auto folder = WorkFolder::take(options);
+    ASSERT_TRUE(folder.ok()) << folder.status();
+    EXPECT_TRUE((*folder)->has_loaded("a.small", "source"));
+    EXPECT_FALSE((*folder)->has_loaded("a.small", "another"));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(options.db));
+  std::filesystem::remove_all(options.db);
+}
+
+int exit_code_for(std::vector<std::string> words) {
+  CLI::App app;
+  add_paper_command(app, "nvcache bench paper");
+  words.insert(words.begin(), "paper");
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError&) {
+    return kExitUsage;
+  }
+  return kExitOk;
+}
+
+TEST(PaperCommandTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(exit_code_for({"--figures", "3"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--tables", "5"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--workloads", "evict"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--configurations", "wt-tape"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--engine", "leveldb", "--tables", "4"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--engine", "rocksdb", "--figures", "4"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--keep-db", "--tables", "4"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--medium", "tape", "--tables", "4"}), kExitUsage);
+  EXPECT_EQ(exit_code_for({"--json", "/nonexistent/x.json", "--tables", "4"}), kExitUsage);
+}
+
+TEST(PaperCommandTest, TablesThatNeedNoRunsComeAtOnce) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(exit_code_for({"--tables", "3,4"}), kExitOk);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, HasSubstr("Table 3"));
+  EXPECT_THAT(text, HasSubstr("0.59"));
+}
+
+}  // namespace
+}  // namespace nvcache::paper
