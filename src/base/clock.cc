@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/never_destroyed.h"
+
 namespace nvcache {
 namespace {
 
@@ -35,7 +37,7 @@ class SystemClock final : public Clock {
 }  // namespace
 
 Clock& system_clock() {
-  static SystemClock* const clock = new SystemClock();
+  static NeverDestroyed<SystemClock> clock;
   return *clock;
 }
 

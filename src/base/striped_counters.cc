@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/never_destroyed.h"
 
 namespace nvcache::striped_internal {
 namespace {
@@ -16,7 +17,7 @@ struct Pool {
 };
 
 Pool& pool() {
-  static Pool* const shared = new Pool;
+  static NeverDestroyed<Pool> shared;
   return *shared;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/bench/result_files.h"
 #include "workload/ycsb.h"
 
 namespace nvcache {
@@ -48,8 +49,7 @@ struct BenchOptions {
   uint64_t seed = 1;
   std::string db;  // empty: a temporary folder
   bool keep_db = false;
-  std::string json_path;
-  std::string html_path;
+  ResultFiles files;
   std::string command;  // as typed
 };
 

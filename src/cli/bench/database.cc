@@ -1,9 +1,5 @@
 #include "cli/bench/database.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -57,23 +53,15 @@ std::string key_string(const Digits& digits) {
   return {digits.data(), ::strnlen(digits.data(), digits.size())};
 }
 
-uint64_t folder_bytes(const std::string& folder) {
-  uint64_t sum = 0;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error)) sum += entry.file_size(error);
-  }
-  return sum;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Database>> Database::prepare(EngineKind& engine,
                                                             const BenchOptions& options,
                                                             const Clock& clock,
                                                             Progress& progress) {
-  std::unique_ptr<Database> database(new Database(engine));
-  if (absl::Status status = database->take_folder(options); !status.ok()) return status;
+  auto folder = LockedFolder::take(options.db, "nvcache-bench");
+  if (!folder.ok()) return folder.status();
+  std::unique_ptr<Database> database(new Database(engine, *std::move(folder)));
   if (absl::Status status = database->find_loaded(options); !status.ok()) return status;
   if (!database->reused_) {
     if (absl::Status status = database->check_room(options); !status.ok()) return status;
@@ -84,50 +72,17 @@ absl::StatusOr<std::unique_ptr<Database>> Database::prepare(EngineKind& engine,
 }
 
 Database::~Database() {
+  if (keep_) return;
   std::error_code ignored;
-  if (!keep_ && !folder_.empty() && folder_fd_ >= 0) {
-    fs::remove_all(path(kLoaded), ignored);
-    fs::remove(path(kMarker), ignored);
-    if (made_folder_) fs::remove(folder_, ignored);  // only if nothing else is in it
-  }
-  if (folder_fd_ >= 0) ::close(folder_fd_);
-}
-
-absl::Status Database::take_folder(const BenchOptions& options) {
-  if (options.db.empty()) {
-    const char* temporary = std::getenv("TMPDIR");
-    folder_ = absl::StrFormat("%s/nvcache-bench-XXXXXX",
-                              temporary == nullptr || *temporary == 0 ? "/var/tmp" : temporary);
-    if (::mkdtemp(folder_.data()) == nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("cannot make a folder %s: %s", folder_, std::strerror(errno)));
-    }
-    made_folder_ = true;
-  } else {
-    folder_ = fs::absolute(options.db).string();
-    std::error_code error;
-    made_folder_ = fs::create_directories(folder_, error);
-    if (error) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("--db %s: cannot make the folder: %s", options.db, error.message()));
-    }
-  }
-  folder_fd_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_fd_ < 0 || ::flock(folder_fd_, LOCK_EX | LOCK_NB) != 0) {
-    const std::string cause =
-        errno == EWOULDBLOCK ? "another run is using it" : std::strerror(errno);
-    if (folder_fd_ >= 0) ::close(folder_fd_);
-    folder_fd_ = -1;
-    return absl::FailedPreconditionError(absl::StrFormat("--db %s: %s", options.db, cause));
-  }
-  return absl::OkStatus();
+  fs::remove_all(path(kLoaded), ignored);
+  fs::remove(path(kMarker), ignored);
 }
 
 absl::Status Database::find_loaded(const BenchOptions& options) {
   std::ifstream marker(path(kMarker));
   std::error_code error;
   if (!marker) {
-    if (fs::is_empty(folder_, error)) return absl::OkStatus();
+    if (fs::is_empty(folder_.path(), error)) return absl::OkStatus();
     keep_ = true;  // not ours: touch nothing
     return absl::FailedPreconditionError(absl::StrFormat(
         "--db %s: is not empty, and holds no database that 'nvcache bench' finished loading",
@@ -141,7 +96,7 @@ absl::Status Database::find_loaded(const BenchOptions& options) {
         absl::StrFormat("--db %s: holds another database; found %s, wanted %s", options.db,
                         found.is_discarded() ? "no JSON" : found.dump(), wanted.dump()));
   }
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+  for (const auto& entry : fs::directory_iterator(folder_.path(), error)) {
     if (entry.path().filename().string().starts_with("run-")) fs::remove_all(entry.path(), error);
   }
   reused_ = true;
@@ -156,7 +111,7 @@ absl::Status Database::check_room(const BenchOptions& options) const {
     times += options.keep_tier ? options.configurations.size() : 1;
   const uint64_t wanted = times * options.records * (kRecordBytes + 100) + (256ull << 20);
   std::error_code error;
-  const fs::space_info space = fs::space(folder_, error);
+  const fs::space_info space = fs::space(folder_.path(), error);
   if (error || space.available >= wanted) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
       "%s of free disk space wanted for %d records, %s there: free some, or give --db or fewer "

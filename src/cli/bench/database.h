@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "cli/bench/bench_options.h"
 #include "cli/bench/engine.h"
+#include "cli/bench/locked_folder.h"
 #include "cli/bench/progress.h"
 
 namespace nvcache {
@@ -42,18 +44,15 @@ class Database {
   uint64_t size_bytes() const;
 
  private:
-  explicit Database(EngineKind& engine) : engine_(engine) {}
+  Database(EngineKind& engine, LockedFolder folder) : engine_(engine), folder_(std::move(folder)) {}
 
-  absl::Status take_folder(const BenchOptions& options);
   absl::Status find_loaded(const BenchOptions& options);
   absl::Status check_room(const BenchOptions& options) const;
   absl::Status load(const BenchOptions& options, const Clock& clock, Progress& progress);
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return folder_.path(name); }
 
   EngineKind& engine_;
-  std::string folder_;
-  int folder_fd_ = -1;  // locked as long as the folder is in use
-  bool made_folder_ = false;
+  LockedFolder folder_;
   bool keep_ = false;
   bool reused_ = false;
   double load_seconds_ = 0;

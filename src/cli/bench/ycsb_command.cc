@@ -6,8 +6,6 @@
 #include "base/units.h"
 #include "cli/bench/paper/paper_command.h"
 #include "cli/exit_code.h"
-#include "cli/output_file.h"
-#include "cli/report/html.h"
 #include "cli/report/table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -99,8 +97,8 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
                 "Leave the loaded database in --db for the next time");
   ycsb.add_option("--seed", options.seed, "Seed of keys, values and operations")
       ->capture_default_str();
-  ycsb.add_option("--json", options.json_path, "Write all results here");
-  ycsb.add_option("--html", options.html_path, "Write a report with charts here");
+  ycsb.add_option("--json", options.files.json_path, "Write all results here");
+  ycsb.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
 absl::Status understand_configurations(const RawOptions& raw, BenchOptions& options) {
@@ -141,10 +139,7 @@ absl::Status understand(const RawOptions& raw, BenchOptions& options) {
   if (options.keep_db && options.db.empty()) {
     return absl::InvalidArgumentError("--keep-db needs --db: where to keep it");
   }
-  for (auto [option, path] :
-       {std::pair("--json", options.json_path), std::pair("--html", options.html_path)}) {
-    if (absl::Status status = check_writable(option, path); !status.ok()) return status;
-  }
+  if (absl::Status status = options.files.check(); !status.ok()) return status;
   return understand_configurations(raw, options);
 }
 
@@ -152,21 +147,11 @@ absl::Status bench(const BenchOptions& options) {
   const auto document = run_bench(options, system_clock());
   if (!document.ok()) return document.status();
   // From here on the results are there: a late Ctrl-C must not throw them away.
-  if (!options.json_path.empty()) {
-    absl::Status status = write_file_whole(options.json_path, document->dump(1) + "\n");
-    if (!status.ok()) return status;
-  }
-  if (!options.html_path.empty()) {
-    auto html = report_html({*document});
-    if (!html.ok()) return html.status();
-    if (absl::Status status = write_file_whole(options.html_path, *html); !status.ok())
-      return status;
-  }
+  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = ycsb_tables(*document);
   if (!tables.ok()) return tables.status();
   fmt::print("{}", *tables);
-  if (!options.json_path.empty()) fmt::print("results: {}\n", options.json_path);
-  if (!options.html_path.empty()) fmt::print("report:  {}\n", options.html_path);
+  options.files.print_paths();
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/bench/paper/workloads.h"
+#include "cli/bench/result_files.h"
 
 namespace nvcache::paper {
 
@@ -28,8 +29,7 @@ struct Options {
   std::string workload_dir;
   std::string db;  // empty: a temporary folder
   bool keep_db = false;
-  std::string json_path;
-  std::string html_path;
+  ResultFiles files;
   std::string command;  // as typed
 
   bool emulated() const { return medium.starts_with("modelled:"); }

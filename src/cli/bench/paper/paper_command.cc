@@ -10,8 +10,6 @@
 #include "cli/bench/paper/paper_run.h"
 #include "cli/bench/paper/paper_tables.h"
 #include "cli/exit_code.h"
-#include "cli/output_file.h"
-#include "cli/report/html.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
@@ -95,8 +93,8 @@ void define_where(CLI::App& app, Options& options) {
   app.add_option("--db", options.db,
                  "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
   app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
-  app.add_option("--json", options.json_path, "Write all results here");
-  app.add_option("--html", options.html_path, "Write a report with charts here");
+  app.add_option("--json", options.files.json_path, "Write all results here");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
 absl::Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
@@ -169,11 +167,7 @@ absl::Status check_engine(const Options& options) {
   if (options.keep_db && options.db.empty()) {
     return invalid_argument("--keep-db needs --db: where to keep them");
   }
-  for (auto [option, path] :
-       {std::pair("--json", options.json_path), std::pair("--html", options.html_path)}) {
-    if (absl::Status status = check_writable(option, path); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+  return options.files.check();
 }
 
 absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
@@ -197,21 +191,11 @@ absl::Status bench(const Options& options) {
   const auto document = paper::run_paper(options, system_clock());
   if (!document.ok()) return document.status();
   // From here on the results are there: a late Ctrl-C must not throw them away.
-  if (!options.json_path.empty()) {
-    absl::Status status = write_file_whole(options.json_path, document->dump(1) + "\n");
-    if (!status.ok()) return status;
-  }
-  if (!options.html_path.empty()) {
-    auto html = report_html({*document});
-    if (!html.ok()) return html.status();
-    if (absl::Status status = write_file_whole(options.html_path, *html); !status.ok())
-      return status;
-  }
+  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = paper::paper_tables(*document);
   if (!tables.ok()) return tables.status();
   fmt::print("{}", *tables);
-  if (!options.json_path.empty()) fmt::print("results: {}\n", options.json_path);
-  if (!options.html_path.empty()) fmt::print("report:  {}\n", options.html_path);
+  options.files.print_paths();
   return any_failed(*document) ? absl::InternalError("some runs failed") : absl::OkStatus();
 }
 

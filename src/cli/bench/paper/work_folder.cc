@@ -1,12 +1,5 @@
 #include "cli/bench/paper/work_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -25,48 +18,18 @@ constexpr char kRun[] = "run";
 
 }  // namespace
 
-uint64_t folder_bytes(const std::string& folder) {
-  uint64_t sum = 0;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error)) sum += entry.file_size(error);
-  }
-  return sum;
-}
-
 absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::take(const Options& options) {
-  std::unique_ptr<WorkFolder> folder(new WorkFolder);
-  if (absl::Status status = folder->open(options); !status.ok()) return status;
+  auto locked = LockedFolder::take(options.db, "nvcache-paper");
+  if (!locked.ok()) return locked.status();
+  std::unique_ptr<WorkFolder> folder(new WorkFolder(*std::move(locked)));
+  if (absl::Status status = folder->claim(options); !status.ok()) return status;
   folder->keep_ = options.keep_db;
   return folder;
 }
 
-absl::Status WorkFolder::open(const Options& options) {
+absl::Status WorkFolder::claim(const Options& options) {
   std::error_code error;
-  if (options.db.empty()) {
-    const char* temporary = std::getenv("TMPDIR");
-    folder_ = fmt::format("{}/nvcache-paper-XXXXXX",
-                          temporary == nullptr || *temporary == 0 ? "/var/tmp" : temporary);
-    if (::mkdtemp(folder_.data()) == nullptr) {
-      return absl::FailedPreconditionError(
-          fmt::format("cannot make a folder {}: {}", folder_, std::strerror(errno)));
-    }
-    made_ = true;
-  } else {
-    folder_ = fs::absolute(options.db).string();
-    made_ = fs::create_directories(folder_, error);
-    if (error) {
-      return absl::FailedPreconditionError(
-          fmt::format("--db {}: cannot make the folder: {}", options.db, error.message()));
-    }
-  }
-  fd_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd_ < 0 || ::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(
-        fmt::format("--db {}: {}", folder_,
-                    errno == EWOULDBLOCK ? "another run is using it" : std::strerror(errno)));
-  }
-  if (!fs::exists(path(kMarker), error) && !fs::is_empty(folder_, error)) {
+  if (!fs::exists(path(kMarker), error) && !fs::is_empty(folder_.path(), error)) {
     return absl::FailedPreconditionError(
         fmt::format("--db {}: is not empty, and no folder of 'nvcache bench paper'", options.db));
   }
@@ -77,16 +40,12 @@ absl::Status WorkFolder::open(const Options& options) {
 
 WorkFolder::~WorkFolder() {
   std::error_code ignored;
-  if (ours_) {
-    remove_run();
-    if (!keep_) {
-      for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-        fs::remove_all(entry.path(), ignored);
-      }
-    }
+  if (!ours_) return;
+  remove_run();
+  if (keep_) return;
+  for (const auto& entry : fs::directory_iterator(folder_.path(), ignored)) {
+    fs::remove_all(entry.path(), ignored);
   }
-  if (made_ && !keep_) fs::remove(folder_, ignored);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 bool WorkFolder::has_loaded(const std::string& name, const std::string& source) {

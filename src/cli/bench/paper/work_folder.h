@@ -10,8 +10,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "cli/bench/locked_folder.h"
 #include "cli/bench/paper/options.h"
 
 namespace nvcache::paper {
@@ -24,7 +26,7 @@ class WorkFolder {
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return folder_.path(name); }
 
   // True if `name` was loaded from `source` before; removes it if from something else.
   bool has_loaded(const std::string& name, const std::string& source);
@@ -39,17 +41,12 @@ class WorkFolder {
   void remove_run();
 
  private:
-  WorkFolder() = default;
-  absl::Status open(const Options& options);
+  explicit WorkFolder(LockedFolder folder) : folder_(std::move(folder)) {}
+  absl::Status claim(const Options& options);
 
-  std::string folder_;
-  int fd_ = -1;  // locked as long as the folder is in use
+  LockedFolder folder_;
   bool ours_ = false;
-  bool made_ = false;
   bool keep_ = false;
 };
-
-// The bytes of the files in a folder.
-uint64_t folder_bytes(const std::string& folder);
 
 }  // namespace nvcache::paper
