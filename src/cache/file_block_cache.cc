@@ -1,6 +1,7 @@
 #include "cache/file_block_cache.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace nvcache {
@@ -78,7 +79,10 @@ void CachedFile::end_write(const FileRange& range, ByteView block, bool was_cach
   const bool wanted =
       owner_.on_write_ == OnWrite::kOffer || (owner_.on_write_ == OnWrite::kUpdate && was_cached);
   if (wanted && !kSkipUpdate && block.size() == range.size && cacheable(range)) {
-    put(range, block, Origin::kWrite, {}, region_sum(range));
+    try {
+      put(range, block, Origin::kWrite, {}, region_sum(range));
+    } catch (const std::bad_alloc&) {  // the write itself is done, and must not fail for this
+    }
   }
 }
 
@@ -169,7 +173,11 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
     on_their_way_.push_back(extent);
     if (inserted) sweep();
   }
-  const Verdict verdict = owner_.cache_->put({id_, extent.offset}, block, origin, token);
+  Verdict verdict = Verdict::refuse(Reason::kNoSpace);
+  try {
+    verdict = owner_.cache_->put({id_, extent.offset}, block, origin, token);
+  } catch (const std::bad_alloc&) {  // refused: the extent must not stay on its way
+  }
   if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);
   MutexLock lock(mutex_);
   std::erase(on_their_way_, extent);
