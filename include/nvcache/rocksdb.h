@@ -19,10 +19,13 @@
 #include <string>
 
 #include "nvcache/block_cache.h"
+#include "nvcache/tiered_cache.h"
 #include "rocksdb/status.h"
 
 namespace rocksdb {
+class Cache;
 class EventListener;
+class FileSystem;
 class PersistentCache;
 class SecondaryCache;
 }  // namespace rocksdb
@@ -55,5 +58,30 @@ struct CacheOptions {
 // A listener for Options::listeners that tells the cache how large the database
 // is after each flush and compaction: what small_bypass asks.
 std::shared_ptr<::rocksdb::EventListener> NewDatasetSizeListener(std::shared_ptr<BlockCache> cache);
+
+struct TieredCacheOptions {
+  // A specification of a tiered cache: tiered://?dram=64MiB&tier=(size=1GiB,medium=...)
+  std::string spec = {};
+};
+
+// Makes a rocksdb::Cache of several tiers, for BlockBasedTableOptions::block_cache;
+// several databases may share it. Its capacity, usage and strictness are those of the
+// first tier. `opened`, if given, receives the cache behind it, for statistics.
+[[nodiscard]] ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
+                                               std::shared_ptr<::rocksdb::Cache>* cache,
+                                               std::shared_ptr<TieredCache>* opened = nullptr);
+
+struct ModelledStorageOptions {
+  // The medium whose latency and bandwidth reads of SST files are charged:
+  // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
+  std::string profile = "flash";
+};
+
+// Wraps a file system (null: the default one) so that reads of SST files take as long
+// as on that medium, whatever disk the files are on. EMULATED storage: for
+// measurements, and to be named wherever a figure of it appears.
+[[nodiscard]] ::rocksdb::Status NewModelledStorage(const ModelledStorageOptions& options,
+                                                   std::shared_ptr<::rocksdb::FileSystem> base,
+                                                   std::shared_ptr<::rocksdb::FileSystem>* wrapped);
 
 }  // namespace nvcache::rocksdb

@@ -23,6 +23,8 @@ const Hash xxh3 = choose();
 
 }  // namespace
 
+uint64_t hash_bytes(std::string_view bytes) { return xxh3(bytes.data(), bytes.size(), 0); }
+
 uint32_t checksum_block(const BlockKey& key, ByteView block) {
   return static_cast<uint32_t>(xxh3(block.data(), block.size(), hash_key(key, 0)));
 }

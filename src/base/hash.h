@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
@@ -23,6 +24,9 @@ inline uint64_t hash_key(const BlockKey& key, uint64_t seed) {
   return fold_multiply(fold_multiply(key.file ^ kFirst ^ seed, key.offset ^ kSecond) ^ kFirst,
                        kSecond ^ seed);
 }
+
+// 64 bits of any bytes (XXH3).
+uint64_t hash_bytes(std::string_view bytes);
 
 // 32-bit checksum of a block, bound to its key: a block found under a wrong
 // key fails it. XXH3, with AVX2 where the processor has it, runs at memory speed; one

@@ -52,16 +52,18 @@ bool choose_verify(Verify verify, const Traits& traits) {
 
 absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Config& config,
                                                                      std::unique_ptr<Medium> medium,
-                                                                     Clock& clock) {
+                                                                     Clock& clock,
+                                                                     TierOptions tier) {
   absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission(
       config.admission, {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
   if (!admission.ok()) return admission.status();
   std::unique_ptr<BlockCacheImpl> cache(
-      new BlockCacheImpl(config, std::move(medium), clock, *std::move(admission)));
+      new BlockCacheImpl(config, std::move(medium), clock, tier, *std::move(admission)));
   const uint32_t shards = choose_shards(config);
   const Shard::Options options = {.max_slots = choose_max_slots(config, shards),
                                   .hash_seed = config.seed,
-                                  .checksums = cache->verify_};
+                                  .checksums = cache->verify_,
+                                  .references = tier.count_references};
   const uint64_t shard_chunks = options.max_slots / EntryPool::kChunkEntries + 1;
   cache->pool_ = std::make_unique<EntryPool>(shards * shard_chunks);
   for (uint32_t i = 0; i < shards; ++i) {
@@ -78,8 +80,9 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
 }
 
 BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
-                               std::unique_ptr<AdmissionPolicy> admission)
+                               TierOptions tier, std::unique_ptr<AdmissionPolicy> admission)
     : config_(config),
+      tier_(tier),
       medium_(std::move(medium)),
       clock_(clock),
       admission_(std::move(admission)),
@@ -112,6 +115,13 @@ BlockCacheImpl::~BlockCacheImpl() {
 // ---- admission
 
 Verdict BlockCacheImpl::put(const BlockKey& key, ByteView block, Origin origin, MissToken token) {
+  return put_if(key, block, origin, generation_of(hash_key(key, config_.seed)),
+                token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
+}
+
+Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origin,
+                               const std::atomic<uint32_t>& generation,
+                               std::optional<uint32_t> expected) {
   if (block.empty() || block.size() > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
   const uint64_t hash = hash_key(key, config_.seed);
@@ -125,9 +135,8 @@ Verdict BlockCacheImpl::put(const BlockKey& key, ByteView block, Origin origin, 
   const std::optional<uint32_t> offset_grains = allocate(hash, size_bytes);
   if (!offset_grains) return refuse(Reason::kNoSpace);
   uint32_t slot = 0;
-  const Reason reserved = shard.reserve(
-      hash, key, size_bytes, *offset_grains, generation_of(hash),
-      token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt, &slot);
+  const Reason reserved =
+      shard.reserve(hash, key, size_bytes, *offset_grains, generation, expected, &slot);
   if (reserved != Reason::kAdmitted) {
     space_.release(*offset_grains, size_bytes);
     return refuse(reserved);
@@ -147,12 +156,44 @@ std::optional<uint32_t> BlockCacheImpl::allocate(uint64_t hash, uint32_t size_by
   const uint64_t start_bytes = counters_.sum(Count::kRemovedBytes);
   for (uint64_t i = 0; i < shards_.size(); ++i) {
     Shard& shard = *shards_[(first + i) % shards_.size()];
-    while (shard.evict_one()) {
+    while (evict_one(shard)) {
       if (const auto offset_grains = space_.allocate(size_bytes)) return offset_grains;
       if (counters_.sum(Count::kRemovedBytes) - start_bytes > enough_bytes) return std::nullopt;
     }
   }
   return std::nullopt;
+}
+
+bool BlockCacheImpl::evict_one(Shard& shard) {
+  if (tier_.sink == nullptr) return shard.evict_one();
+  const std::optional<DetachedBlock> block = shard.detach_one(*tier_.sink);
+  if (!block) return false;
+  hand_down(shard, *block);
+  shard.unpin(block->slot);
+  return true;
+}
+
+// What cannot be read, or is damaged, goes no further.
+void BlockCacheImpl::hand_down(Shard& shard, const DetachedBlock& block) {
+  const uint64_t offset = space_.to_bytes(block.word.offset_grains());
+  const uint32_t size_bytes = block.word.size_bytes();
+  std::optional<AlignedBuffer> buffer;
+  ByteView bytes;
+  if (in_place_) {
+    if (charges_direct_reads_ && !medium_->on_direct_read({offset, size_bytes}).ok()) return;
+    bytes = {bytes_.data() + offset, size_bytes};
+  } else {
+    buffer.emplace(size_bytes);
+    if (!read_into(offset, {buffer->data(), size_bytes})) return;
+    bytes = {buffer->data(), size_bytes};
+  }
+  if (verify_ && checksum_block(block.key, bytes) != shard.checksum(block.slot)) return;
+  tier_.sink->take(block.key, bytes, block.token);
+}
+
+uint32_t BlockCacheImpl::add_reference(const BlockKey& key) {
+  const uint64_t hash = hash_key(key, config_.seed);
+  return shard_of(hash).add_reference(hash, key);
 }
 
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
@@ -229,6 +270,10 @@ uint64_t BlockCacheImpl::erase_file(uint64_t file) {
   return erased;
 }
 
+void BlockCacheImpl::clear() {
+  for (const std::unique_ptr<Shard>& shard : shards_) shard->erase_all();
+}
+
 absl::Status BlockCacheImpl::resize(uint64_t size_bytes) {
   if (size_bytes > config_.max_size_bytes) {
     return absl::OutOfRangeError(fmt::format("resize to {} bytes; allowed: up to max_size = {}",
@@ -267,7 +312,8 @@ void BlockCacheImpl::maintain() {
   const bool full = used_bytes > kFullShare * limit_bytes;
   const double share = full ? 1 - kRoomShare * limit_bytes / used_bytes : 0;
   for (const std::unique_ptr<Shard>& shard : shards_) {
-    shard->evict_pass(clock_.now_ns(), share, [&] { return full && go_on(); });
+    shard->evict_pass(
+        clock_.now_ns(), share, [&] { return full && go_on(); }, [&] { return evict_one(*shard); });
   }
 }
 

@@ -33,20 +33,42 @@ namespace nvcache {
 // Thread-safe.
 class BlockCacheImpl final : public BlockCache, private Pin::Owner {
  public:
+  // What a tier of a TieredCache needs beyond a cache of its own.
+  struct TierOptions {
+    bool count_references = false;
+    EvictionSink* sink = nullptr;  // gets what is evicted; must outlive the cache
+  };
+
   // Makes a cache on an open medium. `clock` must outlive it.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<BlockCacheImpl>> make(
-      const Config& config, std::unique_ptr<Medium> medium, Clock& clock);
+      const Config& config, std::unique_ptr<Medium> medium, Clock& clock, TierOptions tier);
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<BlockCacheImpl>> make(
+      const Config& config, std::unique_ptr<Medium> medium, Clock& clock) {
+    return make(config, std::move(medium), clock, {});
+  }
   ~BlockCacheImpl() override;  // all pins must be gone
 
   Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) override;
   Copied get_copy(const BlockKey& key, MutableBytes into,
                   Caller caller = Caller::kForeground) override;
   Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) override;
+  // As put(), refused as stale unless `generation` is `expected` while the block is
+  // entered (with its shard locked).
+  Verdict put_if(const BlockKey& key, ByteView block, Origin origin,
+                 const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
+  // Counts a reference to a block; as Shard::add_reference().
+  uint32_t add_reference(const BlockKey& key);
   bool erase(const BlockKey& key) override;
   bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;
+  // Removes every block.
+  void clear();
+  // Share of the space that is taken.
+  double used_share() const {
+    return static_cast<double>(space_.used_bytes()) / static_cast<double>(space_.limit_bytes());
+  }
   void drain() override;
   Stats stats() const override;
 
@@ -58,7 +80,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   static constexpr size_t kGenerations = 4096;
 
   BlockCacheImpl(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
-                 std::unique_ptr<AdmissionPolicy> admission);
+                 TierOptions tier, std::unique_ptr<AdmissionPolicy> admission);
 
   uint64_t shard_number(uint64_t hash) const {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * shards_.size()) >> 64);
@@ -80,6 +102,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   void release(uint64_t handle) override;
 
   std::optional<uint32_t> allocate(uint64_t hash, uint32_t size_bytes);
+  bool evict_one(Shard& shard);
+  void hand_down(Shard& shard, const DetachedBlock& block);
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
                       ByteView block);
   void finish_write(uint64_t handle, uint32_t written_bytes, const absl::Status& status);
@@ -89,6 +113,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   void run_maintenance();
 
   const Config config_;
+  const TierOptions tier_;
   const std::unique_ptr<Medium> medium_;
   Clock& clock_;
   const std::unique_ptr<AdmissionPolicy> admission_;

@@ -19,7 +19,8 @@ Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, Ent
       policy_(std::move(policy)),
       index_(options.max_slots),
       chunks_(options.max_slots / EntryPool::kChunkEntries + 1),
-      checksums_(options.checksums ? options.max_slots : 0) {}
+      checksums_(options.checksums ? options.max_slots : 0),
+      references_(options.references ? options.max_slots : 0) {}
 
 PinnedBlock Shard::find_and_pin_thoroughly(uint64_t hash, const BlockKey& key) {
   PinnedBlock found;
@@ -73,6 +74,7 @@ Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
   if (find_slot(hash, key)) return Reason::kDuplicate;
   *slot = take_slot();
   if (*slot == kNoSlot) return Reason::kNoSpace;
+  if (references_.size() > 0) references_[*slot].store(0, std::memory_order_relaxed);
   entry(*slot).reserve(key, size_bytes, offset_grains);
   index_.insert(hash, *slot, [this](uint32_t other) { return hash_of(other); });
   policy_->on_insert(*slot, hash);
@@ -121,6 +123,32 @@ bool Shard::evict_one_locked() {
     free_slot(*victim);
     return true;
   }
+}
+
+std::optional<DetachedBlock> Shard::detach_one(EvictionSink& sink) {
+  MutexLock lock(mutex_);
+  for (;;) {
+    const std::optional<uint32_t> victim = policy_->next_victim(*this);
+    if (!victim) return std::nullopt;
+    Entry& leaving = entry(*victim);
+    DetachedBlock block{.slot = *victim, .word = {}, .key = leaving.key()};
+    block.token = sink.token_of(block.key);
+    if (!leaving.pin(block.word)) continue;
+    // Readers who pinned it meanwhile keep it as well; the last of all frees the slot.
+    (void)leaving.retire();
+    forget(hash_of(*victim), *victim, Cause::kEvicted);
+    return block;
+  }
+}
+
+uint32_t Shard::add_reference(uint64_t hash, const BlockKey& key) {
+  const std::optional<uint32_t> slot = find_slot(hash, key);
+  if (!slot) return 0;
+  std::atomic<uint8_t>& count = references_[*slot];
+  const uint8_t before = count.load(std::memory_order_relaxed);
+  if (before == UINT8_MAX) return before;
+  count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
+  return before + 1u;
 }
 
 bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation) {
@@ -182,6 +210,10 @@ uint64_t Shard::erase_file(uint64_t file) {
                          [file](const BlockKey& key, EntryWord) { return key.file == file; });
 }
 
+uint64_t Shard::erase_all() {
+  return remove_matching(Cause::kErased, [](const BlockKey&, EntryWord) { return true; });
+}
+
 uint64_t Shard::evict_beyond(uint64_t limit_grains) {
   return remove_matching(Cause::kEvicted, [this, limit_grains](const BlockKey&, EntryWord word) {
     return uint64_t{word.offset_grains()} + space_.to_grains(word.size_bytes()) > limit_grains;
@@ -191,7 +223,9 @@ uint64_t Shard::evict_beyond(uint64_t limit_grains) {
 uint64_t Shard::metadata_bytes() const {
   MutexLock lock(mutex_);
   const uint64_t checksum_bytes = checksums_.size() > 0 ? sizeof(uint32_t) : 0;
-  return index_.metadata_bytes() + slot_limit_ * (sizeof(Entry) + checksum_bytes) +
+  const uint64_t reference_bytes = references_.size() > 0 ? 1 : 0;
+  return index_.metadata_bytes() +
+         slot_limit_ * (sizeof(Entry) + checksum_bytes + reference_bytes) +
          policy_->metadata_bytes();
 }
 

@@ -35,12 +35,32 @@ struct PinnedBlock {
   bool found() const { return slot != kNone; }
 };
 
+// Takes the blocks that are evicted from a cache, for the next tier of a TieredCache.
+class EvictionSink {
+ public:
+  virtual ~EvictionSink() = default;
+
+  // The key's token, read with the block's shard locked, while the block is in the cache.
+  virtual uint32_t token_of(const BlockKey& key) = 0;
+  // Called without a lock; the block's space is kept until this returns.
+  virtual void take(const BlockKey& key, ByteView block, uint32_t token) = 0;
+};
+
+// A block out of the index whose space and slot are kept by one pin.
+struct DetachedBlock {
+  uint32_t slot = 0;
+  EntryWord word;
+  BlockKey key;
+  uint32_t token = 0;
+};
+
 class Shard final : public Residents {
  public:
   struct Options {
     uint32_t max_slots = 0;
     uint64_t hash_seed = 0;
     bool checksums = false;
+    bool references = false;  // count them
   };
 
   Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
@@ -78,16 +98,23 @@ class Shard final : public Residents {
 
   // Evicts the policy's next victim; false if it names none.
   bool evict_one();
+  // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
+  std::optional<DetachedBlock> detach_one(EvictionSink& sink);
+
+  // References of a block since it came, this one included, at most 255; 0 if it is gone.
+  uint32_t add_reference(uint64_t hash, const BlockKey& key);
   // One pass of a policy that evicts in the background; stops early when `go_on`
-  // says so after a victim. Returns how many blocks left.
-  template <typename GoOn>
-  uint64_t evict_pass(uint64_t now_ns, double share, GoOn&& go_on);
+  // says so after a victim. `evict_one` evicts one of this shard; false if it cannot.
+  // Returns how many blocks left.
+  template <typename GoOn, typename EvictOne>
+  uint64_t evict_pass(uint64_t now_ns, double share, GoOn&& go_on, EvictOne&& evict_one);
 
   // Removes a block by key, and moves the key's generation on either way.
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
   // Removes one block if it is still the one that was pinned (damaged when read).
   void remove_damaged(uint64_t hash, uint32_t slot);
   uint64_t erase_file(uint64_t file);
+  uint64_t erase_all();
   uint64_t evict_beyond(uint64_t limit_grains);
 
   bool evicts_in_background() const { return policy_->evicts_in_background(); }
@@ -126,6 +153,7 @@ class Shard final : public Residents {
   BlockIndex index_;
   ReservedArray<Entry*> chunks_;  // of the pool; slot s is entry s % 256 of chunk s / 256
   ReservedArray<uint32_t> checksums_;
+  ReservedArray<std::atomic<uint8_t>> references_;
   mutable Mutex mutex_;
   uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNoSlot;
@@ -149,8 +177,8 @@ class Shard final : public Residents {
   return slot == BlockIndex::kAbsent ? PinnedBlock() : find_and_pin_thoroughly(hash, key);
 }
 
-template <typename GoOn>
-uint64_t Shard::evict_pass(uint64_t now_ns, double share, GoOn&& go_on) {
+template <typename GoOn, typename EvictOne>
+uint64_t Shard::evict_pass(uint64_t now_ns, double share, GoOn&& go_on, EvictOne&& evict_one) {
   {
     MutexLock lock(mutex_);
     policy_->begin_pass(*this, now_ns, share);

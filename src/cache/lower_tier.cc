@@ -1,0 +1,110 @@
+#include "cache/lower_tier.h"
+
+#include <new>
+#include <utility>
+
+#include "base/text.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_references,
+                     EvictionSink* sink)
+    : config_(config), clock_(clock), count_references_(count_references), sink_(sink) {}
+
+// A medium that cannot be opened refuses all blocks, and is not tried again.
+BlockCacheImpl* LowerTier::open_now() {
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) return cache;
+  std::call_once(once_, [this] {
+    const Config& config = config_.cache;
+    absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
+        config.medium, {.size_bytes = config.size_bytes, .max_size_bytes = config.max_size_bytes},
+        clock_);
+    if (!medium.ok()) {
+      problem_ = message_of(medium.status());
+      off_.store(true, std::memory_order_release);
+      return;
+    }
+    absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache = BlockCacheImpl::make(
+        config, *std::move(medium), clock_, {.count_references = count_references_, .sink = sink_});
+    if (!cache.ok()) return;  // the configuration was checked when it was read
+    owned_ = *std::move(cache);
+    // Sequentially consistent, as the generation's change in TieredCacheImpl::supersede():
+    // either that sees this cache, or the first put here sees the changed generation.
+    cache_.store(owned_.get(), std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  });
+  return opened();
+}
+
+bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
+                    const std::atomic<uint32_t>& generation, uint32_t expected) {
+  BlockCacheImpl* const cache = open_now();
+#ifdef NVCACHE_FAULT_SKIP_TOKENS  // a negative control of the tests
+  expected = generation.load();
+#endif
+  const Verdict verdict = cache == nullptr
+                              ? Verdict::refuse(Reason::kMediumFailed)
+                              : cache->put_if(key, block, Origin::kRead, generation, expected);
+  if (!verdict.admitted()) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return verdict.reason == Reason::kDuplicate;
+  }
+  std::atomic<uint64_t>& count = arrival == Arrival::kNew       ? inserts_
+                                 : arrival == Arrival::kDemoted ? demoted_in_
+                                                                : promoted_in_;
+  count.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+Lookup LowerTier::get(const BlockKey& key, Caller caller, uint32_t* references) {
+  *references = 0;
+  BlockCacheImpl* const cache = opened();
+  if (cache == nullptr) return {};
+  Lookup found = cache->get(key, caller);
+  if (found.hit() && count_references_ && caller == Caller::kForeground) {
+    *references = cache->add_reference(key);
+  }
+  return found;
+}
+
+void LowerTier::erase(const BlockKey& key) {
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->erase(key);
+}
+
+void LowerTier::clear() {
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->clear();
+}
+
+void LowerTier::drain() {
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->drain();
+}
+
+double LowerTier::used_share() const {
+  const BlockCacheImpl* const cache = opened();
+  return cache == nullptr ? 0 : cache->used_share();
+}
+
+TierStats LowerTier::stats() const {
+  TierStats stats;
+  stats.inserts = inserts_.load(std::memory_order_relaxed);
+  stats.demoted_in = demoted_in_.load(std::memory_order_relaxed);
+  stats.promoted_in = promoted_in_.load(std::memory_order_relaxed);
+  stats.refused = refused_.load(std::memory_order_relaxed);
+  stats.dropped = dropped_.load(std::memory_order_relaxed);
+  stats.size_bytes = config_.cache.size_bytes;
+  stats.medium = config_.cache.medium;
+  if (off_.load(std::memory_order_acquire)) stats.problem = problem_;
+  const BlockCacheImpl* const cache = opened();
+  if (cache == nullptr) return stats;
+  stats.block_cache = cache->stats();
+  stats.hits = stats.block_cache.hits;
+  stats.blocks = stats.block_cache.blocks;
+  stats.used_bytes = stats.block_cache.used_bytes;
+  stats.size_bytes = stats.block_cache.size_bytes;
+  stats.medium = stats.block_cache.medium;
+  if (sink_ == nullptr) stats.dropped += stats.block_cache.evictions;
+  return stats;
+}
+
+}  // namespace nvcache

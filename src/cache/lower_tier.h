@@ -1,0 +1,67 @@
+// A tier of a TieredCache below the first: a block cache that is opened when the first
+// block goes there, and what came of the blocks that did.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "cache/block_cache_impl.h"
+#include "cache/tiered_config.h"
+#include "nvcache/tiered_cache.h"
+
+namespace nvcache {
+
+// Why a block is put into a tier.
+enum class Arrival : uint8_t { kNew, kDemoted, kPromoted };
+
+// Thread-safe.
+class LowerTier {
+ public:
+  // `sink` gets what is evicted; null: it leaves the cache. `clock` and `sink` must
+  // outlive the tier.
+  LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink);
+
+  // Offers a block whose key had the token `expected`; whether it is here now.
+  bool put(const BlockKey& key, ByteView block, Arrival arrival,
+           const std::atomic<uint32_t>& generation, uint32_t expected);
+
+  // A lookup that finds nothing while the tier is not open. A foreground hit counts as
+  // a reference to the block: *references is how many it has had.
+  Lookup get(const BlockKey& key, Caller caller, uint32_t* references);
+
+  void erase(const BlockKey& key);
+  void clear();
+  void drain();
+  void count_dropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
+
+  uint32_t own_threshold() const { return config_.threshold; }
+  // Share of the medium's space that is taken; 0 while the tier is not open.
+  double used_share() const;
+  TierStats stats() const;
+
+ private:
+  BlockCacheImpl* opened() const { return cache_.load(std::memory_order_seq_cst); }
+  BlockCacheImpl* open_now();
+
+  const TierConfig config_;
+  Clock& clock_;
+  const bool count_references_;
+  EvictionSink* const sink_;
+  std::once_flag once_;
+  std::unique_ptr<BlockCacheImpl> owned_;
+  std::atomic<BlockCacheImpl*> cache_{nullptr};
+  std::string problem_;  // set before off_
+  std::atomic<bool> off_{false};
+  std::atomic<uint64_t> inserts_{0};
+  std::atomic<uint64_t> demoted_in_{0};
+  std::atomic<uint64_t> promoted_in_{0};
+  std::atomic<uint64_t> refused_{0};
+  std::atomic<uint64_t> dropped_{0};
+};
+
+}  // namespace nvcache

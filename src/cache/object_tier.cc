@@ -1,0 +1,79 @@
+#include "cache/object_tier.h"
+
+namespace nvcache {
+namespace {
+
+constexpr size_t kMinShardBytes = size_t{512} << 10;
+constexpr int kMaxUsualShardBits = 6;
+
+// Without capacity its locks are still passed by every lookup.
+int usual_shard_bits(size_t capacity_bytes) {
+  if (capacity_bytes == 0) return kMaxUsualShardBits;
+  int bits = 0;
+  while (bits < kMaxUsualShardBits && (capacity_bytes / kMinShardBytes) >> (bits + 1) > 0) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+ObjectTier::ObjectTier(const Options& options, Below* below)
+    : shard_bits_(options.shard_bits >= 0 ? options.shard_bits
+                                          : usual_shard_bits(options.whole.capacity_bytes)),
+      capacity_bytes_(options.whole.capacity_bytes),
+      strict_(options.whole.strict) {
+  shards_.resize(size_t{1} << shard_bits_);
+  ObjectShard::Options each = options.whole;
+  each.capacity_bytes = share_of(options.whole.capacity_bytes);
+  for (std::unique_ptr<ObjectShard>& shard : shards_) {
+    shard = std::make_unique<ObjectShard>(each, below);
+  }
+}
+
+void ObjectTier::set_capacity(size_t capacity_bytes, Leaving* leaving) {
+  capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
+  for (const auto& shard : shards_) shard->set_capacity(share_of(capacity_bytes), leaving);
+}
+
+void ObjectTier::set_strict(bool strict) {
+  strict_.store(strict, std::memory_order_relaxed);
+  for (const auto& shard : shards_) shard->set_strict(strict);
+}
+
+ObjectShard::Use ObjectTier::use() const {
+  ObjectShard::Use sum;
+  for (const auto& shard : shards_) {
+    const ObjectShard::Use use = shard->use();
+    sum.charged_bytes += use.charged_bytes;
+    sum.idle_bytes += use.idle_bytes;
+    sum.visiting_bytes += use.visiting_bytes;
+    sum.entries += use.entries;
+    sum.buckets += use.buckets;
+    sum.lookups += use.lookups;
+    sum.hits += use.hits;
+    sum.inserts += use.inserts;
+    sum.promoted_in += use.promoted_in;
+  }
+  return sum;
+}
+
+void ObjectTier::erase_idle(Leaving* leaving) {
+  for (const auto& shard : shards_) shard->erase_idle(leaving);
+}
+
+void ObjectTier::for_each(absl::FunctionRef<void(ObjectEntry*)> visit,
+                          absl::FunctionRef<void(ObjectEntry*)> release) {
+  std::vector<ObjectEntry*> held;
+  for (const auto& shard : shards_) {
+    size_t bucket = 0;
+    for (bool more = true; more;) {
+      held.clear();
+      more = shard->inspect(&bucket, &held);
+      for (ObjectEntry* entry : held) {
+        visit(entry);
+        release(entry);
+      }
+    }
+  }
+}
+
+}  // namespace nvcache

@@ -1,0 +1,313 @@
+#include "cache/tiered_cache_impl.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/scratch.h"
+#include "cache/tiered_key.h"
+
+namespace nvcache {
+namespace {
+// Keys that share a generation refuse each other's moves at times, no more.
+constexpr size_t kGenerations = 16384;
+constexpr size_t kMinGenerationsPerShard = 64;
+}  // namespace
+
+class TieredCacheImpl::Chute final : public EvictionSink {
+ public:
+  Chute(TieredCacheImpl& cache, size_t tier) : cache_(cache), tier_(tier) {}
+
+  uint32_t token_of(const BlockKey& key) override { return cache_.token(hash_block_key(key)); }
+  void take(const BlockKey& key, ByteView block, uint32_t token) override {
+    if (!cache_.offer(key, block, tier_ + 1, Arrival::kDemoted, token)) {
+      cache_.lower_[tier_ - 1]->count_dropped();
+    }
+  }
+
+ private:
+  TieredCacheImpl& cache_;
+  const size_t tier_;  // that evicts
+};
+
+// ---- making and ending
+
+absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
+    const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock) {
+  absl::StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
+  if (!placement.ok()) return placement.status();
+  return std::unique_ptr<TieredCacheImpl>(
+      new TieredCacheImpl(config, std::move(codec), clock, *std::move(placement)));
+}
+
+TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
+                                 Clock& clock, std::unique_ptr<PlacementPolicy> placement)
+    : config_(config),
+      codec_(std::move(codec)),
+      placement_(std::move(placement)),
+      objects_({.whole = {.capacity_bytes = config.dram_bytes,
+                          .strict = config.strict,
+                          .high_share = config.high_ratio,
+                          .low_share = config.low_ratio,
+                          .charge_metadata = config.charge_metadata},
+                .shard_bits = config.shard_bits},
+               config.tiers.empty() ? nullptr : static_cast<Below*>(this)),
+      generations_per_shard_(std::max(kMinGenerationsPerShard, kGenerations / objects_.shards())),
+      generations_(config.tiers.empty() ? 0 : objects_.shards() * generations_per_shard_) {
+  for (size_t i = 0; i < config.tiers.size(); ++i) {
+    const bool lowest = i + 1 == config.tiers.size();
+    chutes_.push_back(lowest ? nullptr : std::make_unique<Chute>(*this, i + 1));
+    const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
+    lower_.push_back(
+        std::make_unique<LowerTier>(config.tiers[i], clock, counts, chutes_.back().get()));
+  }
+}
+
+TieredCacheImpl::~TieredCacheImpl() {
+  Leaving leaving;
+  objects_.erase_idle(&leaving);
+  finish(&leaving);
+}
+
+void TieredCacheImpl::finish(Leaving* leaving) {
+  while (ObjectEntry* const entry = leaving->pop()) {
+    if (entry->departure == Departure::kEvicted &&
+        !offer_object(*entry, 1, Arrival::kDemoted, entry->token)) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+    }
+    end(entry);
+  }
+}
+
+void TieredCacheImpl::end(ObjectEntry* entry) {
+  entry->below = Pin();
+  codec_->destroy(entry->key(), entry->object);
+  ObjectEntry::destroy(entry);
+}
+
+// ---- the moves
+
+uint32_t TieredCacheImpl::token(uint64_t hash) const {
+  return generations_[slot_of(hash)].load(std::memory_order_acquire);
+}
+
+void TieredCacheImpl::supersede(std::string_view key, uint64_t hash) {
+  BlockKey block_key;
+  if (!parse_block_key(key, &block_key)) return;
+  std::atomic<uint32_t>& generation = generation_of(hash);
+  // Orders the change before the look at which tiers are open: see LowerTier::open_now().
+  generation.fetch_add(1, std::memory_order_seq_cst);
+  for (const auto& tier : lower_) tier->erase(block_key);
+  generation.fetch_add(1, std::memory_order_seq_cst);
+}
+
+bool TieredCacheImpl::can_move(const ObjectEntry& entry) const {
+  return !lower_.empty() && entry.object.kind.movable && entry.key_bytes == kBlockKeyBytes &&
+         entry.object.value != nullptr &&
+         (entry.priority != Priority::kHigh || config_.demote_high);
+}
+
+bool TieredCacheImpl::offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival,
+                                   uint32_t token) {
+  if (!can_move(entry) || !at_rest(token)) return false;
+  const size_t size_bytes = codec_->saved_bytes(entry.object);
+  if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return false;
+  const MutableBytes saved = thread_scratch(size_bytes);
+  if (saved.empty() || !codec_->save(entry.object, saved)) return false;
+  BlockKey key;
+  return parse_block_key(entry.key(), &key) && offer(key, saved, tier, arrival, token);
+}
+
+bool TieredCacheImpl::offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival,
+                            uint32_t token) {
+  if (!at_rest(token)) return false;
+  const std::atomic<uint32_t>& generation = generation_of(hash_block_key(key));
+  for (; tier <= lower_.size(); ++tier) {
+    if (lower_[tier - 1]->put(key, block, arrival, generation, token)) return true;
+  }
+  return false;
+}
+
+uint32_t TieredCacheImpl::threshold_of(size_t tier) const {
+  if (placement_->threshold() == 0) return 0;
+  const uint32_t own = lower_[tier - 1]->own_threshold();
+  return own > 0 ? own : placement_->threshold();
+}
+
+bool TieredCacheImpl::may_promote(uint64_t hash, size_t tier, uint32_t references) {
+  uint32_t threshold = threshold_of(tier);
+  if (threshold == 0) return false;
+  if (placement_->follows_use()) {
+    threshold = threshold_in_use(threshold, tier == 1 ? objects_.shard_of(hash).used_share()
+                                                      : lower_[tier - 2]->used_share());
+  }
+  return references > threshold;
+}
+
+// ---- TieredCache
+
+absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
+                                     Handle** handle) {
+  const uint64_t hash = hash_object_key(key);
+  ObjectEntry* const entry = ObjectEntry::make(key, hash, object, priority);
+  if (entry == nullptr) {
+    if (handle == nullptr) codec_->destroy(key, object);
+    return absl::ResourceExhaustedError("no memory for a cache entry");
+  }
+  const size_t tier = placement_->entry_tier(lower_.size() + 1);
+  if (tier > 0 && can_move(*entry)) return insert_below(entry, tier, handle);
+  Leaving leaving;
+  const bool inserted = objects_.shard_of(hash).insert(entry, handle != nullptr, &leaving);
+  finish(&leaving);
+  if (!inserted) {
+    ObjectEntry::destroy(entry);
+    return absl::ResourceExhaustedError("the cache is full of blocks in use");
+  }
+  if (handle != nullptr) *handle = entry;
+  return absl::OkStatus();
+}
+
+// What no tier takes is served to its caller all the same.
+absl::Status TieredCacheImpl::insert_below(ObjectEntry* entry, size_t tier, Handle** handle) {
+  ObjectShard& shard = objects_.shard_of(entry->hash);
+  Leaving leaving;
+  const uint32_t token = shard.replace(entry->key(), entry->hash, &leaving);
+  finish(&leaving);
+  offer_object(*entry, tier, Arrival::kNew, token);
+  if (handle == nullptr) {
+    end(entry);
+    return absl::OkStatus();
+  }
+  shard.visit(entry);
+  *handle = entry;
+  return absl::OkStatus();
+}
+
+TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Object& object) {
+  ObjectEntry* const entry = ObjectEntry::make(key, hash_object_key(key), object, Priority::kLow);
+  if (entry != nullptr) objects_.shard_of(entry->hash).visit(entry);
+  return entry;
+}
+
+TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObject* make,
+                                             Caller caller) {
+  const uint64_t hash = hash_object_key(key);
+  if (ObjectEntry* const entry =
+          objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground)) {
+    return entry;
+  }
+  BlockKey block_key;
+  if (make == nullptr || lower_.empty() || !parse_block_key(key, &block_key)) return nullptr;
+  const uint32_t now = token(hash);
+  for (size_t tier = 1; tier <= lower_.size(); ++tier) {
+    uint32_t references = 0;
+    Lookup found = lower_[tier - 1]->get(block_key, caller, &references);
+    if (!found.hit()) continue;
+    if (caller == Caller::kForeground) hits_below_.fetch_add(1, std::memory_order_relaxed);
+    return serve(key, hash, tier, std::move(found), references, now, *make);
+  }
+  return nullptr;
+}
+
+ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t tier, Lookup found,
+                                    uint32_t references, uint32_t token, const MakeObject& make) {
+  BlockKey block_key;
+  parse_block_key(key, &block_key);
+  const ByteView saved = found.pin.block();
+  Object object;
+  if (!make(saved, &object)) {
+    lower_[tier - 1]->erase(block_key);  // no later lookup could use it either
+    return nullptr;
+  }
+  ObjectEntry* const entry = ObjectEntry::make(key, hash, object, Priority::kLow);
+  if (entry == nullptr) {
+    codec_->destroy(key, object);
+    return nullptr;
+  }
+  if (at_rest(token) && may_promote(hash, tier, references) && climb(entry, tier, saved, token)) {
+    return entry;
+  }
+  entry->tier = static_cast<uint32_t>(tier);
+  entry->below = std::move(found.pin);
+  objects_.shard_of(hash).visit(entry);
+  return entry;
+}
+
+// Moves a block of a lower tier one tier up; whether the entry is resident and held now.
+bool TieredCacheImpl::climb(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token) {
+  if (tier == 1) {
+    Leaving leaving;
+    const bool promoted = objects_.shard_of(entry->hash).promote(entry, token, &leaving);
+    finish(&leaving);
+    return promoted;
+  }
+  BlockKey key;
+  parse_block_key(entry->key(), &key);
+  if (lower_[tier - 2]->put(key, saved, Arrival::kPromoted, generation_of(entry->hash), token)) {
+    lower_[tier - 1]->erase(key);
+  }
+  return false;
+}
+
+void TieredCacheImpl::ref(Handle* handle) { objects_.shard_of(handle->hash).ref(handle); }
+
+bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
+  ObjectShard& shard = objects_.shard_of(handle->hash);
+  // A block of a lower tier is no longer wanted there either.
+  if (erase_if_last && handle->tier > 0 && !handle->key().empty()) {
+    BlockKey key;
+    if (parse_block_key(handle->key(), &key)) lower_[handle->tier - 1]->erase(key);
+  }
+  Leaving leaving;
+  const bool left = shard.release(handle, erase_if_last, &leaving);
+  finish(&leaving);
+  return left;
+}
+
+void TieredCacheImpl::erase(std::string_view key) {
+  const uint64_t hash = hash_object_key(key);
+  Leaving leaving;
+  objects_.shard_of(hash).replace(key, hash, &leaving);
+  finish(&leaving);
+}
+
+// ---- the first tier, as an engine's cache interface sees it
+
+void TieredCacheImpl::set_capacity(size_t bytes) {
+  Leaving leaving;
+  objects_.set_capacity(bytes, &leaving);
+  finish(&leaving);
+}
+
+size_t TieredCacheImpl::usage() const {
+  const ObjectShard::Use use = objects_.use();
+  return use.charged_bytes + use.visiting_bytes;
+}
+
+size_t TieredCacheImpl::pinned_usage() const {
+  const ObjectShard::Use use = objects_.use();
+  return use.charged_bytes - use.idle_bytes + use.visiting_bytes;
+}
+
+size_t TieredCacheImpl::usage_of(const Handle* handle) const {
+  return handle->object.charge_bytes + (config_.charge_metadata ? handle->size_bytes() : 0);
+}
+
+void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) {
+  objects_.for_each([&](ObjectEntry* entry) { visit(entry->key(), entry->object); },
+                    [this](ObjectEntry* entry) { release(entry); });
+}
+
+void TieredCacheImpl::erase_unreferenced() {
+  Leaving leaving;
+  objects_.erase_idle(&leaving);
+  finish(&leaving);
+  for (const auto& tier : lower_) tier->clear();
+}
+
+void TieredCacheImpl::drain() {
+  for (const auto& tier : lower_) tier->drain();
+}
+
+}  // namespace nvcache

@@ -1,0 +1,44 @@
+// The specification string that configures a tiered cache:
+//
+//   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
+//
+// Tiers below the first follow in order, fastest first. Between a tier's brackets
+// stand the keys of a block cache (cache/config.h), separated by commas at the outer level
+// of brackets, and `threshold`. docs/CONFIGURATION.md describes all keys to users.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cache/config.h"
+
+namespace nvcache {
+
+struct TierConfig {
+  Config cache;
+  uint32_t threshold = 0;  // overrides the policy's; 0: the policy's
+};
+
+struct TieredConfig {
+  std::string policy = "dram_first";
+  uint64_t dram_bytes = 0;  // of the first tier; 0: objects stay only while they are held
+  bool strict = false;
+  double high_ratio = 0.5;
+  double low_ratio = 0;
+  int shard_bits = -1;  // -1: by size
+  bool charge_metadata = true;
+  bool demote_high = false;  // high-priority objects may go to lower tiers
+  std::vector<TierConfig> tiers;
+
+  static constexpr uint64_t kMaxDramBytes = uint64_t{1} << 44;
+  static constexpr size_t kMaxTiers = 7;  // below the first
+  static constexpr int kMaxShardBits = 12;
+};
+
+// INVALID_ARGUMENT names the key, what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec);
+
+}  // namespace nvcache

@@ -1,0 +1,31 @@
+// bidirectional: a new block enters the first tier, and one that left it climbs back
+// when its references in the tier below pass the threshold (section 4.2.3; 4 was best, 6.1).
+#include "policy/placement/members.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint32_t kDefaultThreshold = 4;
+
+class Bidirectional final : public PlacementPolicy {
+ public:
+  explicit Bidirectional(const PromotionArguments& arguments) : arguments_(arguments) {}
+
+  size_t entry_tier(size_t) const override { return 0; }
+  uint32_t threshold() const override { return arguments_.threshold; }
+  bool follows_use() const override { return arguments_.adaptive; }
+  std::string describe() const override { return "bidirectional" + arguments_.describe(); }
+
+ private:
+  const PromotionArguments arguments_;
+};
+
+}  // namespace
+
+PlacementOr make_bidirectional(const SpecMember& member) {
+  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kDefaultThreshold);
+  if (!arguments.ok()) return arguments.status();
+  return std::make_unique<Bidirectional>(*arguments);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,24 @@
+// dram_first: a new block enters the first tier; a hit in a lower tier is served from
+// there (section 4.2.1). Every block is written to the tier below once, when it leaves.
+#include "policy/placement/members.h"
+
+namespace nvcache {
+namespace {
+
+class DramFirst final : public PlacementPolicy {
+ public:
+  size_t entry_tier(size_t) const override { return 0; }
+  uint32_t threshold() const override { return 0; }
+  bool follows_use() const override { return false; }
+  std::string describe() const override { return "dram_first"; }
+};
+
+}  // namespace
+
+PlacementOr make_dram_first(const SpecMember& member) {
+  const absl::Status arguments = check_argument_count(kPlacement, member, 0, "dram_first");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<DramFirst>();
+}
+
+}  // namespace nvcache

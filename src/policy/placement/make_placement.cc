@@ -1,0 +1,82 @@
+// Reads a placement specification. Grammar: policy/spec.h. Any bytes may be given.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/text.h"
+#include "policy/placement/members.h"
+
+namespace nvcache {
+namespace {
+
+using Factory = PlacementOr (*)(const SpecMember&);
+
+constexpr std::array<std::pair<std::string_view, Factory>, 3> kPolicies = {{
+    {"dram_first", make_dram_first},
+    {"scm_first", make_scm_first},
+    {"bidirectional", make_bidirectional},
+}};
+
+constexpr std::string_view kAllowed =
+    "one of dram_first, scm_first(THRESHOLD), bidirectional(THRESHOLD), "
+    "the last two also as (THRESHOLD,adaptive)";
+
+}  // namespace
+
+std::string PromotionArguments::describe() const {
+  return fmt::format("({}{})", threshold, adaptive ? ",adaptive" : "");
+}
+
+absl::StatusOr<PromotionArguments> parse_promotion(const SpecMember& member,
+                                                   uint32_t default_threshold) {
+  PromotionArguments parsed{.threshold = default_threshold};
+  const auto bad = [&] {
+    return bad_member(kPlacement, member,
+                      fmt::format("allowed: {0}, {0}(THRESHOLD), {0}(THRESHOLD,adaptive) with a "
+                                  "threshold of 1 to {1} references",
+                                  member.name, +PromotionArguments::kMaxThreshold));
+  };
+  if (member.arguments.size() > 2) return bad();
+  if (!member.arguments.empty()) {
+    const std::string_view text = member.arguments[0];
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, parsed.threshold);
+    if (error != std::errc() || stop != end || parsed.threshold < 1 ||
+        parsed.threshold > PromotionArguments::kMaxThreshold) {
+      return bad();
+    }
+  }
+  if (member.arguments.size() == 2) {
+    if (member.arguments[1] != "adaptive") return bad();
+    parsed.adaptive = true;
+  }
+  return parsed;
+}
+
+uint32_t threshold_in_use(uint32_t threshold, double used_share) {
+  if (threshold == 0) return 0;
+  const double scaled = std::round(threshold * std::clamp(used_share, 0.0, 1.0));
+  return std::max(1u, static_cast<uint32_t>(scaled));
+}
+
+absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
+  const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kPlacement, spec);
+  if (!members.ok()) {
+    return invalid_argument("{}; policies allowed: {}", message_of(members.status()), kAllowed);
+  }
+  const SpecMember& member = members->front();
+  const auto known = std::find_if(kPolicies.begin(), kPolicies.end(),
+                                  [&](const auto& entry) { return entry.first == member.name; });
+  if (known == kPolicies.end()) {
+    return bad_member(kPlacement, member, fmt::format("not known; allowed: {}", kAllowed));
+  }
+  if (members->size() > 1) {
+    return invalid_argument("{} '{}': one policy only; allowed: {}", kPlacement, shown(spec),
+                            kAllowed);
+  }
+  return known->second(member);
+}
+
+}  // namespace nvcache

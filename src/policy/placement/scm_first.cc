@@ -1,0 +1,31 @@
+// scm_first: a new block enters the lowest tier, and climbs one tier each time its
+// references there pass the threshold (section 4.2.2; 6 was best, 2 was tried, 6.1).
+#include "policy/placement/members.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint32_t kDefaultThreshold = 6;
+
+class ScmFirst final : public PlacementPolicy {
+ public:
+  explicit ScmFirst(const PromotionArguments& arguments) : arguments_(arguments) {}
+
+  size_t entry_tier(size_t tiers) const override { return tiers - 1; }
+  uint32_t threshold() const override { return arguments_.threshold; }
+  bool follows_use() const override { return arguments_.adaptive; }
+  std::string describe() const override { return "scm_first" + arguments_.describe(); }
+
+ private:
+  const PromotionArguments arguments_;
+};
+
+}  // namespace
+
+PlacementOr make_scm_first(const SpecMember& member) {
+  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kDefaultThreshold);
+  if (!arguments.ok()) return arguments.status();
+  return std::make_unique<ScmFirst>(*arguments);
+}
+
+}  // namespace nvcache
