@@ -12,6 +12,13 @@ install(TARGETS ${installed} EXPORT nvcacheTargets LIBRARY DESTINATION ${CMAKE_I
 if(TARGET nvcache_wiredtiger)
   install(TARGETS nvcache_wiredtiger LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(TARGET nvcache_rocksdb_tiered)
+  install(TARGETS nvcache_rocksdb_tiered LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(TARGET nvcached)
+  install(TARGETS nvcached RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES contrib/nvcached.service DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache)
+endif()
 if(TARGET nvcache_cli)
   install(TARGETS nvcache_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   set_target_properties(nvcache_cli PROPERTIES

@@ -114,7 +114,7 @@ constexpr std::array<Key, 10> kKeys = {{
     {"medium",
      [](std::string_view v, Config* c) {
        c->medium = v;
-       return v.empty() ? bad("medium", v, "dram, file:PATH, modelled:PROFILE") : absl::OkStatus();
+       return v.empty() ? bad("medium", v, "dram, file:PATH, numa:NODE, modelled:PROFILE") : absl::OkStatus();
      }},
     {"admission", set_admission},
     {"eviction", set_eviction},

@@ -29,17 +29,17 @@ void ObjectShard::size_pools() {
 
 // ---- in
 
-void ObjectShard::enter(ObjectEntry* entry, Leaving* leaving) {
+bool ObjectShard::enter(ObjectEntry* entry, Leaving* leaving) {
   if (below_ != nullptr) below_->supersede(entry->key(), entry->hash);
   use_.charged_bytes += charge_of(*entry);
   entry->charged = true;
   entry->resident = true;
-  if (ObjectEntry* const old = table_.insert(entry); old != nullptr) {
-    take_out(old, Departure::kErased, leaving);
-  }
+  ObjectEntry* const old = table_.insert(entry);
+  if (old != nullptr) take_out(old, Departure::kErased, leaving);
+  return old != nullptr;
 }
 
-bool ObjectShard::insert(ObjectEntry* entry, bool hold, Leaving* leaving) {
+bool ObjectShard::insert(ObjectEntry* entry, bool hold, Leaving* leaving, bool* replaced) {
   MutexLock lock(mutex_);
   const size_t charge_bytes = charge_of(*entry);
   make_room(charge_bytes, leaving);
@@ -50,12 +50,13 @@ bool ObjectShard::insert(ObjectEntry* entry, bool hold, Leaving* leaving) {
     if (ObjectEntry* const old = table_.find(entry->key(), entry->hash); old != nullptr) {
       table_.remove(old);
       take_out(old, Departure::kErased, leaving);
+      *replaced = true;
     }
     if (below_ != nullptr) below_->supersede(entry->key(), entry->hash);
     leave(entry, Departure::kEvicted, leaving);
     return true;
   }
-  enter(entry, leaving);
+  *replaced = enter(entry, leaving);
   entry->references = hold ? 1 : 0;
   if (!hold) lists_.add(entry, charge_bytes);
   return true;

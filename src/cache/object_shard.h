@@ -77,8 +77,8 @@ class alignas(64) ObjectShard {
 
   // Makes an entry resident, in place of one with its key. False, and nothing changed,
   // if `hold` is asked for and a full shard is strict. Without `hold`, an entry that does
-  // not fit leaves at once, as evicted.
-  bool insert(ObjectEntry* entry, bool hold, Leaving* leaving);
+  // not fit leaves at once, as evicted. *replaced: whether there was one with its key.
+  bool insert(ObjectEntry* entry, bool hold, Leaving* leaving, bool* replaced);
 
   // Makes an entry resident and held, unless its key has changed since `token` or is
   // resident: then false, and nothing changed.
@@ -114,7 +114,8 @@ class alignas(64) ObjectShard {
   void make_room(size_t charge_bytes, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_out(ObjectEntry* entry, Departure departure, Leaving* leaving)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void enter(ObjectEntry* entry, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether it replaced another.
+  bool enter(ObjectEntry* entry, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void leave(ObjectEntry* entry, Departure departure, Leaving* leaving)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void size_pools() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -149,6 +149,13 @@ bool TieredCacheImpl::may_promote(uint64_t hash, size_t tier, uint32_t reference
 
 absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
                                      Handle** handle) {
+  bool replaced = false;
+  return insert(key, object, priority, handle, &replaced);
+}
+
+absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
+                                     Handle** handle, bool* replaced) {
+  *replaced = false;
   const uint64_t hash = hash_object_key(key);
   ObjectEntry* const entry = ObjectEntry::make(key, hash, object, priority);
   if (entry == nullptr) {
@@ -158,7 +165,8 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   const size_t tier = placement_->entry_tier(lower_.size() + 1);
   if (tier > 0 && can_move(*entry)) return insert_below(entry, tier, handle);
   Leaving leaving;
-  const bool inserted = objects_.shard_of(hash).insert(entry, handle != nullptr, &leaving);
+  const bool inserted =
+      objects_.shard_of(hash).insert(entry, handle != nullptr, &leaving, replaced);
   finish(&leaving);
   if (!inserted) {
     ObjectEntry::destroy(entry);

@@ -50,6 +50,10 @@ class TieredCacheImpl final : public TieredCache, private Below {
   void erase(std::string_view key) override;
   TieredStats stats() const override;
 
+  // As insert(); *replaced: whether the first tier held an older object of the key.
+  absl::Status insert(std::string_view key, const Object& object, Priority priority,
+                      Handle** handle, bool* replaced);
+
   // What an engine's own cache interface asks of the first tier.
   void set_capacity(size_t bytes);
   size_t capacity() const { return objects_.capacity_bytes(); }

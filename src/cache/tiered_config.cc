@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "medium/medium.h"
 #include "policy/placement/placement_policy.h"
 #include "policy/spec.h"
 
@@ -125,6 +126,10 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   absl::StatusOr<Config> parsed = parse_config(cache);
   if (!parsed.ok()) {
     return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(parsed.status()));
+  }
+  // The medium is opened late: see now whether that can work at all.
+  if (absl::Status medium = check_medium(parsed->medium); !medium.ok()) {
+    return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(medium));
   }
   tier.cache = *std::move(parsed);
   config->tiers.push_back(std::move(tier));

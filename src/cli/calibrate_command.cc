@@ -26,6 +26,7 @@ constexpr uint64_t kQuietNs = 2'000'000'000;  // shorter runs show no progress
 constexpr const char* kFooter = R"(Media:
   dram                              this machine's memory
   file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
+  numa:NODE                         memory of a NUMA node
   modelled:PROFILE[,on=MEDIUM]      emulated: optane, dram, cxl, flash
 
 Examples:

@@ -1,6 +1,6 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, file (mapped, or O_DIRECT); decorators: modelled.
+// Implementations: dram, numa, file (mapped, or O_DIRECT); decorators: modelled.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -23,7 +23,7 @@ struct Extent {
 };
 
 struct Traits {
-  std::string name;                   // "dram", "file", "modelled:optane (emulated)"
+  std::string name;                   // "dram", "numa:1", "file", "modelled:optane (emulated)"
   bool byte_addressable = false;      // direct() is not empty
   bool persistent = false;            // bytes may outlive the process: verify them
   bool emulated = false;              // costs are modelled, not the hardware's own
@@ -76,6 +76,7 @@ struct MediumOptions {
 // Opens the medium that `spec` names:
 //   dram
 //   file:PATH[,io=mmap|direct]
+//   numa:NODE                        memory of a NUMA node
 //   modelled:PROFILE[,on=MEDIUM]     PROFILE: optane, dram, cxl, flash
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
@@ -83,5 +84,8 @@ struct MediumOptions {
 [[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
                                                                   const MediumOptions& options,
                                                                   Clock& clock);
+
+// Whether `spec` names a medium at all, without opening it; INVALID_ARGUMENT as above.
+[[nodiscard]] absl::Status check_medium(std::string_view spec);
 
 }  // namespace nvcache

@@ -8,14 +8,17 @@
 #include "medium/file.h"
 #include "medium/medium.h"
 #include "medium/modelled.h"
+#include "medium/numa.h"
 #include "medium/profiles.h"
 
 namespace nvcache {
 namespace {
 
+constexpr std::string_view kInnerMedia = "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE";
+
 std::string allowed_media() {
   return fmt::format(
-      "dram, file:PATH[,io=mmap|direct], modelled:PROFILE[,on=MEDIUM] with PROFILE {}",
+      "dram, file:PATH[,io=mmap|direct], numa:NODE, modelled:PROFILE[,on=MEDIUM] with PROFILE {}",
       profile_names());
 }
 
@@ -30,22 +33,30 @@ bool consume_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-absl::StatusOr<std::unique_ptr<Medium>> open_file(std::string_view spec, std::string_view rest,
-                                                  const MediumOptions& options) {
+// A specification, read. A modelled medium is one of the others with a profile.
+struct Parsed {
+  enum Kind : uint8_t { kDram, kFile, kNuma } kind = kDram;
+  std::string_view place;  // path or node
+  FileIo io = FileIo::kMmap;
+  const Profile* profile = nullptr;
+};
+
+absl::StatusOr<Parsed> parse(std::string_view spec);
+
+absl::StatusOr<Parsed> parse_file(std::string_view spec, std::string_view rest) {
   const auto [path, option] = split_once(rest, ',');
   if (path.empty()) return bad_medium("no path given", spec, "file:PATH[,io=mmap|direct]");
-  FileIo io = FileIo::kMmap;
+  Parsed parsed{.kind = Parsed::kFile, .place = path};
   if (option == "io=direct") {
-    io = FileIo::kDirect;
+    parsed.io = FileIo::kDirect;
   } else if (path.size() < rest.size() && option != "io=mmap") {
     return bad_medium(fmt::format("option '{}' is unknown", option), spec,
                       "io=mmap, io=direct (a path cannot contain a comma)");
   }
-  return open_file_medium(std::string(path), io, options);
+  return parsed;
 }
 
-absl::StatusOr<std::unique_ptr<Medium>> open_modelled(std::string_view spec, std::string_view rest,
-                                                      const MediumOptions& options, Clock& clock) {
+absl::StatusOr<Parsed> parse_modelled(std::string_view spec, std::string_view rest) {
   const auto [name, option] = split_once(rest, ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr) {
@@ -56,29 +67,51 @@ absl::StatusOr<std::unique_ptr<Medium>> open_modelled(std::string_view spec, std
   if (name.size() < rest.size()) {
     inner_spec = option;
     if (!consume_prefix(inner_spec, "on=")) {
-      return bad_medium(fmt::format("option '{}' is unknown", option), spec,
-                        "on=dram, on=file:PATH[,io=mmap|direct]");
+      return bad_medium(fmt::format("option '{}' is unknown", option), spec, kInnerMedia);
     }
   }
   if (inner_spec.starts_with("modelled")) {
-    return bad_medium("a modelled medium cannot lie on another one", spec,
-                      "on=dram, on=file:PATH[,io=mmap|direct]");
+    return bad_medium("a modelled medium cannot lie on another one", spec, kInnerMedia);
   }
-  auto inner = open_medium(inner_spec, options, clock);
-  if (!inner.ok()) return inner.status();
-  return std::make_unique<ModelledMedium>(*profile, *std::move(inner), clock);
+  absl::StatusOr<Parsed> parsed = parse(inner_spec);
+  if (parsed.ok()) parsed->profile = profile;
+  return parsed;
+}
+
+absl::StatusOr<Parsed> parse(std::string_view spec) {
+  if (spec == "dram") return Parsed{};
+  std::string_view rest = spec;
+  if (consume_prefix(rest, "file:")) return parse_file(spec, rest);
+  if (consume_prefix(rest, "numa:")) return Parsed{.kind = Parsed::kNuma, .place = rest};
+  if (consume_prefix(rest, "modelled:")) return parse_modelled(spec, rest);
+  if (spec.starts_with("dram")) return bad_medium("dram takes no options", spec, allowed_media());
+  return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
+}
+
+absl::StatusOr<std::unique_ptr<Medium>> open_plain(const Parsed& parsed,
+                                                   const MediumOptions& options) {
+  switch (parsed.kind) {
+    case Parsed::kFile:
+      return open_file_medium(std::string(parsed.place), parsed.io, options);
+    case Parsed::kNuma:
+      return NumaMedium::open(parsed.place, options);
+    case Parsed::kDram:
+      break;
+  }
+  return DramMedium::open(options);
 }
 
 }  // namespace
 
+absl::Status check_medium(std::string_view spec) { return parse(spec).status(); }
+
 absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
                                                     const MediumOptions& options, Clock& clock) {
-  if (spec == "dram") return DramMedium::open(options);
-  std::string_view rest = spec;
-  if (consume_prefix(rest, "file:")) return open_file(spec, rest, options);
-  if (consume_prefix(rest, "modelled:")) return open_modelled(spec, rest, options, clock);
-  if (spec.starts_with("dram")) return bad_medium("dram takes no options", spec, allowed_media());
-  return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
+  const absl::StatusOr<Parsed> parsed = parse(spec);
+  if (!parsed.ok()) return parsed.status();
+  absl::StatusOr<std::unique_ptr<Medium>> medium = open_plain(*parsed, options);
+  if (!medium.ok() || parsed->profile == nullptr) return medium;
+  return std::make_unique<ModelledMedium>(*parsed->profile, *std::move(medium), clock);
 }
 
 }  // namespace nvcache

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/prng.h"
 #include "medium/medium.h"
 
 namespace nvcache {
@@ -29,6 +30,12 @@ class FailingMedium final : public Medium {
   }
   void fail_writes(absl::Status status, uint64_t successes = 0) {
     writes_.arm(std::move(status), successes);
+  }
+  // From now on each access fails with `status` by chance, `percent` in a hundred; the
+  // choices follow from the seed and the number of the access. Until heal().
+  void fail_some(const absl::Status& status, uint32_t percent, uint64_t seed) {
+    reads_.arm_some(status, percent, mix64(seed));
+    writes_.arm_some(status, percent, mix64(seed + 1));
   }
   void heal() {
     reads_.disarm();
@@ -79,6 +86,8 @@ class FailingMedium final : public Medium {
     std::atomic<uint64_t> count{0};
     Mutex mutex;
     uint64_t fails_from ABSL_GUARDED_BY(mutex) = std::numeric_limits<uint64_t>::max();
+    uint32_t failing_percent ABSL_GUARDED_BY(mutex) = 0;
+    uint64_t seed ABSL_GUARDED_BY(mutex) = 0;
     absl::Status failure ABSL_GUARDED_BY(mutex);
 
     void arm(absl::Status status, uint64_t successes) {
@@ -86,13 +95,22 @@ class FailingMedium final : public Medium {
       failure = std::move(status);
       fails_from = count.load() + successes;
     }
+    void arm_some(const absl::Status& status, uint32_t percent, uint64_t new_seed) {
+      MutexLock lock(mutex);
+      failure = status;
+      failing_percent = percent;
+      seed = new_seed;
+    }
     void disarm() {
       MutexLock lock(mutex);
       fails_from = std::numeric_limits<uint64_t>::max();
+      failing_percent = 0;
     }
     absl::Status next() {
       MutexLock lock(mutex);
-      return count.fetch_add(1) >= fails_from ? failure : absl::OkStatus();
+      const uint64_t number = count.fetch_add(1);
+      const bool fails = number >= fails_from || mix64(seed + number) % 100 < failing_percent;
+      return fails ? failure : absl::OkStatus();
     }
   };
 

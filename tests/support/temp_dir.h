@@ -9,8 +9,9 @@ namespace nvcache {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "nvcache_test_XXXXXX").string();
+  // The system's temporary folder may be in memory, without direct I/O: then in another.
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "nvcache_test_XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }

@@ -1,15 +1,13 @@
 // A real WiredTiger connection with the extension loaded as a user loads it: opening,
 // its messages, the extension's statistics.
 //
-// NVCACHE_TEST_SEED repeats a run's random choices. NVCACHE_WIREDTIGER_EXTENSION names
-// another build of the extension, or, empty, stock WiredTiger: what the tests demand
-// of the data must hold there too.
+// NVCACHE_WIREDTIGER_EXTENSION names another build of the extension, or, empty, stock
+// WiredTiger: what the tests demand of the data must hold there too.
 #pragma once
 
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -21,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 #include "wiredtiger.h"
 
 namespace nvcache::wt_test {
@@ -31,16 +30,6 @@ inline ::testing::AssertionResult succeeded(int result) {
 }
 #define ASSERT_WT_OK(expression) ASSERT_TRUE(::nvcache::wt_test::succeeded(expression))
 #define EXPECT_WT_OK(expression) EXPECT_TRUE(::nvcache::wt_test::succeeded(expression))
-
-inline uint64_t test_seed() {
-  static const uint64_t seed = [] {
-    const char* given = std::getenv("NVCACHE_TEST_SEED");
-    const uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : 20221107;
-    std::printf("NVCACHE_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
-    return chosen;
-  }();
-  return seed;
-}
 
 inline const std::string& extension_path() {
   static const std::string path = [] {

@@ -13,9 +13,9 @@
 #include "cli/bench/ycsb_command.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
-#include "cli/report/html.h"
-#include "cli/report/table.h"
 #include "nlohmann/json.hpp"
+#include "support/temp_dir.h"
+#include "support/ycsb_bench.h"
 
 namespace nvcache {
 namespace {
@@ -25,22 +25,9 @@ namespace fs = std::filesystem;
 class RocksdbBench : public testing::Test {
  protected:
   RocksdbBench() {
-    // Not the system's temporary folder: that may be in memory, without direct I/O.
-    std::string name = (fs::current_path() / "bench-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-    options_.db = folder_ + "/db";
     options_.records = 5000;
-    options_.threads = 2;
-    options_.seconds = 0.4;
     options_.warmup_seconds = 0.2;
-    options_.rounds = 1;
     options_.dram_cache_bytes = 256 << 10;
-    options_.configurations = {{"none", ""}, {"tier", kSpec}};
-    options_.command = "test";
-  }
-  ~RocksdbBench() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
   }
 
   void SetUp() override {
@@ -48,31 +35,15 @@ class RocksdbBench : public testing::Test {
   }
 
   static constexpr char kSpec[] = "nvcache://?size=16MiB&medium=dram&admission=always&eviction=lru";
-  std::string folder_;
-  BenchOptions options_;
+  TempDir folder_{fs::current_path()};
+  BenchOptions options_ = small_bench(folder_.path(), kSpec);
 };
 
 TEST_F(RocksdbBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
   options_.workloads = {ycsb_workload("c").value(), ycsb_workload("a").value()};
   const auto document = run_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
-  ASSERT_EQ((*document)["runs"].size(), 4u);
-  for (const auto& run : (*document)["runs"]) {
-    EXPECT_GT(run["values_verified"].get<uint64_t>(), 0u);
-    // A tier that holds the whole database may leave none to read.
-    if (run["configuration"] == "none") {
-      EXPECT_GT(run["metrics"]["block_reads_per_op"].get<double>(), 0);
-    }
-  }
-  for (const auto& entry : (*document)["summary"]) {
-    if (entry["configuration"] == "none") continue;
-    EXPECT_LT(entry["ratio_to_first"]["block_reads_per_op"]["median"].get<double>(), 0.9) << entry;
-    EXPECT_GT(entry["metrics"]["tier_hit_ratio"]["median"].get<double>(), 0.1) << entry;
-    EXPECT_EQ(entry["metrics"]["tier_damaged_blocks"]["median"].get<double>(), 0);
-  }
-  EXPECT_TRUE(check_report_document(*document).ok());
-  EXPECT_TRUE(report_html({*document}).ok());
-  EXPECT_TRUE(ycsb_tables(*document).ok());
+  ASSERT_NO_FATAL_FAILURE(expect_tier_saves_reads(*document, 4));
   EXPECT_FALSE(fs::exists(options_.db));
 }
 
@@ -116,7 +87,7 @@ TEST_F(RocksdbBenchDeathTest, AnInterruptRemovesTheDatabaseAndEndsWith130) {
         const auto document = run_bench(options_, system_clock());
         const bool removed = !fs::exists(options_.db);
         std::error_code ignored;
-        fs::remove_all(folder_, ignored);
+        fs::remove_all(folder_.path(), ignored);
         std::_Exit(removed ? exit_code_of(document.status()) : 99);
       },
       testing::ExitedWithCode(kExitInterrupted), "");

@@ -1,9 +1,7 @@
 // `nvcache bench ycsb` on the real WiredTiger, small; and the engine by itself: what it
 // reads, scans and keeps, with and without a second tier.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -14,10 +12,10 @@
 #include "cli/bench/engine.h"
 #include "cli/bench/ycsb_command.h"
 #include "cli/exit_code.h"
-#include "cli/report/html.h"
-#include "cli/report/table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "support/temp_dir.h"
+#include "support/ycsb_bench.h"
 
 namespace nvcache {
 namespace {
@@ -34,23 +32,13 @@ std::string row_value(uint64_t i, int version = 0) {
 
 class WiredtigerTest : public testing::Test {
  protected:
-  WiredtigerTest() {
-    // Not the system's temporary folder: that may be in memory, without direct I/O.
-    std::string name = (fs::current_path() / "wt-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-  }
-  ~WiredtigerTest() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
   void SetUp() override {
     auto kind = make_engine_kind("wiredtiger");
     if (!kind.ok()) GTEST_SKIP() << kind.status();
     kind_ = *std::move(kind);
   }
 
-  std::string folder_;
+  TempDir folder_{fs::current_path()};
   std::unique_ptr<EngineKind> kind_;
 };
 
@@ -83,7 +71,7 @@ class WiredtigerEngineTest : public WiredtigerTest {
     ASSERT_EQ(value, wanted) << i;
   }
 
-  std::string loaded() const { return folder_ + "/loaded"; }
+  std::string loaded() const { return folder_.file("loaded"); }
 };
 
 TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
@@ -119,7 +107,7 @@ TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
 
 TEST_F(WiredtigerEngineTest, WhatWasWrittenIsThereAfterReopeningAndNotInTheOriginal) {
   load();
-  const std::string copy = folder_ + "/copy";
+  const std::string copy = folder_.file("copy");
   ASSERT_TRUE(kind_->clone(loaded(), copy).ok());
   EXPECT_FALSE(kind_->clone(loaded(), copy).ok());
   auto engine = open(copy, kSpec);
@@ -166,14 +154,14 @@ TEST_F(WiredtigerEngineTest, ATierServesWhatThreadsReadAgain) {
 
 TEST_F(WiredtigerEngineTest, EachConnectionHasItsOwnTier) {
   load();
-  ASSERT_TRUE(kind_->clone(loaded(), folder_ + "/copy").ok());
-  ASSERT_TRUE(kind_->clone(loaded(), folder_ + "/bare").ok());
+  ASSERT_TRUE(kind_->clone(loaded(), folder_.file("copy")).ok());
+  ASSERT_TRUE(kind_->clone(loaded(), folder_.file("bare")).ok());
   std::map<std::string, std::unique_ptr<KvEngine>> engines;
   std::vector<std::thread> threads;
   for (const char* name : {"loaded", "copy", "bare"}) {
     auto& engine = engines[name];
     threads.emplace_back([this, name, &engine] {
-      engine = open(folder_ + "/" + name, std::string(name) == "bare" ? "" : kSpec);
+      engine = open(folder_.file(name), std::string(name) == "bare" ? "" : kSpec);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -242,8 +230,8 @@ TEST_F(WiredtigerEngineTest, MistakesInItsOwnBlockCacheAreNamed) {
 }
 
 TEST_F(WiredtigerEngineTest, AFolderWithoutADatabaseIsAnError) {
-  fs::create_directory(folder_ + "/empty");
-  const auto engine = kind_->open({.directory = folder_ + "/empty",
+  fs::create_directory(folder_.file("empty"));
+  const auto engine = kind_->open({.directory = folder_.file("empty"),
                                    .dram_cache_bytes = 2 << 20,
                                    .tier_spec = "",
                                    .tier = nullptr,
@@ -257,18 +245,12 @@ class WiredtigerBench : public WiredtigerTest {
  protected:
   WiredtigerBench() {
     options_.engine = "wiredtiger";
-    options_.db = folder_ + "/db";
     options_.records = 8000;
-    options_.threads = 2;
-    options_.seconds = 0.4;
     options_.warmup_seconds = 0.4;
-    options_.rounds = 1;
     options_.dram_cache_bytes = 2 << 20;
-    options_.configurations = {{"none", ""}, {"tier", kSpec}};
-    options_.command = "test";
   }
 
-  BenchOptions options_;
+  BenchOptions options_ = small_bench(folder_.path(), kSpec);
 };
 
 TEST_F(WiredtigerBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
@@ -276,22 +258,7 @@ TEST_F(WiredtigerBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
   options_.configurations.push_back({"own", "wtcache:dram,size=32MiB"});
   const auto document = run_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
-  ASSERT_EQ((*document)["runs"].size(), 6u);
-  for (const auto& run : (*document)["runs"]) {
-    EXPECT_GT(run["values_verified"].get<uint64_t>(), 0u);
-    if (run["configuration"] == "none") {
-      EXPECT_GT(run["metrics"]["block_reads_per_op"].get<double>(), 0);
-    }
-  }
-  for (const auto& entry : (*document)["summary"]) {
-    if (entry["configuration"] != "tier") continue;
-    EXPECT_LT(entry["ratio_to_first"]["block_reads_per_op"]["median"].get<double>(), 0.9) << entry;
-    EXPECT_GT(entry["metrics"]["tier_hit_ratio"]["median"].get<double>(), 0.1) << entry;
-    EXPECT_EQ(entry["metrics"]["tier_damaged_blocks"]["median"].get<double>(), 0);
-  }
-  EXPECT_TRUE(check_report_document(*document).ok());
-  EXPECT_TRUE(report_html({*document}).ok());
-  EXPECT_TRUE(ycsb_tables(*document).ok());
+  ASSERT_NO_FATAL_FAILURE(expect_tier_saves_reads(*document, 6));
   EXPECT_FALSE(fs::exists(options_.db));
 }
 
@@ -341,8 +308,8 @@ TEST(EngineNames, OneWithoutABlockCacheOfItsOwnSaysSo) {
 }
 
 TEST(CopyFolder, CopiesFilesByteForByteAndRefusesATargetThatIsThere) {
-  std::string name = (fs::current_path() / "copy-test-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const TempDir folder(fs::current_path());
+  const std::string& name = folder.path();
   fs::create_directory(name + "/from");
   std::string bytes(3 << 20, 'x');
   for (size_t i = 0; i < bytes.size(); i += 997) bytes[i] = static_cast<char>(i);
@@ -361,7 +328,6 @@ TEST(CopyFolder, CopiesFilesByteForByteAndRefusesATargetThatIsThere) {
   EXPECT_EQ(fs::file_size(name + "/to/data"), bytes.size());
   EXPECT_EQ(fs::file_size(name + "/to/empty"), 0u);
   EXPECT_FALSE(copy_folder(name + "/from", name + "/to").ok());
-  fs::remove_all(name);
 }
 
 }  // namespace

@@ -263,6 +263,7 @@ TEST(TieredConfig, MistakesAreNamed) {
       {"tiered://?dram=1MiB&tier=(medium=dram)", "size"},
       {"tiered://?dram=1MiB&tier=(size=1MiB,threshold=0)", "threshold"},
       {"tiered://?dram=1MiB&tier=(size=1MiB,admission=obp(x))", "tier 1: admission"},
+      {"tiered://?dram=1MiB&tier=(size=1MiB,medium=tape)", "tier 1: medium 'tape'"},
       {"tiered://?dram=1MiB&strict=yes", "on, off"},
       {"tiered://?dram=1MiB&shards=3", "power of two"},
       {"tiered://?dram=1MiB&high_priority=0.7&low_priority=0.6", "together"},

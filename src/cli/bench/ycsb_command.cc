@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/bench/hybrid/hybrid_command.h"
 #include "cli/bench/paper/paper_command.h"
+#include "cli/bench/profile_command.h"
 #include "cli/exit_code.h"
 #include "cli/report/table.h"
 #include "fmt/format.h"
@@ -161,6 +163,8 @@ void add_bench_command(CLI::App& app, const std::string& command) {
   CLI::App* group = app.add_subcommand("bench", "Run a benchmark on a storage engine");
   group->require_subcommand(1);
   add_paper_command(*group, command);
+  add_profile_command(*group, command);
+  add_hybrid_command(*group, command);
   CLI::App* ycsb = group->add_subcommand(
       "ycsb", "YCSB core workloads, with and without a second-tier cache, in turn");
   ycsb->footer(kExamples);

@@ -353,10 +353,11 @@
     add(section, 'h2', 'The paper\'s figures and tables on ' + setup.engine);
     if (doc.command) add(section, 'pre', doc.command);
     facts_table(section, [
-      ['scale', 'sizes and rows 1/' + setup.size_factor + ', times 1/' + setup.time_factor + ', threads about 1/' + setup.thread_factor],
+      ['scale', setup.scale_text || 'sizes and rows 1/' + setup.size_factor + ', times 1/' + setup.time_factor + ', threads about 1/' + setup.thread_factor],
       ['medium of nvcache', setup.medium + (setup.emulated ? ' (EMULATED)' : '')],
-      ['runs', setup.rounds + (setup.rounds === 1 ? ' round' : ' rounds') + ', configurations in turn, each from the same database; wtperf: ' +
-          setup.warmup_seconds + ' s warm-up, ' + setup.seconds + ' s measured; YCSB: ' + setup.ycsb_warmup_seconds + ' s and ' + setup.ycsb_seconds + ' s'],
+      ['runs', setup.rounds + (setup.rounds === 1 ? ' round' : ' rounds') + ', configurations in turn, each from the same database; ' +
+          (setup.runs_text || 'wtperf: ' + setup.warmup_seconds + ' s warm-up, ' + setup.seconds + ' s measured; YCSB: ' +
+          setup.ycsb_warmup_seconds + ' s and ' + setup.ycsb_seconds + ' s')],
       ...doc.configurations.map((configuration) => [configuration.name, configuration.what + ' — ' +
           (configuration.block_cache || configuration.spec) + (configuration.emulated ? ' (EMULATED medium)' : '')]),
       ...setup.notes.map((note) => ['note', note]),

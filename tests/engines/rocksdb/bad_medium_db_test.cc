@@ -1,38 +1,16 @@
 // A medium that is damaged, full, failing or cut short: every read of the
 // database is right all the same, and the statistics say what happened.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "base/clock.h"
-#include "cache/block_cache_impl.h"
-#include "medium/medium.h"
-#include "support/failing_medium.h"
+#include "support/damaged_file.h"
+#include "support/failing_cache.h"
 #include "test_db.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {
-
-// Inverts one byte in each 512 of the file.
-void flip_bytes(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR);
-  ASSERT_GE(fd, 0) << path;
-  struct stat file = {};
-  ASSERT_EQ(fstat(fd, &file), 0);
-  for (off_t at = 100; at < file.st_size; at += 512) {
-    unsigned char byte = 0;
-    ASSERT_EQ(pread(fd, &byte, 1, at), 1);
-    byte = static_cast<unsigned char>(~byte);
-    ASSERT_EQ(pwrite(fd, &byte, 1, at), 1);
-  }
-  ::close(fd);
-}
 
 struct Case {
   const char* io;
@@ -58,7 +36,7 @@ TEST_P(DamagedFileTest, IsNeverServed) {
   ASSERT_GT(before.hits, 1000u) << before.to_json();
   ASSERT_EQ(before.damaged_blocks, 0u);
 
-  ASSERT_NO_FATAL_FAILURE(flip_bytes(medium));
+  ASSERT_NO_FATAL_FAILURE(flip_bytes(medium, 100));
   db.read_and_verify(20000, 0, /*salt=*/1);
   const Stats after = cache->stats();
   EXPECT_GT(after.damaged_blocks, 100u) << after.to_json();
@@ -83,7 +61,7 @@ TEST(DamagedFileTest, IsServedWithoutVerification) {
   db.fill();
   db.read_and_verify(20000);
   cache->drain();
-  ASSERT_NO_FATAL_FAILURE(flip_bytes(medium));
+  ASSERT_NO_FATAL_FAILURE(flip_bytes(medium, 100));
   int wrong = 0;
   for (int record = 0; record < kRecords; record += 3) {
     std::string value;
@@ -123,19 +101,10 @@ class FailingMediumTest : public ::testing::TestWithParam<bool> {};
 
 TEST_P(FailingMediumTest, TheDatabaseGoesOnWithoutTheCache) {
   TempDir dir;
-  Config config;
-  config.size_bytes = config.max_size_bytes = 4 << 20;
-  config.admission = "always";
-  config.eviction = "clock";
-  const std::string spec = GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct";
-  auto inner = open_medium(
-      spec, {.size_bytes = config.size_bytes, .max_size_bytes = config.size_bytes}, system_clock());
-  ASSERT_TRUE(inner.ok()) << inner.status();
-  auto medium = std::make_unique<FailingMedium>(*std::move(inner));
-  FailingMedium& failing = *medium;
-  auto made = BlockCacheImpl::make(config, std::move(medium), system_clock());
-  ASSERT_TRUE(made.ok()) << made.status();
-  const std::shared_ptr<BlockCache> cache = *std::move(made);
+  const auto [cache, failing] =
+      test::open_failing("nvcache://?size=4MiB&admission=always&eviction=clock",
+                         GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct");
+  ASSERT_NE(cache, nullptr);
   Caches caches;
   ASSERT_ROCKS_OK(NewSecondaryCache({.cache = cache}, &caches.secondary));
 
@@ -145,8 +114,8 @@ TEST_P(FailingMediumTest, TheDatabaseGoesOnWithoutTheCache) {
   EXPECT_GT(cache->stats().hits, 100u);
   EXPECT_EQ(cache->stats().failed, 0u);
 
-  failing.fail_reads(absl::UnavailableError("read: EIO"));
-  failing.fail_writes(absl::UnavailableError("write: EIO"));
+  failing->fail_reads(absl::UnavailableError("read: EIO"));
+  failing->fail_writes(absl::UnavailableError("write: EIO"));
   db.read_and_verify(10000, 0, /*salt=*/1);
   db.fill(2);
   db.read_and_verify(10000, 2);
@@ -154,9 +123,9 @@ TEST_P(FailingMediumTest, TheDatabaseGoesOnWithoutTheCache) {
   EXPECT_GT(stats.medium_errors, 0u) << stats.to_json();
   EXPECT_EQ(stats.failed, 1u) << stats.to_json();
   EXPECT_GT(stats.refused[static_cast<size_t>(Reason::kMediumFailed)], 0u) << stats.to_json();
-  const uint64_t accesses = failing.reads() + failing.writes();
+  const uint64_t accesses = failing->reads() + failing->writes();
   db.read_and_verify(1000, 2, /*salt=*/2);
-  EXPECT_EQ(failing.reads() + failing.writes(), accesses) << "a medium that is off is left alone";
+  EXPECT_EQ(failing->reads() + failing->writes(), accesses) << "a medium that is off is left alone";
 }
 INSTANTIATE_TEST_SUITE_P(Media, FailingMediumTest, ::testing::Bool(), [](const auto& in_place) {
   return in_place.param ? "InPlace" : "Device";

@@ -20,6 +20,7 @@
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 
 namespace nvcache::rocksdb::testing {
 
@@ -29,17 +30,6 @@ inline ::testing::AssertionResult is_ok(const ::rocksdb::Status& status) {
 }
 #define ASSERT_ROCKS_OK(expression) ASSERT_TRUE(is_ok(expression))
 #define EXPECT_ROCKS_OK(expression) EXPECT_TRUE(is_ok(expression))
-
-// The seed of a test's random choices: NVCACHE_TEST_SEED repeats a run.
-inline uint64_t test_seed() {
-  static const uint64_t seed = [] {
-    const char* given = std::getenv("NVCACHE_TEST_SEED");
-    const uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : 20221107;
-    std::printf("NVCACHE_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
-    return chosen;
-  }();
-  return seed;
-}
 
 inline constexpr int kRecords = 24000;
 inline constexpr size_t kValueBytes = 480;  // 12 MB of records in all

@@ -1,6 +1,5 @@
 // A medium that is damaged, cut short, full or failing in the middle of a run: the run
 // ends with the right data, WiredTiger notices nothing, the statistics tell.
-#include <fcntl.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -11,11 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/prng.h"
-#include "cache/block_cache_impl.h"
 #include "cache/file_block_cache.h"
 #include "engines/wiredtiger/file_system.h"
+#include "support/damaged_file.h"
+#include "support/failing_cache.h"
 #include "tiers.h"
 #include "versioned_tables.h"
 
@@ -24,19 +22,8 @@ namespace {
 
 const TableShape kShape = {.create = "allocation_size=512,leaf_page_max=4KB"};
 
-// Inverts a byte in each 512 of the file, another one at each step.
-void flip_bytes(const std::string& path, int step) {
-  const int fd = ::open(path.c_str(), O_RDWR);
-  ASSERT_GE(fd, 0) << path << ": " << std::strerror(errno);
-  const auto size = static_cast<off_t>(std::filesystem::file_size(path));
-  for (off_t at = 17 * step % 512; at < size; at += 512) {
-    unsigned char byte = 0;
-    ASSERT_EQ(::pread(fd, &byte, 1, at), 1);
-    byte = static_cast<unsigned char>(~byte);
-    ASSERT_EQ(::pwrite(fd, &byte, 1, at), 1);
-  }
-  ::close(fd);
-}
+// Another byte at each step.
+off_t byte_of(int step) { return 17 * step % 512; }
 
 // A run over a medium in a file, at whose steps something is done to the file.
 class FileMediumTest : public ::testing::TestWithParam<const char*> {
@@ -67,7 +54,7 @@ class FileMediumTest : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(FileMediumTest, DamagedBytesAreNeverServed) {
-  ASSERT_NO_FATAL_FAILURE(run([&](int step) { flip_bytes(medium_, step); }));
+  ASSERT_NO_FATAL_FAILURE(run([&](int step) { flip_bytes(medium_, byte_of(step)); }));
   if (!has_extension()) GTEST_SKIP() << "no extension given";
   const TierStats stats = db_.stats();
   EXPECT_GT(stats.of_cache("damaged_blocks"), 50u) << stats.text();
@@ -94,7 +81,8 @@ TEST_P(FileMediumTest, ControlDamagedBytesAreServedWithoutVerification) {
     tables.create(db_.get());
     tables.verify(db_.get());
     if (!tables.good()) leave(2);
-    tables.run(db_.get(), {.steps = 7, .at_step = [&](int step) { flip_bytes(medium_, step); }});
+    tables.run(db_.get(),
+               {.steps = 7, .at_step = [&](int step) { flip_bytes(medium_, byte_of(step)); }});
     tables.verify(db_.get());
     leave(tables.good() ? 0 : 3);
   };
@@ -137,9 +125,7 @@ void expect_goes_on_without(const std::string& medium_in, const std::string& siz
   EXPECT_NE(db.messages().find("without a cache"), std::string::npos) << db.messages();
   EXPECT_NE(db.messages().find(medium_in), std::string::npos) << db.messages();
   VersionedTables tables(kShape, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 1000});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 1000});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_WT_OK(db.close());
   EXPECT_FALSE(db.stats().has_cache()) << db.stats().text();
@@ -168,44 +154,6 @@ TEST(FullMediumTest, AFileSystemThatIsFull) {
   EXPECT_EQ(::umount(dir.path().c_str()), 0) << std::strerror(errno);
 }
 
-// Fails a share of its accesses, at random; on demand all.
-class FlakyMedium final : public Medium {
- public:
-  FlakyMedium(std::unique_ptr<Medium> inner, uint64_t seed)
-      : inner_(std::move(inner)), traits_(inner_->traits()), seed_(seed) {
-    traits_.charges_direct_reads = true;  // or reads in place could not fail
-  }
-  void set_failing_percent(uint32_t percent) { percent_ = percent; }
-
-  uint64_t size_bytes() const override { return inner_->size_bytes(); }
-  const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
-    return fails() ? failure() : inner_->read(offset, into);
-  }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
-    return fails() ? failure() : inner_->write(offset, from);
-  }
-  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
-  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
-  ByteView direct() const override { return inner_->direct(); }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
-    return fails() ? failure() : inner_->on_direct_read(extent);
-  }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
-    return inner_->resize(size_bytes);
-  }
-
- private:
-  bool fails() { return mix64(seed_ + count_++) % 100 < percent_; }
-  static absl::Status failure() { return absl::UnavailableError("Input/output error"); }
-
-  const std::unique_ptr<Medium> inner_;
-  Traits traits_;
-  const uint64_t seed_;
-  std::atomic<uint64_t> count_{0};
-  std::atomic<uint32_t> percent_{0};
-};
-
 // What nvcache_test_attach attaches.
 std::shared_ptr<FileBlockCache> attached_files;
 
@@ -214,20 +162,10 @@ class FailingMediumTest : public ::testing::TestWithParam<bool> {};
 
 TEST_P(FailingMediumTest, TheRunGoesOnAtRandomErrorsAndWithoutTheCacheInTheEnd) {
   TempDir dir;
-  Config config;
-  config.size_bytes = config.max_size_bytes = 6 << 20;
-  config.admission = "always";
-  config.eviction = "clock";
-  config.verify = Verify::kAlways;
-  const std::string spec = GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct";
-  auto inner = open_medium(
-      spec, {.size_bytes = config.size_bytes, .max_size_bytes = config.size_bytes}, system_clock());
-  ASSERT_TRUE(inner.ok()) << inner.status();
-  auto medium = std::make_unique<FlakyMedium>(*std::move(inner), test_seed());
-  FlakyMedium& flaky = *medium;
-  auto made = BlockCacheImpl::make(config, std::move(medium), system_clock());
-  ASSERT_TRUE(made.ok()) << made.status();
-  const std::shared_ptr<BlockCache> cache = *std::move(made);
+  const auto [cache, medium] =
+      test::open_failing("nvcache://?size=6MiB&admission=always&eviction=clock&verify=always",
+                         GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct");
+  ASSERT_NE(cache, nullptr);
   attached_files = std::make_shared<FileBlockCache>(cache);
 
   Database db(dir.file("db"));
@@ -236,7 +174,8 @@ TEST_P(FailingMediumTest, TheRunGoesOnAtRandomErrorsAndWithoutTheCacheInTheEnd) 
       << db.messages();
   VersionedTables tables(kShape, test_seed());
   tables.create(db.get());
-  flaky.set_failing_percent(10);
+  const absl::Status error = absl::UnavailableError("Input/output error");
+  medium->fail_some(error, 10, test_seed());
   tables.run(db.get(), {.operations = 3000});
   tables.verify(db.get());
   ASSERT_GOOD(tables) << db.messages();
@@ -245,8 +184,8 @@ TEST_P(FailingMediumTest, TheRunGoesOnAtRandomErrorsAndWithoutTheCacheInTheEnd) 
   EXPECT_EQ(some.failed, 0u) << some.to_json();
   EXPECT_GT(attached_files->stats()[FileCount::kServedReads], 100u);
 
-  tables.run(db.get(), {.operations = 3000, .at_step = [&](int step) {
-                          if (step == 2) flaky.set_failing_percent(100);
+  tables.run(db.get(), {.operations = 3000, .at_step = [&, failing = medium](int step) {
+                          if (step == 2) failing->fail_some(error, 100, test_seed());
                         }});
   tables.verify(db.get());
   ASSERT_GOOD(tables) << db.messages();

@@ -72,9 +72,7 @@ TEST(LifecycleTest, IdleFilesAreClosedAndOpenedAgain) {
       << db.messages();
   VersionedTables tables(
       {.create = "allocation_size=512,leaf_page_max=4KB", .tables = 20, .keys = 1500}, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 1500});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 1500});
   for (int round = 0; round < 2; ++round) {
     const int64_t before = connection_statistic(db.get(), WT_STAT_CONN_DH_SWEEP_REMOVE);
     ASSERT_TRUE(comes_true([&] {
@@ -100,9 +98,7 @@ TEST(LifecycleTest, StatisticsFilesAreWrittenAtIntervalsAndOnClose) {
                         .more = "prometheus=\"" + prometheus + "\""}))
       << db.messages();
   VersionedTables tables({}, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 500});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 500});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_TRUE(comes_true([&] {
     const TierStats now = db.stats();
@@ -132,9 +128,7 @@ TEST(LifecycleTest, ACacheWrittenAsAList) {
                        "eviction=clock)"}))
       << db.messages();
   VersionedTables tables({}, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 500});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 500});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_WT_OK(db.close());
   ASSERT_TRUE(db.stats().has_cache()) << db.stats().text();

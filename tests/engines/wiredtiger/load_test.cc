@@ -14,9 +14,7 @@ TEST_P(TierTest, DataIsRightUnderLoad) {
   Database db(dir.file("db"));
   ASSERT_WT_OK(db.open(tier_in(GetParam(), dir.path()))) << db.messages();
   VersionedTables tables({.create = "allocation_size=512,leaf_page_max=4KB"}, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_WT_OK(db.close());
   expect_served(db, GetParam().evicts);
@@ -41,9 +39,7 @@ TEST_P(FormatTest, DataIsRightUnderLoad) {
       db.open(tier_in(dram_clock(), dir.path()), GetParam().connection, GetParam().extension))
       << db.messages();
   VersionedTables tables(GetParam().shape, test_seed() + 1);
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 4000});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 4000});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_WT_OK(db.close());
   expect_served(db);
@@ -87,9 +83,7 @@ TEST_P(PassThroughTest, OnlyCounts) {
   Database db(dir.file("db"));
   ASSERT_WT_OK(db.open({.spec = GetParam()})) << db.messages();
   VersionedTables tables({}, test_seed());
-  tables.create(db.get());
-  tables.run(db.get(), {.operations = 2000});
-  tables.verify(db.get());
+  tables.create_run_verify(db.get(), {.operations = 2000});
   ASSERT_GOOD(tables) << db.messages();
   ASSERT_WT_OK(db.close());
   if (!has_extension()) GTEST_SKIP() << "no extension given";

@@ -24,9 +24,7 @@ class MaintenanceTest : public ::testing::TestWithParam<const char*> {
   }
   // Loads and reads, so that much of the tables lies in the cache.
   void warm(VersionedTables& tables, uint32_t remove_percent = 3) {
-    tables.create(db_.get());
-    tables.run(db_.get(), {.operations = 800, .remove_percent = remove_percent});
-    tables.verify(db_.get());
+    tables.create_run_verify(db_.get(), {.operations = 800, .remove_percent = remove_percent});
     ASSERT_GOOD(tables) << db_.messages();
   }
   void verify_and_close(VersionedTables& tables) {

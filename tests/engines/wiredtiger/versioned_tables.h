@@ -56,6 +56,12 @@ class VersionedTables {
   void run(WT_CONNECTION* connection, const LoadShape& load);
   // Reads all keys in order and at random, and compares. `cursor_config` may name a checkpoint.
   void verify(WT_CONNECTION* connection, const char* cursor_config = nullptr);
+  // The three one after the other.
+  void create_run_verify(WT_CONNECTION* connection, const LoadShape& load) {
+    create(connection);
+    run(connection, load);
+    verify(connection);
+  }
 
   // Nothing was wrong so far; else the first thing that was. Thread-safe.
   std::string problem() const;

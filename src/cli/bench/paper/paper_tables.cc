@@ -112,9 +112,10 @@ void append_setup(const json& document, std::string& text) {
       "\nMedian [least..most] of {} round{} | the paper's. Sizes are the paper's / {}.\n", rounds,
       rounds == 1 ? "" : "s", setup.at("size_factor").get<int>());
   if (!document.at("runs").empty()) {
-    text +=
-        fmt::format("In-house workloads: {:g} s measured after {:g} s of warm-up.\n",
-                    setup.at("seconds").get<double>(), setup.at("warmup_seconds").get<double>());
+    text += fmt::format("{}: {:g} s measured after {:g} s of warm-up.\n",
+                        setup.value("runs_name", "In-house workloads"),
+                        setup.at("seconds").get<double>(),
+                        setup.at("warmup_seconds").get<double>());
   }
   if (!document.at("ycsb_runs").empty()) {
     text += fmt::format("YCSB: {:g} s measured after {:g} s of warm-up.\n",
@@ -122,10 +123,11 @@ void append_setup(const json& document, std::string& text) {
                         setup.at("ycsb_warmup_seconds").get<double>());
   }
   if (setup.at("emulated").get<bool>()) {
-    text += fmt::format(
-        "nvcache's medium {} is EMULATED: its latency and bandwidth come from a model\n"
-        "(docs/MODEL.md), not from such hardware in this machine.\n",
+    const std::string notice = fmt::format(
+        "nvcache's medium {} is EMULATED: its latency and bandwidth come from a model "
+        "(docs/MODEL.md), not from such hardware in this machine.",
         setup.at("medium").get<std::string>());
+    for (const std::string& line : wrapped(notice, kColumns)) text += line + "\n";
   }
   for (const json& note : setup.at("notes")) {
     for (const std::string& line : wrapped(note.get<std::string>(), kColumns)) text += line + "\n";

@@ -1,0 +1,85 @@
+// What RocksDB's block cache costs it: lookups, insertions and evictions through
+// rocksdb::Cache, of the tiered cache with DRAM alone beside RocksDB's own LRUCache.
+//
+// Objects are small, so that what is measured is the cache and not their memory.
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/prng.h"
+#include "benchmark/benchmark.h"
+#include "nvcache/rocksdb.h"
+#include "rocksdb/cache.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kObjects = 200'000;
+constexpr size_t kChargeBytes = 4096;
+
+std::string key_of(uint64_t i) {
+  std::string key(16, '\0');
+  std::memcpy(key.data(), &i, sizeof i);
+  return key;
+}
+
+void destroy(const ::rocksdb::Slice&, void* value) { delete static_cast<uint64_t*>(value); }
+
+std::shared_ptr<::rocksdb::Cache> open(bool tiered, uint64_t objects) {
+  const size_t capacity = objects * (kChargeBytes + 256) * 5 / 4;
+  if (!tiered) return ::rocksdb::NewLRUCache(capacity, /*num_shard_bits=*/6);
+  std::shared_ptr<::rocksdb::Cache> cache;
+  const ::rocksdb::Status opened = rocksdb::NewTieredCache(
+      {.spec = "tiered://?shards=64&dram=" + std::to_string(capacity)}, &cache);
+  if (!opened.ok()) std::abort();
+  return cache;
+}
+
+void insert(::rocksdb::Cache& cache, uint64_t i) {
+  if (!cache.Insert(key_of(i), new uint64_t(i), kChargeBytes, destroy).ok()) std::abort();
+}
+
+::rocksdb::Cache& filled(bool tiered) {
+  static std::shared_ptr<::rocksdb::Cache> caches[2];
+  std::shared_ptr<::rocksdb::Cache>& cache = caches[tiered ? 1 : 0];
+  if (cache == nullptr) {
+    cache = open(tiered, kObjects);
+    for (uint64_t i = 0; i < kObjects; ++i) insert(*cache, i);
+  }
+  return *cache;
+}
+
+void hits(benchmark::State& state, bool tiered) {
+  static std::mutex mutex;
+  mutex.lock();
+  ::rocksdb::Cache& cache = filled(tiered);
+  mutex.unlock();
+  Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
+  uint64_t found = 0;
+  for (auto _ : state) {
+    ::rocksdb::Cache::Handle* const handle = cache.Lookup(key_of(random.below(kObjects)));
+    if (handle == nullptr) continue;
+    found += *static_cast<uint64_t*>(cache.Value(handle)) < kObjects ? 1 : 0;
+    cache.Release(handle);
+  }
+  if (found != static_cast<uint64_t>(state.iterations())) state.SkipWithError("a miss");
+  state.SetItemsProcessed(state.iterations());
+}
+void BM_BlockCacheHit_RocksdbLru(benchmark::State& state) { hits(state, false); }
+void BM_BlockCacheHit_TieredDram(benchmark::State& state) { hits(state, true); }
+BENCHMARK(BM_BlockCacheHit_RocksdbLru)->Threads(1)->Threads(2)->UseRealTime();
+BENCHMARK(BM_BlockCacheHit_TieredDram)->Threads(1)->Threads(2)->UseRealTime();
+
+void evicting(benchmark::State& state, bool tiered) {
+  const std::shared_ptr<::rocksdb::Cache> cache = open(tiered, 10'000);
+  uint64_t next = 0;
+  for (auto _ : state) insert(*cache, next++);
+  state.SetItemsProcessed(state.iterations());
+}
+void BM_BlockCacheInsertEvicting_RocksdbLru(benchmark::State& state) { evicting(state, false); }
+void BM_BlockCacheInsertEvicting_TieredDram(benchmark::State& state) { evicting(state, true); }
+BENCHMARK(BM_BlockCacheInsertEvicting_RocksdbLru);
+BENCHMARK(BM_BlockCacheInsertEvicting_TieredDram);
+
+}  // namespace
+}  // namespace nvcache

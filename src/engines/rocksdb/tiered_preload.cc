@@ -1,0 +1,141 @@
+// Gives programs that were never built for nvcache a TieredCache as their block cache:
+// loaded by LD_PRELOAD, this library stands in for rocksdb::NewLRUCache.
+//
+//   NVCACHE_TIERED      a specification without the keys that the program's own
+//                       options set: dram, strict, shards, high_priority, low_priority
+//                       and metadata; not set: the program gets RocksDB's LRU cache
+//   NVCACHE_STATS_JSON  a file: each cache that was used appends its statistics to it,
+//                       as a JSON object, when it is closed
+//
+// A library of its own, so that no program gets another cache for linking the adapters.
+// With a specification that is wrong the program ends, with a message: it would
+// otherwise measure something else than it was told to.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cache/tiered_config.h"
+#include "engines/rocksdb/tiered_cache.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/version.h"
+
+namespace nvcache::rocksdb {
+namespace {
+
+using ::rocksdb::Cache;
+using ::rocksdb::LRUCacheOptions;
+
+constexpr const char* kSpecVariable = "NVCACHE_TIERED";
+constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
+
+const char* setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+[[noreturn]] void stop(const std::string& message) {
+  std::fprintf(stderr, "nvcache: %s\n", message.c_str());
+  std::fflush(nullptr);
+  std::_Exit(EXIT_FAILURE);
+}
+
+// The program's options as keys of a specification.
+std::string with_options(std::string spec, const LRUCacheOptions& options) {
+  const bool charged = options.metadata_charge_policy == ::rocksdb::kFullChargeCacheMetadata;
+  absl::StrAppend(&spec, spec.find('?') == std::string::npos ? "?" : "&", "dram=", options.capacity,
+                  "&strict=", options.strict_capacity_limit ? "on" : "off",
+                  "&high_priority=", options.high_pri_pool_ratio,
+                  "&low_priority=", options.low_pri_pool_ratio,
+                  "&metadata=", charged ? "charge" : "free", "&shards=");
+  if (options.num_shard_bits < 0) {
+    absl::StrAppend(&spec, "auto");
+  } else {
+    absl::StrAppend(&spec, 1 << options.num_shard_bits);
+  }
+  return spec;
+}
+
+// What RocksDB's own cache has to be made for: options that it refuses, by a null
+// pointer, or that have no counterpart here.
+bool only_for_rocksdb(const LRUCacheOptions& options) {
+  const double high = options.high_pri_pool_ratio;
+  const double low = options.low_pri_pool_ratio;
+  return options.num_shard_bits > TieredConfig::kMaxShardBits ||
+         options.secondary_cache != nullptr || !(high >= 0 && low >= 0 && high + low <= 1);
+}
+
+// Null: the program is to get RocksDB's own.
+std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
+  const char* const spec = setting(kSpecVariable);
+  if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
+  std::shared_ptr<Cache> cache;
+  std::shared_ptr<TieredCacheImpl> opened;
+  // Without lower tiers a specification must have some DRAM; a cache need not.
+  const bool nothing = options.capacity == 0 && std::strstr(spec, "tier=") == nullptr;
+  LRUCacheOptions wanted = options;
+  if (nothing) wanted.capacity = 1;
+  const ::rocksdb::Status status =
+      open_tiered(with_options(spec, wanted), options.memory_allocator, &cache, &opened);
+  if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
+  if (nothing) cache->SetCapacity(0);
+  const char* const path = setting(kStatsFileVariable);
+  if (path == nullptr) return cache;
+  Cache* const raw = cache.get();
+  return {raw, [cache = std::move(cache), opened = std::move(opened),
+                path = std::string(path)](Cache*) { append_stats(*opened, path); }};
+}
+
+// RocksDB's own function of a mangled name.
+template <typename Function>
+Function next(const char* symbol) {
+  void* const found = dlsym(RTLD_NEXT, symbol);
+  if (found == nullptr) stop(absl::StrCat("no ", symbol, " in this process: is RocksDB in it?"));
+  return reinterpret_cast<Function>(found);
+}
+
+}  // namespace
+}  // namespace nvcache::rocksdb
+
+namespace rocksdb {
+
+#if ROCKSDB_MAJOR < 8
+
+std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& options) {
+  if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;
+  using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions&);
+  static const auto original =
+      nvcache::rocksdb::next<Function>("_ZN7rocksdb11NewLRUCacheERKNS_15LRUCacheOptionsE");
+  return original(options);
+}
+
+std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool strict_capacity_limit,
+                                   double high_pri_pool_ratio,
+                                   std::shared_ptr<MemoryAllocator> memory_allocator,
+                                   bool use_adaptive_mutex,
+                                   CacheMetadataChargePolicy metadata_charge_policy,
+                                   double low_pri_pool_ratio) {
+  return NewLRUCache(LRUCacheOptions(
+      capacity, num_shard_bits, strict_capacity_limit, high_pri_pool_ratio,
+      std::move(memory_allocator), use_adaptive_mutex, metadata_charge_policy, low_pri_pool_ratio));
+}
+
+#else
+
+// NewLRUCache is inline here, and ends in this.
+std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
+  if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions*);
+  static const auto original =
+      nvcache::rocksdb::next<Function>("_ZNK7rocksdb15LRUCacheOptions15MakeSharedCacheEv");
+  return original(this);
+}
+
+#endif
+
+}  // namespace rocksdb

@@ -1,0 +1,46 @@
+// The specification of a key-value store, parsed and checked:
+//
+//   nvkv://?size=1GiB&medium=file:/var/lib/nvcached/data&durability=cache
+//
+// Values may be percent-encoded. Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+// Which failure acknowledged deletes and updates survive.
+enum class KvSurvives : uint8_t {
+  kAuto,     // kPower where the medium is persistent memory, kProcess on other files
+  kProcess,  // the process is killed; after a loss of power the store is empty
+  kPower,    // the machine loses power
+};
+
+struct KvConfig {
+  uint64_t size_bytes = 0;  // required
+  std::string medium = "dram";
+  Durability durability = Durability::kCache;
+  KvSurvives survives = KvSurvives::kAuto;
+  uint64_t zone_bytes = 0;         // 0: a 16th of the size, 64 KiB to 4 MiB
+  uint64_t item_bytes = 256;       // what an item takes, as a rule: sizes the table
+  uint64_t write_cache_bytes = 0;  // set by the parser: a 64th of the size, at most 64 MiB
+  double hot_share = 0.5;          // length of the list of used items, as a share of all
+
+  uint32_t version_bits = 32;       // of zone versions in descriptors; tests want few
+  std::function<uint32_t()> now_s;  // empty: seconds since 1970
+  static constexpr uint64_t kMinSizeBytes = 256 << 10;
+  static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 43;  // 40 bits of 8-byte grains
+};
+
+// INVALID_ARGUMENT names the key, what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec);
+
+std::string_view durability_name(Durability durability);
+
+}  // namespace nvcache

@@ -1,0 +1,215 @@
+#include "kv/kept_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "medium/check.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kLineBytes = 64;
+
+#if defined(__x86_64__)
+void clflush_line(const std::byte* line) { _mm_clflush(line); }
+__attribute__((target("clflushopt"))) void clflushopt_line(const std::byte* line) {
+  _mm_clflushopt(const_cast<std::byte*>(line));
+}
+__attribute__((target("clwb"))) void clwb_line(const std::byte* line) {
+  _mm_clwb(const_cast<std::byte*>(line));
+}
+
+using FlushLine = void (*)(const std::byte*);
+FlushLine choose_flush() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return clflush_line;
+  if ((b & (1u << 24)) != 0) return clwb_line;
+  if ((b & (1u << 23)) != 0) return clflushopt_line;
+  return clflush_line;
+}
+
+void flush_lines(const std::byte* from, uint64_t size_bytes) {
+  static const FlushLine flush_line = choose_flush();
+  const auto begin = reinterpret_cast<uintptr_t>(from) / kLineBytes * kLineBytes;
+  const auto end = reinterpret_cast<uintptr_t>(from) + size_bytes;
+  for (uintptr_t at = begin; at < end; at += kLineBytes) {
+    flush_line(reinterpret_cast<const std::byte*>(at));
+  }
+}
+void fence() { _mm_sfence(); }
+constexpr bool kFlushesLines = true;
+#else
+void flush_lines(const std::byte*, uint64_t) {}
+void fence() {}
+constexpr bool kFlushesLines = false;
+#endif
+
+absl::Status lock_file(int fd, const std::string& path) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return absl::OkStatus();
+  if (errno == EAGAIN || errno == EACCES) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: in use by another store; allowed: one store per file", path));
+  }
+  return errno_status("locking file", path, errno);
+}
+
+absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
+  if (absl::Status status = lock_file(fd, path); !status.ok()) return status;
+  struct stat found {};
+  if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
+  if (!S_ISREG(found.st_mode)) return invalid_argument("file {}: not a regular file", path);
+  const auto length = static_cast<uint64_t>(found.st_size);
+  if (length != 0 && length != size_bytes) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: {} bytes long, size={} given; nothing was changed. Allowed: the size "
+                    "that it was made with, or a new file",
+                    path, length, size_bytes));
+  }
+  // A page without a block behind it would be a deadly signal on a full disk.
+  const int error = posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
+  if (error == 0) return absl::OkStatus();
+  if (length == 0) [[maybe_unused]]
+    const int ignored = ftruncate(fd, 0);
+  return errno_status(fmt::format("allocating {} bytes for file", size_bytes), path, error);
+}
+
+void* map(int fd, uint64_t size_bytes, bool* dax) {
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+#if defined(MAP_SYNC) && defined(MAP_SHARED_VALIDATE)
+  if (kFlushesLines) {
+    void* base = mmap(nullptr, size_bytes, kAccess, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+    *dax = base != MAP_FAILED;
+    if (*dax) return base;
+  }
+#endif
+  return mmap(nullptr, size_bytes, kAccess, MAP_SHARED, fd, 0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
+                                                         uint64_t size_bytes, Power power) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+  if (fd < 0) return errno_status("opening file", path, errno);
+  if (absl::Status status = prepare(fd, path, size_bytes); !status.ok()) {
+    close(fd);
+    return status;
+  }
+  bool dax = false;
+  void* base = map(fd, size_bytes, &dax);
+  if (base == MAP_FAILED) {
+    absl::Status status =
+        errno_status(fmt::format("mapping {} bytes of file", size_bytes), path, errno);
+    close(fd);
+    return status;
+  }
+  // Items are read at random: reading ahead would fetch what nobody asked for.
+  madvise(base, size_bytes, MADV_RANDOM);
+  const bool survives = power == Power::kAuto ? dax : power == Power::kOn;
+  return std::unique_ptr<KeptFile>(
+      new KeptFile(fd, path, static_cast<std::byte*>(base), size_bytes, dax, survives));
+}
+
+KeptFile::KeptFile(int fd, std::string path, std::byte* base, uint64_t size_bytes, bool dax,
+                   bool power)
+    : fd_(fd),
+      path_(std::move(path)),
+      base_(base),
+      size_bytes_(size_bytes),
+      dax_(dax),
+      power_(power),
+      traits_{.name = dax ? "dax" : "file",
+              .byte_addressable = true,
+              .persistent = true,
+              .flush_granularity_bytes = dax ? static_cast<uint32_t>(kLineBytes)
+                                             : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+
+KeptFile::~KeptFile() {
+  munmap(base_, size_bytes_);
+  close(fd_);
+}
+
+absl::Status KeptFile::read(uint64_t offset, MutableBytes into) {
+  if (absl::Status status = check_range(path_, offset, into.size(), size_bytes_); !status.ok()) {
+    return status;
+  }
+  if (!into.empty()) std::memcpy(into.data(), base_ + offset, into.size());
+  return absl::OkStatus();
+}
+
+absl::Status KeptFile::write(uint64_t offset, ByteView from) {
+  if (absl::Status status = check_range(path_, offset, from.size(), size_bytes_); !status.ok()) {
+    return status;
+  }
+  if (!from.empty()) std::memcpy(base_ + offset, from.data(), from.size());
+  return absl::OkStatus();
+}
+
+absl::Status KeptFile::flush(Extent extent) {
+  if (absl::Status status = check_range(path_, extent.offset, extent.size_bytes, size_bytes_);
+      !status.ok()) {
+    return status;
+  }
+  if (!power_) return absl::OkStatus();
+  if (dax_) {
+    flush_lines(base_ + extent.offset, extent.size_bytes);
+    return absl::OkStatus();
+  }
+  if (sync_file_range(fd_, static_cast<off_t>(extent.offset), static_cast<off_t>(extent.size_bytes),
+                      SYNC_FILE_RANGE_WRITE) == 0 ||
+      errno == ESPIPE || errno == ENOSYS) {
+    return absl::OkStatus();
+  }
+  return errno_status("flushing file", path_, errno);
+}
+
+absl::Status KeptFile::drain() {
+  if (!power_) return absl::OkStatus();
+  if (dax_) {
+    fence();
+    return absl::OkStatus();
+  }
+  if (fdatasync(fd_) == 0) return absl::OkStatus();
+  return errno_status("flushing file", path_, errno);
+}
+
+absl::Status KeptFile::sync_all() {
+  if (dax_ && power_) {
+    flush_lines(base_, size_bytes_);
+    fence();
+    return absl::OkStatus();
+  }
+  if (fdatasync(fd_) == 0) return absl::OkStatus();
+  return errno_status("flushing file", path_, errno);
+}
+
+absl::Status KeptFile::sync(Extent extent) {
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = extent.offset / page_bytes * page_bytes;
+  if (msync(base_ + begin, extent.offset + extent.size_bytes - begin, MS_SYNC) == 0) {
+    return absl::OkStatus();
+  }
+  return errno_status("flushing file", path_, errno);
+}
+
+absl::Status KeptFile::resize(uint64_t size_bytes) {
+  return check_resize(path_, size_bytes, size_bytes == size_bytes_ ? size_bytes : 0);
+}
+
+}  // namespace nvcache

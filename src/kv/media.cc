@@ -1,0 +1,61 @@
+#include "kv/media.h"
+
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "medium/dram.h"
+#include "medium/modelled.h"
+#include "medium/profiles.h"
+#include "policy/spec.h"
+
+namespace nvcache {
+namespace {
+
+absl::Status bad_medium(std::string_view spec, std::string_view problem) {
+  return invalid_argument(
+      "medium: '{}' given: {}; allowed: dram, file:PATH, modelled:PROFILE[,on=dram|on=file:PATH] "
+      "with PROFILE of byte-addressable memory",
+      shown(spec), problem);
+}
+
+absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config) {
+  if (spec == "dram") {
+    auto dram = DramMedium::open({.size_bytes = config.size_bytes});
+    if (!dram.ok()) return dram.status();
+    KvMedium medium;
+    medium.medium = *std::move(dram);
+    medium.survives_power = false;
+    return medium;
+  }
+  if (!spec.starts_with("file:") || spec.size() == 5) return bad_medium(spec, "not a medium");
+  const auto power = config.survives == KvSurvives::kPower     ? KeptFile::Power::kOn
+                     : config.survives == KvSurvives::kProcess ? KeptFile::Power::kOff
+                                                               : KeptFile::Power::kAuto;
+  auto file = KeptFile::open(std::string(spec.substr(5)), config.size_bytes, power);
+  if (!file.ok()) return file.status();
+  KvMedium medium;
+  medium.survives_power = (*file)->survives_power();
+  medium.file = file->get();
+  medium.medium = *std::move(file);
+  return medium;
+}
+
+}  // namespace
+
+absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config) {
+  std::string_view spec = config.medium;
+  if (!spec.starts_with("modelled:")) return open_plain(spec, config);
+  const auto [name, rest] = split_once(spec.substr(9), ',');
+  const Profile* profile = find_profile(name);
+  if (profile == nullptr || !profile->byte_addressable) return bad_medium(spec, "unknown profile");
+  if (!rest.empty() && !rest.starts_with("on=")) return bad_medium(spec, "unknown option");
+  auto inner = open_plain(rest.empty() ? "dram" : rest.substr(3), config);
+  if (!inner.ok()) return inner.status();
+  inner->medium =
+      std::make_unique<ModelledMedium>(*profile, std::move(inner->medium), system_clock());
+  return inner;
+}
+
+}  // namespace nvcache

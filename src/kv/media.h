@@ -1,0 +1,25 @@
+// The media that a key-value store lies on: memory that it stores to in place.
+//
+//   dram | file:PATH | modelled:PROFILE[,on=dram|on=file:PATH]
+//
+// A file is a KeptFile (kv/kept_file.h): on DAX, persistent memory.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kv/config.h"
+#include "kv/kept_file.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+struct KvMedium {
+  std::unique_ptr<Medium> medium;  // direct() may be stored to
+  bool survives_power = true;      // what was flushed and drained does
+  KeptFile* file = nullptr;        // within `medium`
+};
+
+[[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config);
+
+}  // namespace nvcache

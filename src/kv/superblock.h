@@ -1,0 +1,76 @@
+// The superblock and the state beside it: what says that a medium holds a store, of which
+// geometry, and how it was last closed. The superblock never changes once it is written;
+// the state alternates between two lines, so that a torn write leaves the one before.
+//
+// Used by one thread, at the opening and the closing.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kv/layout.h"
+#include "medium/medium.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+struct KvGeometry {
+  uint64_t size_bytes = 0;
+  uint64_t zone_bytes = 0;
+  uint64_t zones = 0;
+  uint64_t groups = 0;
+  uint64_t version_bits = 32;  // of a zone's version that a descriptor holds
+  uint64_t headers_at = 0;     // zone headers
+  uint64_t marks_at = 0;       // a byte a slot: the order of use, where it is durable
+  uint64_t table_at = 0;
+  uint64_t zones_at = 0;
+
+  uint64_t slots() const { return groups * kKvGroupSlots; }
+  bool operator==(const KvGeometry&) const = default;
+};
+
+// Lays a store out in `size_bytes` for items of `item_bytes` each, as a rule.
+// INVALID_ARGUMENT where fewer than three zones are left.
+[[nodiscard]] absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
+                                                       uint64_t item_bytes, uint64_t version_bits);
+
+struct KvSuperblock {
+  KvGeometry geometry;
+  uint64_t nonce = 0;  // random: binds checks to this store
+};
+
+struct KvState {
+  uint64_t sequence = 0;
+  uint64_t epoch = 0;        // openings so far: the upper bits of a cas
+  uint64_t boot = 0;         // of the machine, when it was opened
+  bool clean = false;        // closed in order: all that was acknowledged is on the medium
+  bool invalidates = false;  // deletes and updates were made durable as they came
+  bool power = false;        // and so that they survive a loss of power
+};
+
+class KvSuperblockFile {
+ public:
+  // `base` is the medium's memory.
+  KvSuperblockFile(Medium& medium, std::byte* base) : medium_(medium), base_(base) {}
+
+  // True: there is a store. False: nothing but zeros, or a format that was cut short.
+  // FAILED_PRECONDITION for anything else; nothing was written.
+  [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
+
+  // Makes an empty store; durable when it returns.
+  [[nodiscard]] absl::Status format(const KvSuperblock& superblock);
+
+  [[nodiscard]] absl::Status write_state(const KvState& state);
+
+ private:
+  [[nodiscard]] absl::Status persist(uint64_t offset, uint64_t size_bytes);
+  absl::StatusOr<KvSuperblock> parse() const;
+  bool load_state(KvState* state, uint64_t nonce) const;
+
+  Medium& medium_;
+  std::byte* const base_;
+  uint64_t nonce_ = 0;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,131 @@
+// The DRAM write cache: which keys are written often, and the values of those that are.
+// A list of the 1024 keys written last counts their writes; a key with three of them or
+// more may have its value here alone, so that the next write costs the medium nothing.
+// While a value is here, no older one of its key is valid on the medium.
+//
+// Sixteen parts by hash, each with a lock. Values are reference-counted: what find() gave
+// stays valid until it is released. Who inserts, replaces or takes must hold the lock of
+// the key's stripe in the store; note() and find() need none.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "nvcache/bytes.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+// A key, its value and what is stored beside it, in one piece on the heap.
+class KvBuffer {
+ public:
+  static KvBuffer* make(uint64_t hash, std::string_view key, ByteView value, const KvMeta& meta);
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  uint64_t hash() const { return hash_; }
+  std::string_view key() const { return {data(), key_bytes_}; }
+  ByteView value() const {
+    return {reinterpret_cast<const std::byte*>(data()) + key_bytes_, value_bytes_};
+  }
+  uint64_t size_bytes() const { return sizeof(KvBuffer) + key_bytes_ + value_bytes_; }
+  KvMeta meta() const { return {flags_, expires_s_.load(std::memory_order_relaxed), cas_}; }
+  void set_expires_s(uint32_t expires_s) { expires_s_.store(expires_s, std::memory_order_relaxed); }
+
+ private:
+  KvBuffer() = default;
+  const char* data() const { return reinterpret_cast<const char*>(this + 1); }
+
+  std::atomic<uint32_t> references_{1};
+  std::atomic<uint32_t> expires_s_{0};
+  uint64_t hash_ = 0;
+  uint64_t cas_ = 0;
+  uint32_t flags_ = 0;
+  uint32_t key_bytes_ = 0;
+  uint64_t value_bytes_ = 0;
+};
+
+// Owns one reference.
+class KvBufferRef {
+ public:
+  KvBufferRef() = default;
+  explicit KvBufferRef(KvBuffer* buffer) : buffer_(buffer) {}  // takes the reference over
+  KvBufferRef(KvBufferRef&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  KvBufferRef& operator=(KvBufferRef&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~KvBufferRef() {
+    if (buffer_ != nullptr) buffer_->release();
+  }
+  KvBuffer* get() const { return buffer_; }
+  KvBuffer* operator->() const { return buffer_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+  KvBufferRef share() const {
+    if (buffer_ != nullptr) buffer_->add_reference();
+    return KvBufferRef(buffer_);
+  }
+  KvBuffer* detach() { return std::exchange(buffer_, nullptr); }
+
+ private:
+  KvBuffer* buffer_ = nullptr;
+};
+
+class KvWriteCache {
+ public:
+  static constexpr uint32_t kListLength = 1024;
+  static constexpr uint32_t kHotWrites = 3;
+
+  explicit KvWriteCache(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  bool enabled() const { return limit_bytes_ > 0; }
+  bool fits(uint64_t item_bytes) const { return item_bytes <= limit_bytes_ / 16; }
+  uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+
+  // Counts a write. Returns whether the key is written often; `fallen` is a value whose
+  // key fell off the list to make room: it stays findable until it is taken.
+  bool note(uint64_t hash, KvBufferRef* fallen);
+
+  KvBufferRef find(uint64_t hash, std::string_view key);
+
+  // False where the key is no longer on the list, or the cache is full.
+  bool insert(const KvBufferRef& buffer);
+  // Puts `buffer` in the place of `old`, which must be here. False, and nothing changed,
+  // where the key is no longer on the list.
+  bool replace(const KvBuffer* old, const KvBufferRef& buffer);
+  // False if `buffer` is not here any more.
+  bool take(const KvBuffer* buffer);
+
+  // All values, to be taken one by one.
+  std::vector<KvBufferRef> all();
+
+ private:
+  static constexpr uint32_t kParts = 16;
+  static constexpr uint32_t kPartLength = kListLength / kParts;
+
+  struct alignas(64) Part {
+    Mutex mutex;
+    uint64_t clock ABSL_GUARDED_BY(mutex) = 0;
+    std::array<uint64_t, kPartLength> hashes ABSL_GUARDED_BY(mutex){};
+    std::array<uint64_t, kPartLength> written ABSL_GUARDED_BY(mutex){};  // when; 0: unused
+    std::array<uint32_t, kPartLength> writes ABSL_GUARDED_BY(mutex){};
+    std::array<KvBufferRef, kPartLength> buffers ABSL_GUARDED_BY(mutex);
+    std::vector<KvBufferRef> leaving ABSL_GUARDED_BY(mutex);
+  };
+
+  Part& part_of(uint64_t hash) { return parts_[hash >> 60]; }
+  static KvBufferRef* locate(Part& part, const KvBuffer* buffer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(part.mutex);
+
+  const uint64_t limit_bytes_;
+  std::atomic<uint64_t> used_bytes_{0};
+  std::array<Part, kParts> parts_;
+};
+
+}  // namespace nvcache

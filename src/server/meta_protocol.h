@@ -1,0 +1,60 @@
+// memcached's meta commands (mg ms md ma me mn), from a line to a request. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace nvcache::server {
+
+enum class MetaOp : uint8_t { kGet, kSet, kDelete, kArithmetic, kDebug, kNoop };
+
+struct MetaFlag {
+  char name;
+  std::string_view token;  // what follows the letter
+};
+
+// Views point into the line. Refused lines have `error`; a refused ms has `value_bytes` as
+// well, where they could be read: they must be skipped.
+struct MetaRequest {
+  static constexpr size_t kMaxFlags = 26;
+
+  MetaOp op = MetaOp::kNoop;
+  std::string_view error;
+  std::string_view key_as_sent;
+  bool base64 = false;
+  uint64_t value_bytes = 0;
+  bool has_value = false;
+
+  bool quiet = false;        // q
+  bool has_cas = false;      // C
+  bool invalidate = false;   // I
+  bool no_bump = false;      // u
+  bool wants_value = false;  // v
+  bool has_exptime = false;  // T
+  bool vivify = false;       // N
+  bool recache = false;      // R
+  uint64_t cas = 0;
+  uint32_t client_flags = 0;  // F
+  int64_t exptime = 0;
+  int64_t vivify_exptime = 0;
+  int64_t recache_s = 0;
+  uint64_t initial = 0;  // J
+  uint64_t delta = 1;    // D
+  char mode = 0;         // M
+
+  // All flags, in the order in which they were sent: the order of what is returned.
+  std::array<MetaFlag, kMaxFlags> flags;
+  size_t flag_count = 0;
+  std::span<const MetaFlag> all_flags() const { return {flags.data(), flag_count}; }
+};
+
+MetaRequest parse_meta_line(std::string_view line);
+
+// The key that a request means: as sent, or decoded from base64 into `storage`. Empty if
+// it cannot be decoded or does not fit.
+std::string_view decode_key(const MetaRequest& request, std::string& storage);
+
+}  // namespace nvcache::server

@@ -1,0 +1,71 @@
+// Bytes on their way to one client: text of our own, and large values in place, pinned in
+// the store until they are sent. Short values are copied at once. settle() copies what is
+// still pinned, so that a client that reads slowly keeps nothing of the store.
+// Not thread-safe.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nvcache/kv_store.h"
+
+namespace nvcache::server {
+
+class Output {
+ public:
+  static constexpr size_t kPinFromBytes = 4096;
+
+  void append(std::string_view bytes);
+  void append(char byte) { append(std::string_view(&byte, 1)); }
+  void append_number(uint64_t number);
+
+  // The item's `value` (a part of its bytes), then nothing else of it is needed.
+  void append_value(KvItem&& item, std::string_view value);
+
+  size_t size() const { return pending_bytes_; }
+  bool empty() const { return pending_bytes_ == 0; }
+
+  // Points at the first pending bytes, in order; how many vectors were filled.
+  int gather(iovec* vectors, int most) const;
+  // The first `bytes` of them are sent.
+  void consume(size_t bytes);
+  void settle();
+  void clear();
+  // All pending bytes as one text; for tests and datagrams.
+  std::string text() const;
+
+  friend void swap(Output& a, Output& b) noexcept {
+    std::swap(a.data_, b.data_);
+    std::swap(a.size_, b.size_);
+    std::swap(a.capacity_, b.capacity_);
+    std::swap(a.head_, b.head_);
+    std::swap(a.pending_bytes_, b.pending_bytes_);
+    std::swap(a.pins_, b.pins_);
+    std::swap(a.first_pin_, b.first_pin_);
+  }
+
+ private:
+  struct Pin {
+    size_t at;  // before this byte of data_
+    KvItem item;
+    std::string_view rest;
+  };
+
+  void grow(size_t least);
+
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  size_t head_ = 0;
+  size_t pending_bytes_ = 0;
+  std::vector<Pin> pins_;
+  size_t first_pin_ = 0;
+};
+
+}  // namespace nvcache::server

@@ -1,0 +1,31 @@
+// Listening sockets, none of which blocks.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace nvcache::server {
+
+struct Listening {
+  int fd = -1;
+  int port = 0;
+  std::string address;  // "tcp:127.0.0.1:11211", "udp:...", "unix:/path"
+};
+
+// "host", "host:port", "[v6]:port" or "*", separated by commas; empty: all interfaces. A
+// port of 0 takes any free one. `type` is SOCK_STREAM or SOCK_DGRAM.
+[[nodiscard]] absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int port,
+                                                               int type, int backlog);
+// A socket file that is there already is replaced if nobody answers on it.
+[[nodiscard]] absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
+                                                       int backlog);
+
+// "tcp:1.2.3.4:5", "tcp6:[::1]:5", "unix".
+std::string name_of(const sockaddr_storage& address, std::string_view kind);
+
+}  // namespace nvcache::server

@@ -1,0 +1,77 @@
+// memcached's text protocol, from lines to requests. Pure: no sockets, no store, no state.
+// Messages are memcached's (1.6), so that clients that compare them go on working.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nvcache::server {
+
+inline constexpr size_t kMaxKeyBytes = 250;
+inline constexpr size_t kMaxLineBytes = 2048;  // but for get and gets, which may go on
+inline constexpr std::string_view kBadFormat = "CLIENT_ERROR bad command line format";
+
+enum class TextOp : uint8_t {
+  kUnknown,
+  kGet,
+  kGets,
+  kGat,
+  kGats,
+  kSet,
+  kAdd,
+  kReplace,
+  kAppend,
+  kPrepend,
+  kCas,
+  kDelete,
+  kIncr,
+  kDecr,
+  kTouch,
+  kFlushAll,
+  kVersion,
+  kVerbosity,
+  kStats,
+  kQuit,
+  kShutdown,
+  kMemoryLimit,
+  kTuning,  // slabs, lru, lru_crawler: accepted, for there is nothing to tune
+  kMetadump,
+  kWatch,
+  kMeta,  // mg ms md ma me mn: meta_protocol.h
+};
+
+// Views point into the line.
+struct TextRequest {
+  TextOp op = TextOp::kUnknown;
+  std::string_view error;  // not empty: answer this and do nothing else
+  std::string_view key;
+  std::string_view arguments;  // get*: the keys; others: all behind the command
+  uint32_t flags = 0;
+  int64_t exptime = 0;
+  uint64_t cas = 0;
+  uint64_t delta = 0;  // incr, decr; verbosity; cache_memlimit
+  uint64_t value_bytes = 0;
+  bool has_value = false;  // value_bytes and "\r\n" follow the line
+  bool noreply = false;
+};
+
+// A complete line without its end, and the bytes it took with it.
+struct Line {
+  std::string_view text;
+  size_t used;
+};
+// None before the newline has arrived; the first `scanned` bytes are known to hold none.
+std::optional<Line> find_line(std::string_view in, size_t scanned = 0);
+
+TextRequest parse_text_line(std::string_view line);
+
+// The next word (separated by blanks) is cut off `text`; empty at the end.
+std::string_view next_word(std::string_view& text);
+
+// Decimal, all of it, without a sign (i64: with an optional minus).
+bool parse_u64(std::string_view text, uint64_t& number);
+bool parse_u32(std::string_view text, uint32_t& number);
+bool parse_i64(std::string_view text, int64_t& number);
+
+}  // namespace nvcache::server

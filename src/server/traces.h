@@ -1,0 +1,77 @@
+// What memcached remembers of an item and a KvStore does not keep: when it was last
+// fetched, whether ever, and whether a client was told to make it anew ("won"). A table of
+// fixed size in DRAM, one word a slot; a newer key displaces an older one of the same slot.
+// After that, and after a restart, an item counts as never fetched, and another client
+// may win: harmless, for these are hints. Thread-safe, without locks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace nvcache::server {
+
+class Traces {
+ public:
+  struct Trace {
+    bool known = false;
+    bool fetched = false;
+    bool won = false;
+    uint32_t last_s = 0;
+  };
+
+  explicit Traces(unsigned bits)
+      : shift_(64 - bits), slots_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {}
+
+  Trace find(std::string_view key) const {
+    const uint64_t hash = hash_bytes(key);
+    const uint64_t word = slots_[hash >> shift_].load(std::memory_order_relaxed);
+    if (!same(word, hash)) return {};
+    return {true, (word & kFetched) != 0, (word & kWon) != 0, static_cast<uint32_t>(word)};
+  }
+
+  // Writes only what changes: a hot item's word stays shared between processors.
+  void fetched(std::string_view key, uint32_t now_s) {
+    const uint64_t hash = hash_bytes(key);
+    auto& slot = slots_[hash >> shift_];
+    const uint64_t word = slot.load(std::memory_order_relaxed);
+    const uint64_t next = tag(hash) | (same(word, hash) ? word & kWon : 0) | kFetched | now_s;
+    if (next != word) slot.store(next, std::memory_order_relaxed);
+  }
+
+  // A new value: never fetched; `keep_won` where the value only became stale.
+  void stored(std::string_view key, uint32_t now_s, bool keep_won = false) {
+    const uint64_t hash = hash_bytes(key);
+    auto& slot = slots_[hash >> shift_];
+    const uint64_t word = slot.load(std::memory_order_relaxed);
+    const uint64_t won = keep_won && same(word, hash) ? word & kWon : 0;
+    slot.store(tag(hash) | won | now_s, std::memory_order_relaxed);
+  }
+
+  // True for exactly one of the callers since the value was stored.
+  bool win(std::string_view key, uint32_t now_s) {
+    const uint64_t hash = hash_bytes(key);
+    auto& slot = slots_[hash >> shift_];
+    uint64_t word = slot.load(std::memory_order_relaxed);
+    for (;;) {
+      if (same(word, hash) && (word & kWon) != 0) return false;
+      const uint64_t next = (same(word, hash) ? word : tag(hash) | now_s) | kWon;
+      if (slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return true;
+    }
+  }
+
+ private:
+  // tag (30 bits), fetched, won, seconds (32 bits)
+  static constexpr uint64_t kFetched = uint64_t{1} << 33;
+  static constexpr uint64_t kWon = uint64_t{1} << 32;
+  static uint64_t tag(uint64_t hash) { return hash << 34; }
+  static bool same(uint64_t word, uint64_t hash) { return word >> 34 == tag(hash) >> 34; }
+
+  unsigned shift_;
+  std::unique_ptr<std::atomic<uint64_t>[]> slots_;
+};
+
+}  // namespace nvcache::server

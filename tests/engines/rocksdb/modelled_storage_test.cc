@@ -1,0 +1,215 @@
+// Modelled storage: what reads of SST files cost, under a virtual clock, and that the
+// bytes stay what they are.
+#include "engines/rocksdb/modelled_storage.h"
+
+#include <gmock/gmock.h>
+#include <time.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/virtual_clock.h"
+#include "medium/profiles.h"
+#include "rocksdb/env.h"
+#include "support/temp_dir.h"
+#include "test_db.h"
+
+namespace nvcache::rocksdb::testing {
+namespace {
+
+using ::rocksdb::FileOptions;
+using ::rocksdb::FileSystem;
+using ::rocksdb::FSRandomAccessFile;
+using ::rocksdb::FSReadRequest;
+using ::rocksdb::IOOptions;
+using ::rocksdb::Slice;
+using ::testing::HasSubstr;
+
+constexpr uint64_t kLatencyNs = 85'000;  // Table 1 of the paper: flash
+constexpr size_t kFileBytes = 8 << 20;
+
+class ModelledStorageTest : public ::testing::Test {
+ protected:
+  ModelledStorageTest() {
+    bytes_.resize(kFileBytes);
+    for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(i * 7 + i / 4096);
+    for (const char* name : {"000001.sst", "000002.log"}) {
+      std::ofstream(folder_.file(name), std::ios::binary) << bytes_;
+    }
+  }
+
+  std::unique_ptr<FSRandomAccessFile> open(const std::string& name, FileOptions options = {}) {
+    std::unique_ptr<FSRandomAccessFile> file;
+    const auto status = storage_->NewRandomAccessFile(folder_.file(name), options, &file, nullptr);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return file;
+  }
+
+  // Reads, checks the bytes, and says how long it took.
+  uint64_t read(FSRandomAccessFile& file, uint64_t offset, size_t size) {
+    const uint64_t start_ns = clock_.now_ns();
+    std::string scratch(size, 0);
+    Slice result;
+    EXPECT_TRUE(file.Read(offset, size, IOOptions(), &result, scratch.data(), nullptr).ok());
+    EXPECT_EQ(result.ToString(), bytes_.substr(offset, size));
+    return clock_.now_ns() - start_ns;
+  }
+
+  TempDir folder_;
+  std::string bytes_;
+  VirtualClock clock_;
+  std::shared_ptr<ModelledStorage> storage_ =
+      std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(), clock_);
+};
+
+TEST_F(ModelledStorageTest, ASmallReadCostsTheLatency) {
+  const auto file = open("000001.sst");
+  EXPECT_EQ(read(*file, 0, 4096), kLatencyNs);
+  EXPECT_EQ(read(*file, 16 << 10, 16 << 10), kLatencyNs);
+  const StorageStats stats = storage_->take_stats();
+  EXPECT_EQ(stats.reads, 2u);
+  EXPECT_EQ(stats.read_bytes, 20u << 10);
+  EXPECT_NEAR(static_cast<double>(stats.latency_ns.quantile(0.5)), kLatencyNs, kLatencyNs * 0.02);
+  EXPECT_EQ(storage_->take_stats().reads, 0u);
+}
+
+TEST_F(ModelledStorageTest, ALargeReadCostsTheBandwidth) {
+  const auto file = open("000001.sst");
+  EXPECT_EQ(read(*file, 0, kFileBytes), static_cast<uint64_t>(kFileBytes / 1.6));
+}
+
+TEST_F(ModelledStorageTest, AllFilesShareOneMedium) {
+  std::ofstream(folder_.file("000003.sst"), std::ios::binary) << bytes_;
+  const auto one = open("000001.sst"), two = open("000003.sst");
+  clock_.expect(2);
+  uint64_t took_ns[2] = {};
+  const auto reader = [&](size_t number, FSRandomAccessFile& file) {
+    VirtualClock::Participant seat(clock_, number);
+    took_ns[number] = read(file, 0, kFileBytes);
+  };
+  std::thread first(reader, 0, std::ref(*one)), second(reader, 1, std::ref(*two));
+  first.join();
+  second.join();
+  EXPECT_EQ(took_ns[0], static_cast<uint64_t>(kFileBytes / 1.6));
+  EXPECT_EQ(took_ns[1], static_cast<uint64_t>(2 * kFileBytes / 1.6));
+}
+
+TEST_F(ModelledStorageTest, ReadsOfOneBatchAreUnderWayTogether) {
+  const auto file = open("000001.sst");
+  std::array<FSReadRequest, 4> requests;
+  std::array<std::string, 4> scratch;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    scratch[i].resize(4096);
+    requests[i].offset = i * 100'000;
+    requests[i].len = 4096;
+    requests[i].scratch = scratch[i].data();
+  }
+  ASSERT_TRUE(file->MultiRead(requests.data(), requests.size(), IOOptions(), nullptr).ok());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_TRUE(requests[i].status.ok());
+    EXPECT_EQ(requests[i].result.ToString(), bytes_.substr(i * 100'000, 4096));
+  }
+  EXPECT_EQ(clock_.now_ns(), kLatencyNs);
+  EXPECT_EQ(storage_->take_stats().reads, 4u);
+}
+
+TEST_F(ModelledStorageTest, OtherFilesCostWhatTheyDo) {
+  const auto file = open("000002.log");
+  EXPECT_EQ(read(*file, 0, 4096), 0u);
+  EXPECT_EQ(storage_->take_stats().reads, 0u);
+}
+
+TEST_F(ModelledStorageTest, DirectAndMappedReadsAreBufferedInstead) {
+  FileOptions options;
+  options.use_direct_reads = true;
+  options.use_mmap_reads = true;
+  const auto file = open("000001.sst", options);
+  EXPECT_FALSE(file->use_direct_io());
+  EXPECT_EQ(read(*file, 13, 100), kLatencyNs);
+}
+
+TEST_F(ModelledStorageTest, ReadaheadIsLeftToTheEngine) {
+  const auto file = open("000001.sst");
+  EXPECT_TRUE(file->Prefetch(0, 4096, IOOptions(), nullptr).IsNotSupported());
+  EXPECT_EQ(clock_.now_ns(), 0u);
+}
+
+TEST_F(ModelledStorageTest, ErrorsBelowAreHandedOn) {
+  std::unique_ptr<FSRandomAccessFile> file;
+  EXPECT_FALSE(
+      storage_->NewRandomAccessFile(folder_.file("none.sst"), FileOptions(), &file, nullptr).ok());
+  EXPECT_EQ(file, nullptr);
+}
+
+TEST_F(ModelledStorageTest, WithoutAProfileReadsAreOnlyCounted) {
+  storage_ = std::make_shared<ModelledStorage>(std::nullopt, FileSystem::Default(), clock_);
+  EXPECT_EQ(std::string(storage_->Name()).find("emulated"), std::string::npos);
+  const auto file = open("000001.sst");
+  EXPECT_EQ(read(*file, 0, 4096), 0u);
+  EXPECT_EQ(storage_->take_stats().read_bytes, 4096u);
+}
+
+TEST(SleepingClockTest, NeverWakesEarlyAndLeavesTheCore) {
+  Clock& clock = sleeping_clock();
+  timespec before = {}, after = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+  constexpr int kWaits = 50;
+  constexpr uint64_t kWaitNs = 2'000'000;
+  for (int i = 0; i < kWaits; ++i) {
+    const uint64_t when_ns = clock.now_ns() + kWaitNs;
+    clock.wait_until_ns(when_ns);
+    ASSERT_GE(clock.now_ns(), when_ns);
+  }
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+  const double cpu_ns = static_cast<double>(after.tv_sec - before.tv_sec) * 1e9 +
+                        static_cast<double>(after.tv_nsec - before.tv_nsec);
+  EXPECT_LT(cpu_ns, 0.5 * kWaits * kWaitNs);
+  clock.wait_until_ns(0);  // in the past
+}
+
+TEST(NewModelledStorageTest, NamesTheProfilesThatThereAre) {
+  std::shared_ptr<FileSystem> storage;
+  const auto status = NewModelledStorage({.profile = "tape"}, nullptr, &storage);
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_THAT(status.ToString(), HasSubstr("'tape'"));
+  EXPECT_THAT(status.ToString(), HasSubstr("flash"));
+  EXPECT_EQ(storage, nullptr);
+}
+
+TEST(NewModelledStorageTest, ADatabaseReadsRightOnIt) {
+  TempDir folder;
+  std::shared_ptr<FileSystem> storage;
+  ASSERT_ROCKS_OK(NewModelledStorage({}, nullptr, &storage));
+  EXPECT_THAT(storage->Name(), HasSubstr("flash (emulated)"));
+  const std::unique_ptr<::rocksdb::Env> env = ::rocksdb::NewCompositeEnv(storage);
+  ::rocksdb::Options options = db_options({.dram_bytes = 1 << 20});
+  options.env = env.get();
+  {
+    TestDb db(folder.file("db"), options);
+    db.fill();
+    db.read_and_verify(1000);
+    // A compaction and an iterator read ahead.
+    ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    const std::unique_ptr<::rocksdb::Iterator> row(db->NewIterator(::rocksdb::ReadOptions()));
+    int rows = 0;
+    for (row->SeekToFirst(); row->Valid(); row->Next()) ++rows;
+    EXPECT_EQ(rows, kRecords);
+    // MultiGet
+    const std::string key_a = key_of(1), key_b = key_of(kRecords - 1);
+    std::vector<std::string> values;
+    const auto statuses = db->MultiGet(::rocksdb::ReadOptions(), {key_a, key_b}, &values);
+    ASSERT_ROCKS_OK(statuses[0]);
+    EXPECT_EQ(version_in(kRecords - 1, values[1]), 0);
+  }
+  const StorageStats stats = static_cast<ModelledStorage&>(*storage).take_stats();
+  EXPECT_GT(stats.reads, 100u);
+  EXPECT_GT(stats.read_bytes, uint64_t{kRecords} * kValueBytes);  // the compaction read all
+  EXPECT_GE(stats.latency_ns.quantile(0.01), kLatencyNs * 98 / 100);
+}
+
+}  // namespace
+}  // namespace nvcache::rocksdb::testing

@@ -1,0 +1,21 @@
+// A client of the text protocol and the meta commands: whatever it sends, no byte outside
+// the received ones is read, and how they were cut into pieces changes no answer.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "server/session_fixture.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  // Statistics tell the time; more said in the log is nothing to look for.
+  if (text.find("stats") != text.npos || text.find("verbosity") != text.npos) return 0;
+  nvcache::server::SessionFixture whole;
+  nvcache::server::SessionFixture split;
+  const size_t at = data[0] * text.size() / 255;
+  const std::string_view parts[] = {text.substr(0, at), text.substr(at)};
+  if (whole.ask(text) != split.ask_in_parts(parts)) std::abort();
+  return 0;
+}

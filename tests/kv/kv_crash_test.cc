@@ -1,0 +1,316 @@
+// Power failures: after recovery a key has its newest acknowledged value or none, never
+// one that was deleted or overwritten, never bytes of no value.
+#include <map>
+#include <optional>
+
+#include "kv/kv_fixture.h"
+#include "support/test_seed.h"
+
+namespace nvcache {
+namespace {
+
+using test::kv_value;
+
+// What a key may have after a crash, beside nothing.
+struct Allowed {
+  std::optional<uint64_t> newest;     // acknowledged
+  std::optional<uint64_t> under_way;  // not acknowledged when the power failed
+};
+
+struct Losses {
+  uint64_t acknowledged = 0;
+  uint64_t lost = 0;
+  uint64_t wrong = 0;
+  uint64_t recoveries = 0;
+};
+
+size_t size_of_value(uint64_t number) {
+  return mix64(number) % 5 == 0 ? 1500 : mix64(number) % 300;
+}
+
+// A client, the store it talks to and what it was told.
+class History {
+ public:
+  History(const KvConfig& config, uint64_t seed) : config_(config), random_(seed) {
+    open(std::make_unique<CrashingMedium>(config.size_bytes));
+  }
+
+  // At the call of flush() or drain() with that number from now on; ~0: at the end.
+  void arm(uint64_t boundary) {
+    if (boundary != ~uint64_t{0}) {
+      medium_->crash_at(medium_->boundaries() + boundary, random_());
+    }
+  }
+  bool crashed() const { return medium_->crashed(); }
+  uint64_t boundaries() const { return medium_->boundaries(); }
+  KvStore& store() { return *store_; }
+  CrashingMedium& medium() { return *medium_; }
+
+  // After the crash nobody is there to ask, or to be told.
+  void put(const std::string& key) {
+    if (crashed()) return;
+    const uint64_t number = ++numbers_;
+    allowed_[key].under_way = number;
+    const auto value = kv_value(key, number, size_of_value(number));
+    const KvResult result =
+        store_->put(key, value, {.flags = static_cast<uint32_t>(number), .expires_s = 0, .cas = 0});
+    if (crashed()) return;
+    EXPECT_EQ(result.outcome, KvOutcome::kDone);
+    allowed_[key] = {.newest = number, .under_way = {}};
+  }
+  void erase(const std::string& key) {
+    if (crashed()) return;
+    (void)store_->erase(key);
+    if (!crashed()) allowed_[key] = {};
+  }
+  void get(const std::string& key) {
+    if (crashed()) return;
+    if (!right(key, nullptr)) ADD_FAILURE() << key << ": a wrong value, without any crash";
+  }
+  void clear() {
+    if (crashed()) return;
+    store_->clear();
+    if (!crashed()) allowed_.clear();
+  }
+
+  // Power fails (unless it has), and the store is opened on what is left.
+  void recover(Losses* losses) {
+    std::vector<std::byte> image = crashed() ? medium_->image() : medium_->crash(random_());
+    open(std::make_unique<CrashingMedium>(image));
+    ++losses->recoveries;
+    for (auto& [key, allowed] : allowed_) {
+      bool present = false;
+      if (!right(key, &present)) ++losses->wrong;
+      losses->acknowledged += allowed.newest.has_value();
+      losses->lost += allowed.newest.has_value() && !present;
+      if (!present) {
+        allowed = {};
+      } else {
+        // What was found is what counts from now on.
+        const KvItem item = store_->get(key);
+        allowed = {.newest = item ? std::optional<uint64_t>(item.meta().flags) : std::nullopt,
+                   .under_way = {}};
+      }
+    }
+  }
+
+ private:
+  void open(std::unique_ptr<CrashingMedium> medium) {
+    store_.reset();
+    medium_ = medium.get();
+    store_ = test::make_kv(config_, std::move(medium));
+  }
+
+  bool right(const std::string& key, bool* present) {
+    const KvItem item = store_->get(key);
+    if (present != nullptr) *present = static_cast<bool>(item);
+    if (!item) return true;
+    const Allowed& allowed = allowed_[key];
+    for (const auto& number : {allowed.newest, allowed.under_way}) {
+      if (number && test::same(item.value(), kv_value(key, *number, size_of_value(*number)))) {
+        return item.meta().flags == static_cast<uint32_t>(*number);
+      }
+    }
+    return false;
+  }
+
+  const KvConfig config_;
+  Prng random_;
+  uint64_t numbers_ = 0;
+  std::map<std::string, Allowed> allowed_;
+  CrashingMedium* medium_ = nullptr;
+  std::unique_ptr<KvStore> store_;
+};
+
+std::string key_of(uint64_t number) { return "key" + std::to_string(number); }
+
+KvConfig config_for(uint64_t seed) {
+  constexpr Durability kAll[] = {Durability::kCache, Durability::kCache, Durability::kEach,
+                                 Durability::kEachLru};
+  KvConfig config = test::small_config(kAll[seed % 4]);
+  if (seed % 3 == 0) config.version_bits = 2;
+  if (seed % 5 == 0) config.item_bytes = 4096;  // a table that is too small: slots are evicted
+  if (seed % 7 == 0) config.write_cache_bytes = 0;
+  return config;
+}
+
+void step(History& history, Prng& random, uint64_t keys) {
+  const std::string key = key_of(random.below(keys));
+  const uint64_t what = random.below(100);
+  if (what < 45) {
+    history.put(key);
+  } else if (what < 65) {
+    history.erase(key);
+  } else if (what < 96) {
+    history.get(key);
+  } else if (what < 99) {
+    history.medium().evict_lines(random(), 1 + random.below(4));
+  } else if (random.below(8) == 0) {
+    history.clear();
+  }
+}
+
+void run_history(uint64_t seed, Losses* losses) {
+  Prng random(seed);
+  History history(config_for(seed), seed + 1);
+  const uint64_t keys = 8 + random.below(120);
+  for (int crash = 0; crash < 3; ++crash) {
+    const uint64_t steps = 20 + random.below(250);
+    if (random.below(2) == 0) history.arm(random.below(steps));
+    for (uint64_t i = 0; i < steps && !history.crashed(); ++i) step(history, random, keys);
+    history.recover(losses);
+  }
+}
+
+void report(const char* what, const Losses& losses) {
+  std::printf("%s: %llu recoveries, %llu acknowledged values, %llu lost, %llu wrong\n", what,
+              static_cast<unsigned long long>(losses.recoveries),
+              static_cast<unsigned long long>(losses.acknowledged),
+              static_cast<unsigned long long>(losses.lost),
+              static_cast<unsigned long long>(losses.wrong));
+}
+
+TEST(KvCrash, RandomHistoriesNeverBringBackAnOldValue) {
+  const uint64_t first = test_seed();
+  Losses losses;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    const uint64_t before = losses.wrong;
+    run_history(first + i, &losses);
+    ASSERT_EQ(losses.wrong, before) << "history of seed " << first + i;
+    if (HasFailure()) FAIL() << "history of seed " << first + i;
+  }
+  report("random histories", losses);
+  EXPECT_LT(losses.lost, losses.acknowledged);
+}
+
+// A short history that goes through every kind of change.
+void short_history(History& history) {
+  for (uint64_t i = 0; i < 5; ++i) history.put(key_of(i));
+  history.erase(key_of(1));
+  history.put(key_of(2));
+  for (int i = 0; i < 4; ++i) history.put(key_of(3));  // into the write cache
+  history.put(key_of(1));
+  history.erase(key_of(3));
+  history.erase(key_of(1));
+  for (uint64_t i = 10; i < 70; ++i) {  // cleans zones
+    history.get(key_of(i - 5));
+    history.put(key_of(i));
+  }
+  history.erase(key_of(0));
+  for (uint64_t i = 10; i < 20; ++i) history.erase(key_of(i));
+  history.clear();
+  history.put(key_of(5));
+}
+
+TEST(KvCrash, EveryFlushBoundaryOfAShortHistory) {
+  Losses losses;
+  uint64_t images = 0;
+  for (const Durability durability :
+       {Durability::kCache, Durability::kEach, Durability::kEachLru}) {
+    KvConfig config = test::small_config(durability);
+    History whole(config, 1);
+    const uint64_t opened = whole.boundaries();
+    short_history(whole);
+    const uint64_t boundaries = whole.boundaries() - opened;
+    for (uint64_t boundary = 0; boundary <= boundaries; ++boundary) {
+      for (uint64_t seed = 0; seed < 4; ++seed) {
+        History history(config, test_seed() + seed);
+        history.arm(boundary);
+        short_history(history);
+        history.recover(&losses);
+        ++images;
+        ASSERT_EQ(losses.wrong, 0u) << durability_name(durability) << ", boundary " << boundary
+                                    << " of " << boundaries << ", seed " << seed;
+      }
+    }
+  }
+  report("flush boundaries", losses);
+  EXPECT_GT(images, 500u);
+}
+
+// A crash while a store is made, at every boundary of that.
+TEST(KvCrash, AFormatThatIsCutShortIsMadeAgain) {
+  const KvConfig config = test::small_config();
+  auto counted = std::make_unique<CrashingMedium>(config.size_bytes);
+  CrashingMedium* counter = counted.get();
+  auto store = test::make_kv(config, std::move(counted));
+  const uint64_t boundaries = counter->boundaries();
+  ASSERT_GT(boundaries, 6u);
+  for (uint64_t boundary = 0; boundary < boundaries; ++boundary) {
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+      CrashingMedium* seen = medium.get();
+      seen->crash_at(boundary, test_seed() + seed);
+      auto first = test::make_kv(config, std::move(medium));
+      ASSERT_TRUE(seen->crashed());
+      auto again = test::make_kv(config, std::make_unique<CrashingMedium>(seen->image()));
+      ASSERT_NE(again, nullptr) << "boundary " << boundary;
+      EXPECT_EQ(test::put_text(*again, "k", "v").outcome, KvOutcome::kDone);
+      EXPECT_EQ(test::get_text(*again, "k"), "v");
+    }
+  }
+}
+
+// The paper's third issue: an item is replaced, then deleted, which finds nothing to do.
+TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
+  Losses losses;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    KvConfig config = test::small_config();
+    config.write_cache_bytes = 0;
+    config.hot_share = 0;
+    History history(config, test_seed() + seed);
+    for (uint64_t i = 0; i < 20; ++i) history.put(key_of(i));
+    ASSERT_TRUE(history.store().sync().ok());  // all on the medium
+    for (uint64_t i = 100; i < 240; ++i) history.put(key_of(i));
+    for (uint64_t i = 0; i < 20; ++i) history.erase(key_of(i));
+    history.recover(&losses);
+    ASSERT_EQ(losses.wrong, 0u) << "seed " << seed;
+  }
+}
+
+TEST(KvCrash, EachLosesNothingThatWasAcknowledged) {
+  for (const Durability durability : {Durability::kEach, Durability::kEachLru}) {
+    Losses losses;
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+      History history(test::small_config(durability), test_seed() + seed);
+      for (uint64_t i = 0; i < 25; ++i) history.put(key_of(i));
+      for (uint64_t i = 0; i < 10; ++i) history.erase(key_of(i));
+      history.recover(&losses);
+    }
+    EXPECT_EQ(losses.lost, 0u) << durability_name(durability);
+    EXPECT_EQ(losses.wrong, 0u) << durability_name(durability);
+  }
+}
+
+TEST(KvCrash, AVolatileStoreComesBackEmpty) {
+  const KvConfig config = test::small_config(Durability::kVolatile);
+  History history(config, 1);
+  Losses losses;
+  for (uint64_t i = 0; i < 10; ++i) history.put(key_of(i));
+  history.recover(&losses);
+  EXPECT_EQ(losses.lost, 10u);
+}
+
+// Lines that a crash tore do not pass their check, in whatever zone and however often read.
+TEST(KvCrash, DamagedItemsAreCountedOnce) {
+  KvConfig config = test::small_config();
+  config.write_cache_bytes = 0;
+  auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+  CrashingMedium* seen = medium.get();
+  auto store = test::make_kv(config, std::move(medium));
+  ASSERT_EQ(test::put_text(*store, "k", "0123456789abcdef").outcome, KvOutcome::kDone);
+  ASSERT_TRUE(store->sync().ok());
+  std::vector<std::byte> image = seen->crash(1);
+  const auto at =
+      std::search(image.begin(), image.end(), test::bytes_of("0123456789abcdef").begin(),
+                  test::bytes_of("0123456789abcdef").end());
+  ASSERT_NE(at, image.end());
+  *at ^= std::byte{1};
+  auto again = test::make_kv(config, std::make_unique<CrashingMedium>(image));
+  EXPECT_EQ(test::get_text(*again, "k"), "");
+  EXPECT_EQ(test::get_text(*again, "k"), "");
+  EXPECT_EQ(again->stats().damaged, 1u);
+}
+
+}  // namespace
+}  // namespace nvcache

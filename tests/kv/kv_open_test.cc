@@ -1,0 +1,243 @@
+// Opening: what is refused and left as it is, what comes back, and how long it takes.
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "kv/kv_fixture.h"
+#include "support/temp_dir.h"
+#include "support/test_seed.h"
+
+namespace nvcache {
+namespace {
+
+using test::get_text;
+using test::put_text;
+using ::testing::HasSubstr;
+
+std::string message(const absl::Status& status) { return std::string(status.message()); }
+
+std::string contents(const std::string& path) {
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return all.str();
+}
+
+void overwrite(const std::string& path, size_t at, const std::string& bytes) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+class KvOpen : public ::testing::Test {
+ protected:
+  std::string spec(const std::string& more = "") const {
+    return "nvkv://?size=1MiB&zone=64KiB&medium=file:" + path_ + more;
+  }
+  std::unique_ptr<KvStore> open(const std::string& more = "") {
+    auto store = open_kv_store(spec(more));
+    EXPECT_TRUE(store.ok()) << store.status();
+    return store.ok() ? *std::move(store) : nullptr;
+  }
+  void fill() {
+    std::unique_ptr<KvStore> store = open();
+    for (int i = 0; i < 100; ++i) put_text(*store, "k" + std::to_string(i), "value");
+  }
+  // Not opened, the reason given, not a byte changed.
+  void expect_refused(const std::string& reason) {
+    const std::string before = contents(path_);
+    const auto store = open_kv_store(spec());
+    ASSERT_FALSE(store.ok());
+    EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition) << store.status();
+    EXPECT_THAT(message(store.status()), HasSubstr(reason));
+    EXPECT_TRUE(contents(path_) == before);
+  }
+
+  TempDir dir_;
+  const std::string path_ = dir_.file("kv");
+};
+
+TEST_F(KvOpen, ItemsComeBack) {
+  fill();
+  for (int round = 0; round < 3; ++round) {
+    std::unique_ptr<KvStore> store = open();
+    const KvStats stats = store->stats();
+    EXPECT_TRUE(stats.recovered);
+    EXPECT_EQ(stats.recovered_items, 100u);
+    EXPECT_LT(stats.recovery_seconds, 1);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(get_text(*store, "k" + std::to_string(i)), "value");
+  }
+}
+
+TEST_F(KvOpen, WhatWasInTheWriteCacheComesBack) {
+  {
+    std::unique_ptr<KvStore> store = open();
+    for (int i = 0; i < 10; ++i) put_text(*store, "often", "value " + std::to_string(i));
+    EXPECT_GT(store->stats().write_cache_hits, 0u);
+  }
+  EXPECT_EQ(get_text(*open(), "often"), "value 9");
+}
+
+TEST_F(KvOpen, CasNumbersStayUnique) {
+  uint64_t last = 0;
+  for (int round = 0; round < 3; ++round) {
+    std::unique_ptr<KvStore> store = open();
+    const uint64_t cas = put_text(*store, "k", "v").cas;
+    EXPECT_GT(cas, last);
+    last = cas;
+  }
+}
+
+TEST_F(KvOpen, RefusesADamagedSuperblock) {
+  fill();
+  overwrite(path_, 24, "\x01");
+  expect_refused("superblock is damaged");
+}
+
+TEST_F(KvOpen, RefusesAnotherVersion) {
+  fill();
+  overwrite(path_, 8, std::string("\x63\0\0\0\0\0\0\0", 8));
+  expect_refused("format version 99");
+}
+
+TEST_F(KvOpen, RefusesADamagedState) {
+  fill();
+  overwrite(path_, 4096, "damaged");
+  overwrite(path_, 8192, "damaged");
+  expect_refused("state is damaged");
+}
+
+TEST_F(KvOpen, OneDamagedStateIsNoMatter) {
+  fill();
+  overwrite(path_, 4096, "damaged");
+  EXPECT_NE(open(), nullptr);
+}
+
+TEST_F(KvOpen, RefusesAFileOfOthers) {
+  std::ofstream(path_, std::ios::binary) << std::string(1 << 20, 'x');
+  expect_refused("not a key-value store");
+}
+
+TEST_F(KvOpen, RefusesAFileOfOthersThatBeginsWithZeros) {
+  std::ofstream(path_, std::ios::binary)
+      << std::string(20000, '\0') << std::string((1 << 20) - 20000, 'x');
+  expect_refused("not a key-value store");
+}
+
+TEST_F(KvOpen, RefusesAnotherSize) {
+  std::ofstream(path_, std::ios::binary) << "text";
+  expect_refused("4 bytes long, size=1048576 given");
+}
+
+TEST_F(KvOpen, OneStoreAFile) {
+  std::unique_ptr<KvStore> store = open();
+  const auto second = open_kv_store(spec());
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(message(second.status()), HasSubstr("in use by another store"));
+}
+
+TEST_F(KvOpen, DamagedZoneHeadersLoseTheirZonesAndNoMore) {
+  fill();
+  overwrite(path_, 3 * 4096, "damaged");  // the first zone's, where all items are
+  std::unique_ptr<KvStore> store = open();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(get_text(*store, "k" + std::to_string(i)), "");
+  put_text(*store, "k1", "new");
+  EXPECT_EQ(get_text(*store, "k1"), "new");
+}
+
+TEST_F(KvOpen, AVolatileStoreIsEmptyAgain) {
+  fill();
+  EXPECT_EQ(get_text(*open("&durability=volatile"), "k1"), "");
+  EXPECT_EQ(get_text(*open(), "k1"), "");
+}
+
+TEST_F(KvOpen, OtherDurabilitiesReadTheSameFile) {
+  fill();
+  for (const char* durability : {"each", "each_lru", "cache"}) {
+    EXPECT_EQ(get_text(*open(std::string("&durability=") + durability), "k1"), "value");
+  }
+  EXPECT_EQ(get_text(*open("&survives=power"), "k1"), "value");
+}
+
+TEST(KvSpec, SaysWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "nvkv://?size=SIZE"},
+      {"nvkv://", "it is required"},
+      {"nvkv://?size=1", "256"},
+      {"nvkv://?size=1MiB&size=1MiB", "each key at most once"},
+      {"nvkv://?size=1MiB&x=1", "'x' is not a key"},
+      {"nvkv://?size=1MiB&durability=none", "cache, volatile, each, each_lru"},
+      {"nvkv://?size=1MiB&survives=all", "auto, process, power"},
+      {"nvkv://?size=1MiB&medium=tape", "allowed: dram, file:PATH"},
+      {"nvkv://?size=1MiB&medium=modelled:flash", "byte-addressable"},
+      {"nvkv://?size=1MiB&zone=512KiB", "allowed: 3 zones or more"},
+      {"nvkv://?size=1MiB&hot=2", "hot"},
+  };
+  for (const auto& [spec, reason] : cases) {
+    const auto store = open_kv_store(spec);
+    ASSERT_FALSE(store.ok()) << spec;
+    EXPECT_EQ(store.status().code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_THAT(message(store.status()), HasSubstr(reason)) << spec;
+  }
+}
+
+// Zone versions of two bits come round after three cleanings: an item of the first version
+// must not be found when its zone has that version again.
+TEST(KvVersions, AStaleDescriptorNeverComesAlive) {
+  KvConfig config = test::small_config();
+  config.version_bits = 2;
+  config.hot_share = 0;
+  config.write_cache_bytes = 0;
+  std::unique_ptr<KvStore> store =
+      test::make_kv(config, std::make_unique<CrashingMedium>(config.size_bytes));
+  // Values of one size: items of a later round lie exactly where those of earlier ones did.
+  for (int round = 0; round < 400; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      const std::string key = "r" + std::to_string(1000 + round) + std::to_string(i);
+      ASSERT_EQ(
+          put_text(*store, key, std::string(400, static_cast<char>('a' + round % 26))).outcome,
+          KvOutcome::kDone);
+    }
+    for (int old = 0; old + 25 < round; ++old) {
+      const std::string key = "r" + std::to_string(1000 + old) + "0";
+      ASSERT_EQ(get_text(*store, key), "") << "round " << round << ": " << key;
+    }
+  }
+  EXPECT_GT(store->stats().zones_cleaned, 100u);
+  EXPECT_LE(store->stats().items, 150u);
+}
+
+// Likewise where nothing has overwritten the item's bytes meanwhile.
+TEST(KvVersions, WhatWasClearedStaysSoWhenVersionsComeRound) {
+  KvConfig config = test::small_config();
+  config.version_bits = 2;
+  std::unique_ptr<KvStore> store =
+      test::make_kv(config, std::make_unique<CrashingMedium>(config.size_bytes));
+  for (int i = 0; i < 20; ++i) put_text(*store, "k" + std::to_string(i), "value");
+  for (int round = 0; round < 10; ++round) {
+    store->clear();
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_EQ(get_text(*store, "k" + std::to_string(i)), "") << "round " << round;
+    }
+  }
+}
+
+TEST(KvMarks, HoldsTheItemsUsedLast) {
+  std::vector<uint8_t> bytes(10000);
+  KvMarks marks(bytes.data(), bytes.size());
+  marks.set_length(1600);
+  for (uint64_t slot = 0; slot < 10000; ++slot) marks.use(slot);
+  uint64_t hot = 0;
+  for (uint64_t slot = 0; slot < 10000; ++slot) hot += marks.hot(slot);
+  EXPECT_LE(hot, 1600u);
+  EXPECT_GE(hot, 1400u);
+  EXPECT_TRUE(marks.hot(9999));
+  EXPECT_FALSE(marks.hot(0));
+  // Generations' numbers come round; what was used long ago does not.
+  for (int round = 0; round < 50; ++round) {
+    for (uint64_t slot = 5000; slot < 10000; ++slot) marks.use(slot);
+    for (uint64_t slot = 0; slot < 5000; ++slot) ASSERT_FALSE(marks.hot(slot)) << slot;
+  }
+}
+
+}  // namespace
+}  // namespace nvcache

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Real clients against the running server: memccapable, pymemcache; TCP, unix socket, UDP,
+TLS, authentication, metrics; and, where memcached is installed, its answers beside ours.
+
+usage: clients_test.py SERVER
+"""
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from running_server import Server, receive, run
+
+PROGRAM = sys.argv[1]
+LONG = b"k" * 251
+
+
+def check(condition, what=""):
+    if not condition:
+        raise AssertionError(what)
+
+
+def equal(got, wanted):
+    check(got == wanted, f"got {got!r}, wanted {wanted!r}")
+
+
+def memccapable(flag):
+    if shutil.which("memccapable") is None:
+        return "memccapable is not installed"
+    with Server(PROGRAM) as server:
+        result = subprocess.run(["memccapable", "-h", "127.0.0.1", "-p", str(server.port), flag],
+                                capture_output=True, text=True, timeout=120, check=False)
+        check("All tests passed" in result.stdout + result.stderr, result.stdout + result.stderr)
+        equal(result.stdout.count("[pass]") + result.stderr.count("[pass]"), 27)
+
+
+def memccapable_text():
+    return memccapable("-a")
+
+
+def memccapable_binary():
+    return memccapable("-b")
+
+
+def pymemcache_client():
+    try:
+        from pymemcache.client.base import Client
+    except ImportError:
+        # Debian's package, for an interpreter that is not Debian's.
+        sys.path.append("/usr/lib/python3/dist-packages")
+        try:
+            from pymemcache.client.base import Client
+        except ImportError:
+            return "pymemcache is not installed"
+    with Server(PROGRAM) as server:
+        client = Client(("127.0.0.1", server.port), timeout=10)
+        check(client.set("key", b"value", noreply=False))
+        equal(client.get("key"), b"value")
+        value, cas = client.gets("key")
+        equal(value, b"value")
+        check(client.cas("key", b"newer", cas, noreply=False))
+        check(client.cas("key", b"late", cas, noreply=False) is False)
+        equal(client.set_many({f"many{i}": str(i) for i in range(200)}, noreply=False), [])
+        equal(len(client.get_many([f"many{i}" for i in range(300)])), 200)
+        check(client.set("number", b"9", noreply=False))
+        equal(client.incr("number", 3), 12)
+        equal(client.decr("number", 20), 0)
+        check(client.append("key", b"+", noreply=False))
+        check(client.prepend("key", b"-", noreply=False))
+        equal(client.get("key"), b"-newer+")
+        check(client.add("key", b"x", noreply=False) is False)
+        check(client.replace("none", b"x", noreply=False) is False)
+        big = bytes(range(256)) * 3000
+        check(client.set("big", big, noreply=False))
+        equal(client.get("big"), big)
+        check(client.touch("key", 100, noreply=False))
+        check(client.delete("key", noreply=False))
+        check(client.delete("key", noreply=False) is False)
+        client.set("short", b"x", expire=1, noreply=False)
+        deadline = time.time() + 10
+        while client.get("short") is not None:
+            check(time.time() < deadline, "an item of one second stays")
+            time.sleep(0.1)
+        equal(client.stats()[b"cmd_flush"], 0)
+        check(client.flush_all(noreply=False))
+        equal(client.get("many1"), None)
+        check(client.version().startswith(b"1.6."))
+        client.quit()
+    return None
+
+
+def unix_socket():
+    with tempfile.TemporaryDirectory(prefix="nvcached_test_") as folder:
+        path = os.path.join(folder, "socket")
+        with Server(PROGRAM, "-s", path) as server:
+            check("TCP INET" not in server.ports, "TCP is open beside the unix socket")
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(path)
+            client.sendall(b"set a 0 0 1\r\nx\r\nget a\r\n")
+            equal(receive(client, b"END\r\n"), b"STORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n")
+            client.close()
+            equal(os.stat(path).st_mode & 0o777, 0o700)
+        check(not os.path.exists(path), "the socket's file is left behind")
+
+
+def udp():
+    with Server(PROGRAM, "-U", "-1") as server:
+        equal(server.ask(b"set a 0 0 9000\r\n" + b"x" * 9000 + b"\r\n", b"\r\n"), b"STORED\r\n")
+        client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        client.settimeout(10)
+        client.sendto(b"\x12\x34\0\0\0\1\0\0get a\r\n", ("127.0.0.1", server.ports["UDP INET"]))
+        parts = {}
+        while True:
+            datagram = client.recv(65536)
+            check(len(datagram) <= 1400)
+            equal(datagram[:2], b"\x12\x34")
+            parts[int.from_bytes(datagram[2:4], "big")] = datagram[8:]
+            if len(parts) == int.from_bytes(datagram[4:6], "big"):
+                break
+        equal(b"".join(parts[i] for i in range(len(parts))),
+              b"VALUE a 0 9000\r\n" + b"x" * 9000 + b"\r\nEND\r\n")
+
+
+def tls():
+    if shutil.which("openssl") is None:
+        return "openssl is not installed"
+    with tempfile.TemporaryDirectory(prefix="nvcached_test_") as folder:
+        key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-keyout", key, "-out", certificate, "-subj", "/CN=localhost"],
+                       check=True, capture_output=True)
+        with Server(PROGRAM, "-Z", "-o", f"ssl_chain_cert={certificate},ssl_key={key}") as server:
+            context = ssl.create_default_context(cafile=certificate)
+            value = b"0123456789" * 90000
+            with context.wrap_socket(server.connect(), server_hostname="localhost") as client:
+                client.sendall(b"set a 0 0 %d\r\n" % len(value) + value + b"\r\n")
+                equal(receive(client, b"\r\n"), b"STORED\r\n")
+                client.sendall(b"get a\r\n" * 5)
+                wanted = (b"VALUE a 0 %d\r\n" % len(value) + value + b"\r\nEND\r\n") * 5
+                got = b""
+                while len(got) < len(wanted):
+                    part = client.recv(1 << 16)
+                    check(part, "closed")
+                    got += part
+                check(got == wanted, "another value")
+            check(b"STORED" not in server.ask(b"set a 0 0 1\r\nx\r\n"), "served without TLS")
+            # A client that failed at TLS did the others no harm.
+            with context.wrap_socket(server.connect(), server_hostname="localhost") as client:
+                client.sendall(b"mn\r\n")
+                equal(receive(client, b"\r\n"), b"MN\r\n")
+    return None
+
+
+def auth_file():
+    with tempfile.NamedTemporaryFile("w", prefix="nvcached_test_") as file:
+        file.write("ann:secret\nbob:pass word\n")
+        file.flush()
+        with Server(PROGRAM, "-Y", file.name) as server:
+            refused = b"CLIENT_ERROR unauthenticated\r\n"
+            equal(server.ask(b"get a\r\n"), refused)
+            equal(server.ask(b"mg a\r\nversion\r\n"), refused * 2)
+            equal(server.ask(b"set a 0 0 9\r\nann wrong\r\nget a\r\n"),
+                  b"CLIENT_ERROR authentication failure\r\n" + refused)
+            equal(server.ask(b"set a 0 0 10\r\nann secret\r\nget a\r\n"), b"STORED\r\nEND\r\n")
+            equal(server.ask(b"set a 0 0 13\r\nbob pass word\r\nmn\r\n"), b"STORED\r\nMN\r\n")
+            equal(server.ask(b"\x80\x0a" + bytes(22)), b"<closed>")
+
+
+def metrics():
+    with Server(PROGRAM, "--metrics-port", "-1") as server:
+        server.ask(b"set a 0 0 1\r\nx\r\nget a b\r\n", b"END\r\n")
+        address = f"http://127.0.0.1:{server.ports['METRICS']}"
+        text = urllib.request.urlopen(address + "/metrics", timeout=10).read().decode()
+        for line in ("nvcached_get_hits_total 1", "nvcached_get_misses_total 1",
+                     "nvcached_cmd_set_total 1", "nvcached_items 1"):
+            check(line in text.splitlines(), f"{line} is not in {text}")
+        try:
+            urllib.request.urlopen(address + "/etc/passwd", timeout=10)
+            raise AssertionError("another path was answered")
+        except urllib.error.HTTPError as error:
+            equal(error.code, 404)
+
+
+def ends_in_order():
+    server = Server(PROGRAM, "-A")
+    with server.connect() as client:
+        client.sendall(b"set a 0 0 1\r\nx\r\nshutdown\r\n")
+        receive(client, b"<closed>", 10)
+    server.process.wait(20)
+    code, log = server.stop()
+    equal(code, 0)
+    check("shutting down" in log and "1 items kept" in log, log)
+
+
+def delayed_flush():
+    with Server(PROGRAM) as server:
+        equal(server.ask(b"set a 0 0 1\r\nx\r\nflush_all 2\r\nget a\r\n", b"END\r\n"),
+              b"STORED\r\nOK\r\nVALUE a 0 1\r\nx\r\nEND\r\n")
+        deadline = time.time() + 20
+        while server.ask(b"get a\r\n", b"END\r\n") != b"END\r\n":
+            check(time.time() < deadline, "the flush does not come")
+            time.sleep(0.2)
+
+
+# Requests whose answers are compared with memcached's, each on a connection of its own and
+# all on one pair of servers. What differs for good reason is put right by `alike`.
+REQUESTS = [
+    b"set a 5 0 2\r\nhi\r\nget a\r\ngets a\r\nmg a s v t f k q h Oabc\r\nmg a\r\nmg a q\r\nmn\r\n",
+    b"mg nope q\r\nmg nope k Oa\r\nmn\r\n",
+    b"mg viv N30 v t\r\nmg viv N30 v\r\nms viv 1 T0\r\nx\r\nmg viv v\r\n",
+    b"set r 0 10 1\r\nx\r\nmg r R30 v\r\nmg r R30 v\r\nmg r v\r\n",
+    b"set st 0 0 1\r\nx\r\nmd st I T30\r\nmg st v t s\r\nmg st v\r\nms st 1 C1 I\r\ny\r\n"
+    b"mg st v\r\nms st 1\r\nz\r\nmg st v\r\n",
+    b"ms a 2 T0 F5 k Ozz\r\nab\r\nmg a f v\r\nms a 1 ME k Oz\r\nx\r\nms a 2 MA\r\ncd\r\n"
+    b"ms a 2 MP\r\nef\r\nmg a v\r\nms a 1 MR q\r\nz\r\nms zzz 1 MR q\r\nz\r\nms a 1 MX\r\nx\r\n"
+    b"ms a 1 Mset\r\nx\r\nmn\r\n",
+    b"ms a 2 q k\r\nab\r\nmd a q\r\nmd a q\r\nmd a k Oz\r\nmn\r\n",
+    b"set n 0 0 2\r\n10\r\nma n v t\r\nma n D5 v\r\nma n MD D100 v\r\nma n q\r\nma nn\r\n"
+    b"ma nn N60 J7 v t\r\nma nn q v\r\nma nn M+ Dx\r\nma nn Mq\r\nma nnn q k Oz\r\n"
+    b"ma nn k Oz\r\nset t 0 0 1\r\nx\r\nma t\r\n",
+    b"mg Zm9v b k v\r\nms Zm9v 2 b k\r\nhi\r\nmg Zm9v b k v\r\nget foo\r\n",
+    b"get " + LONG + b"\r\n", b"set " + LONG + b" 0 0 2\r\nhi\r\nversion\r\n",
+    b"set a 0 0 2000000\r\n" + b"x" * 2000000 + b"\r\nmn\r\nget a\r\n",
+    b"ms a 2000000\r\n" + b"x" * 2000000 + b"\r\nmn\r\n",
+    b"set a 0 0 2\r\nhix\r\nmn\r\n", b"set a 0 0 2\r\nhixxxx\r\nmn\r\n", b"x" * 3000,
+    b"x" * 2000 + b"\r\nmn\r\n", b"delete " + LONG + b"\r\n", b"incr " + LONG + b" 1\r\n",
+    b"touch " + LONG + b" 1\r\n", b"mg " + LONG + b" v\r\n",
+    b"ms " + LONG + b" 2\r\nhi\r\nmn\r\n",
+    b"set a abc 0 2\r\nhi\r\nmn\r\n", b"set a 0 abc 2\r\nhi\r\nmn\r\n",
+    b"set a -1 0 2\r\nhi\r\nmn\r\n", b"set a 0 0 -1\r\n", b"set a 0 0\r\n",
+    b"cas a 0 0 2 x\r\nhi\r\nmn\r\n", b"cas a 0 0 2\r\nhi\r\n",
+    b"set a 0 0 3\r\nabc\r\nincr a 1\r\nset a 0 0 21\r\n111111111111111111111\r\nincr a 1\r\n"
+    b"set a 0 0 20\r\n18446744073709551615\r\nincr a 1\r\nincr a -1\r\nincr a x\r\n",
+    b"gat\r\n", b"gat abc a\r\n", b"gat 0\r\n", b"touch a abc\r\n", b"touch a\r\n",
+    b"set a 0 -1 1\r\nx\r\nget a\r\n", b"set g 3 0 1\r\nx\r\ngat 100 g nope\r\nmg g t\r\n",
+    b"ms a abc\r\nmn\r\n", b"ms a 2 Tabc\r\nhi\r\nmn\r\n", b"ms a 2 Cx\r\nhi\r\nmn\r\n",
+    b"ms a 2 z\r\nhi\r\nmn\r\n", b"ms a 2\r\nhixx\r\nmn\r\n", b"mg a O" + b"x" * 33 + b"\r\n",
+    b"mg\r\n", b"ma\r\n", b"md\r\n", b"ms\r\n", b"me\r\n", b"mg a T\r\nmg a Tx\r\nmg a N\r\n",
+    b"delete a\r\nmd a C1\r\nset a 0 0 1\r\nx\r\nmd a C1\r\nms a 1 C1\r\nx\r\n"
+    b"ms nokey 1 C1\r\nx\r\nma a C1\r\nmd a C0\r\n",
+    b"set c 0 0 1\r\n1\r\nms c 1 C18446744073709551615 I\r\n2\r\nmg c v\r\n",
+    b"set a 0 0 1\r\nx\r\nget  a\r\n get a\r\nGET a\r\nget a\nget a\tb\r\n", b"\r\n", b"\n",
+    b"set n 0 0 1\r\n1\r\nappend n 0 0 1\r\nx\r\nprepend nope 0 0 1\r\nx\r\n",
+    b"verbosity a b c\r\n", b"verbosity x\r\n", b"verbosity\r\n", b"verbosity 0\r\n",
+    b"add q 0 0 1 noreply\r\nx\r\nset q 0 0 1 noreply\r\nxy\r\nmn\r\n",
+    b"set a 0 0 1 bogus\r\nx\r\n", b"get a a a\r\nget a " + LONG + b" a\r\n",
+    b"stats detail on\r\nset fo:a 0 0 1\r\nx\r\nget fo:a fo:b\r\ndelete fo:a\r\n"
+    b"stats detail dump\r\nstats detail off\r\nstats detail\r\n",
+    b"stats reset\r\n", b"stats bogus\r\n", b"mg n E5 b\r\n",
+    b"flush_all 1 2 3\r\n", b"flush_all abc\r\n", b"shutdown\r\n", b"mn foo\r\n",
+    b"ms foo 2 b\r\nhi\r\nmn\r\n", b"ms a S2\r\nhi\r\nmn\r\n", b"mg a v L1 P2\r\n",
+    b"md a x\r\n", b"ma a x\r\n", b"decr nope 1\r\ntouch nope 1\r\ndelete nope\r\n",
+    b"delete a 0\r\n", b"delete a 5\r\n", b"delete\r\n", b"get\r\n", b"gets\r\n", b"incr\r\n",
+    b"get " + b"a " * 3000 + b"\r\n", b"cas a 0 0 1 99999\r\nx\r\ncas none 0 0 1 1\r\nx\r\n",
+    b"set k" + b"x" * 249 + b" 0 0 1\r\ny\r\nget k" + b"x" * 249 + b"\r\n",
+    b"set e 0 0 0\r\n\r\nget e\r\nflush_all\r\nget e\r\n", b"quit\r\n", b"quit now\r\nmn\r\n",
+]
+
+
+def alike(answer):
+    answer = re.sub(rb"VERSION \S+", b"VERSION V", answer)
+    return re.sub(rb"(VALUE \S+ \d+ \d+) \d+", rb"\1 CAS", answer)
+
+
+def same_answers_as_memcached():
+    memcached = shutil.which("memcached")
+    if memcached is None:
+        return "memcached is not installed"
+    different = []
+    with Server(PROGRAM) as ours, Server(memcached) as theirs:
+        for request in REQUESTS:
+            got, wanted = alike(ours.ask(request)), alike(theirs.ask(request))
+            if got != wanted:
+                different.append(f"{request[:120]!r}:\n   got    {got[:300]!r}\n"
+                                 f"   wanted {wanted[:300]!r}")
+    if different:
+        print("\n".join(different))
+    check(not different, f"{len(different)} of {len(REQUESTS)} requests are answered differently")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(run([memccapable_text, memccapable_binary, pymemcache_client, unix_socket, udp, tls,
+                  auth_file, metrics, ends_in_order, delayed_flush, same_answers_as_memcached]))

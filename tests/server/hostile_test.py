@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Hostile clients over real sockets: each gets an error or is closed, memory stays bounded,
+and another client is served all the while.
+
+usage: hostile_test.py SERVER
+The seed of the random bytes is printed; NVCACHE_TEST_SEED replays it.
+"""
+import os
+import random
+import resource
+import socket
+import struct
+import sys
+import time
+
+from running_server import Server, receive, run
+
+PROGRAM = sys.argv[1]
+SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
+
+
+def check(condition, what=""):
+    if not condition:
+        raise AssertionError(what)
+
+
+def others_are_served(server):
+    answer = server.ask(b"set other 0 0 2\r\nhi\r\nget other\r\n", b"END\r\n")
+    check(answer == b"STORED\r\nVALUE other 0 2\r\nhi\r\nEND\r\n", answer)
+
+
+def send_all_or_closed(client, data):
+    try:
+        client.sendall(data)
+        return True
+    except OSError:
+        return False
+
+
+def endless_line():
+    with Server(PROGRAM) as server:
+        for start in (b"", b"set ", b"get", b"stats ", b"mg ", b"\x80" * 3, b"ms a "):
+            with server.connect() as client:
+                for _ in range(2000):
+                    if not send_all_or_closed(client, (start + b"y" * 65536)[:65536]):
+                        break
+                    start = b""
+                else:
+                    raise AssertionError("128 MiB without a newline were taken")
+        others_are_served(server)
+
+
+def endless_get():
+    """Any number of keys may follow a get; they must not gather in memory."""
+    with Server(PROGRAM) as server:
+        before = server.rss_kb()
+        with server.connect() as client:
+            client.sendall(b"get")
+            for _ in range(400):
+                client.sendall(b" key" * 16384)
+            client.sendall(b"\r\nmn\r\n")
+            check(receive(client, b"MN\r\n") == b"END\r\nMN\r\n")
+        check(server.rss_kb() - before < 8192, "memory grew with the line")
+        others_are_served(server)
+
+
+def slow_reader():
+    """Asks for far more than it reads."""
+    with Server(PROGRAM) as server:
+        server.ask(b"set big 0 0 1000000\r\n" + b"x" * 1000000 + b"\r\n", b"STORED\r\n")
+        before = server.rss_kb()
+        clients = []
+        for request in (b"get big\r\n" * 3000, b"get" + b" big" * 3000 + b"\r\n",
+                        b"\x80\0\0\3\0\0\0\0\0\0\0\3" + bytes(12) + b"big"):
+            client = server.connect()
+            client.settimeout(1)
+            try:
+                for _ in range(200):
+                    client.sendall(request)
+            except socket.timeout:
+                pass
+            clients.append(client)
+        check(server.rss_kb() - before < 32768, f"grew by {server.rss_kb() - before} kB")
+        others_are_served(server)
+        # The first of them begins to read, and gets all of it in order.
+        got = b""
+        clients[0].settimeout(20)
+        while len(got) < 20_000_000:
+            got += clients[0].recv(1 << 20)
+        record = b"VALUE big 0 1000000\r\n" + b"x" * 1000000 + b"\r\nEND\r\n"
+        check(got == (record * 21)[:len(got)], "another answer")
+        for client in clients:
+            client.close()
+        others_are_served(server)
+
+
+def values_that_never_come():
+    """Announcing a value must not cost its memory."""
+    with Server(PROGRAM, "-I", "16m", "-m", "256") as server:
+        before = server.rss_kb()
+        clients = []
+        for _ in range(300):
+            client = server.connect()
+            client.sendall(b"set a 0 0 16000000\r\nx")
+            clients.append(client)
+        others_are_served(server)
+        check(server.rss_kb() - before < 16384, f"grew by {server.rss_kb() - before} kB")
+        for client in clients:
+            client.close()
+
+
+def too_large():
+    with Server(PROGRAM) as server:
+        with server.connect() as client:
+            client.sendall(b"set a 0 0 1\r\nx\r\nset a 0 0 30000000\r\n")
+            for _ in range(30):
+                client.sendall(b"y" * 1000000)
+            client.sendall(b"\r\nget a\r\n")
+            answer = receive(client, b"END\r\n")
+        check(answer == b"STORED\r\nSERVER_ERROR object too large for cache\r\nEND\r\n", answer)
+        header = struct.pack(">BBHBBHIIQ", 0x80, 1, 1, 8, 0, 0, 9 + 5000000, 7, 0)
+        with server.connect() as client:
+            client.sendall(header + bytes(8) + b"a" + b"y" * 5000000)
+            client.sendall(b"\x80\x0a" + bytes(22))
+            answer = receive(client, b"\x81\x0a" + bytes(22))
+        check(answer[6:8] == b"\0\3", answer[:24])
+        others_are_served(server)
+
+
+def bad_frames():
+    random.seed(SEED)
+    good = struct.pack(">BBHBBHIIQ", 0x80, 0, 1, 0, 0, 0, 1, 0, 0) + b"k"
+    with Server(PROGRAM) as server:
+        for key, extras, body in ((0, 0, 0), (65535, 0, 65535), (1, 255, 0), (10, 4, 3),
+                                  (1, 0, 0xffffffff), (300, 0, 300)):
+            for opcode in range(256):
+                frame = struct.pack(">BBHBBHIIQ", 0x80, opcode, key, extras, 0, 0, body, 0, 0)
+                with server.connect() as client:
+                    send_all_or_closed(client, frame + b"z" * min(body, 1000))
+        for _ in range(1000):
+            frame = bytearray(good * 3)
+            for _ in range(random.randrange(1, 8)):
+                frame[random.randrange(len(frame))] = random.randrange(256)
+            with server.connect() as client:
+                send_all_or_closed(client, bytes(frame[:random.randrange(1, len(frame) + 1)]))
+        others_are_served(server)
+
+
+def random_bytes():
+    random.seed(SEED)
+    words = [b"get", b"set", b"mg", b"ms", b"ma", b"md", b"gat", b" ", b"\r\n", b"\n", b"0", b"-1",
+             b"99999999999999999999", b"noreply", b"k", b"v", b"T", b"C1", b"S9", b"stats",
+             b"\0", b"\x80", b"b", b"N30", b"MA", b"incr", b"flush_all", b"touch", b"1"]
+    with Server(PROGRAM) as server:
+        for _ in range(1500):
+            data = b"".join(random.choice(words) + random.choice([b" ", b"", b"\r\n"])
+                            for _ in range(random.randrange(1, 60)))
+            with server.connect() as client:
+                send_all_or_closed(client, data)
+        others_are_served(server)
+
+
+def half_requests():
+    request = b"set a 0 0 5\r\nhello\r\nget a\r\nmg a v\r\nincr a 1\r\n"
+    with Server(PROGRAM) as server:
+        with server.connect() as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for i in range(len(request)):
+                client.sendall(request[i:i + 1])
+                time.sleep(0.001)
+            answer = receive(client, b"value\r\n")
+        check(answer == b"STORED\r\nVALUE a 0 5\r\nhello\r\nEND\r\nVA 5\r\nhello\r\n"
+              b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", answer)
+        for i in range(len(request)):
+            with server.connect() as client:
+                client.sendall(request[:i])
+        others_are_served(server)
+
+
+def idle_connections():
+    count = 3000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < count + 200:
+        return f"only {hard} files may be open"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count + 200), hard))
+    with Server(PROGRAM, "-c", str(count + 100)) as server:
+        before = server.rss_kb()
+        clients = [server.connect() for _ in range(count)]
+        for client in clients[::100]:
+            client.sendall(b"mn\r\n")
+            check(receive(client, b"\r\n") == b"MN\r\n")
+        check((server.rss_kb() - before) * 1024 < count * 4096,
+              f"{(server.rss_kb() - before) * 1024 / count:.0f} bytes each")
+        others_are_served(server)
+        for client in clients:
+            client.close()
+    return None
+
+
+def too_many_connections():
+    with Server(PROGRAM, "-c", "10") as server:
+        clients = [server.connect() for _ in range(10)]
+        for client in clients:
+            client.sendall(b"mn\r\n")
+            check(receive(client, b"\r\n") == b"MN\r\n")
+        with server.connect() as client:
+            check(receive(client) == b"ERROR Too many open connections\r\n<closed>")
+        clients.pop().close()
+        deadline = time.time() + 10
+        while b"MN" not in server.ask(b"mn\r\n"):
+            check(time.time() < deadline, "the place of a closed connection stays taken")
+        for client in clients:
+            client.close()
+
+
+def idle_timeout():
+    with Server(PROGRAM, "-o", "idle_timeout=1") as server:
+        with server.connect() as client:
+            check(receive(client, b"<closed>", 10) == b"<closed>")
+        others_are_served(server)
+        check(b"STAT idle_kicks 1\r\n" in server.ask(b"stats\r\n", b"END\r\n"))
+
+
+def refused_options():
+    for options in (["-o", "nonsense=1"], ["-p", "70000"], ["-t", "0"], ["-I", "1"], ["-S"],
+                    ["--nonsense"], ["stray"], ["-Z"], ["-Y", "/nonexistent"], ["-B", "telnet"],
+                    ["-p"]):
+        try:
+            with Server(PROGRAM, *options, port=False):
+                raise AssertionError(f"{options} were taken")
+        except RuntimeError as error:
+            check("ended with 64" in str(error), error)
+
+
+if __name__ == "__main__":
+    print(f"seed {SEED}")
+    sys.exit(run([endless_line, endless_get, slow_reader, values_that_never_come, too_large,
+                  bad_frames, random_bytes, half_requests, idle_connections, too_many_connections,
+                  idle_timeout, refused_options]))

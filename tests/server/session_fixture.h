@@ -1,0 +1,77 @@
+// A session over a store in memory, fed with text as a connection feeds it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "server/input.h"
+#include "server/memory_store.h"
+#include "server/session.h"
+
+namespace nvcache::server {
+
+class SessionFixture {
+ public:
+  explicit SessionFixture(const Settings& settings = make_settings())
+      : store([this] { return now_s; }),
+        service(store, settings, [this] { return now_s; }),
+        counters(service.new_counters()) {}
+
+  static Settings make_settings() {
+    Settings settings;
+    settings.version = "1.6.18-test";
+    settings.trace_bits = 10;
+    return settings;
+  }
+
+  // Answers of a new connection that sends this.
+  std::string ask(std::string_view request) { return ask_in_parts({&request, 1}); }
+
+  // The same, received in these parts; what ends the connection ends the answer.
+  std::string ask_in_parts(std::span<const std::string_view> parts) {
+    Session session(service, counters);
+    Input input;
+    Output output;
+    std::string answers;
+    for (const std::string_view part : parts) {
+      receive(input, part);
+      for (;;) {
+        const Turn turn = session.turn(input.unread(), output);
+        input.consume(turn.used);
+        if (turn.next == Turn::kClose) return answers + output.text() + "<closed>";
+        if (turn.next == Turn::kFull || output.size() > Session::kFullOutputBytes) {
+          answers += output.text();
+          output.clear();
+          continue;
+        }
+        if (turn.next == Turn::kMore) break;
+      }
+    }
+    return answers + output.text();
+  }
+
+  uint64_t count(Count what) const { return service.totals()[static_cast<size_t>(what)]; }
+  void pass_time(uint32_t seconds) {
+    now_s += seconds;
+    service.tick();
+  }
+
+  uint32_t now_s = 1'700'000'000;
+  MemoryStore store;
+  Service service;
+  Counters& counters;
+
+ private:
+  static void receive(Input& input, std::string_view part) {
+    while (!part.empty()) {
+      const auto [to, room] = input.room(0);
+      const size_t bytes = std::min(room, part.size());
+      part.copy(to, bytes);
+      input.filled(bytes);
+      part.remove_prefix(bytes);
+    }
+  }
+};
+
+}  // namespace nvcache::server

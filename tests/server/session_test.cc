@@ -1,0 +1,262 @@
+// What requests mean: memcached's semantics over any KvStore.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "server/options.h"
+#include "server/session_fixture.h"
+#include "server/stats_report.h"
+
+namespace nvcache::server {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Items, ExpireRelativeAbsoluteAndAtOnce) {
+  SessionFixture fixture;
+  fixture.ask("set relative 0 10 1\r\nx\r\n");
+  fixture.ask("set absolute 0 " + std::to_string(fixture.now_s + 20) + " 1\r\nx\r\n");
+  fixture.ask("set past 0 " + std::to_string(fixture.now_s - 1) + " 1\r\nx\r\n");
+  fixture.ask("set never 0 0 1\r\nx\r\nset gone 0 -1 1\r\nx\r\n");
+  const auto there = [&](std::string_view key) {
+    return fixture.ask("mg " + std::string(key) + "\r\n") == "HD\r\n";
+  };
+  EXPECT_TRUE(there("relative"));
+  EXPECT_TRUE(there("absolute"));
+  EXPECT_FALSE(there("past"));
+  EXPECT_FALSE(there("gone"));
+  fixture.pass_time(10);
+  EXPECT_FALSE(there("relative"));
+  EXPECT_TRUE(there("absolute"));
+  fixture.pass_time(10);
+  EXPECT_FALSE(there("absolute"));
+  EXPECT_TRUE(there("never"));
+}
+
+TEST(Items, CompareAndSwap) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 1\r\nx\r\n");
+  const std::string cas = std::to_string(fixture.store.get("a").meta().cas);
+  EXPECT_EQ(fixture.ask("cas a 0 0 1 " + cas + "\r\ny\r\n"), "STORED\r\n");
+  EXPECT_EQ(fixture.ask("cas a 0 0 1 " + cas + "\r\nz\r\n"), "EXISTS\r\n");
+  EXPECT_EQ(fixture.ask("cas a 0 0 1 0\r\nz\r\n"), "EXISTS\r\n");
+  EXPECT_EQ(fixture.ask("cas none 0 0 1 1\r\nz\r\n"), "NOT_FOUND\r\n");
+  EXPECT_EQ(fixture.count(Count::kCasHits), 1u);
+  EXPECT_EQ(fixture.count(Count::kCasBadval), 2u);
+  EXPECT_EQ(fixture.count(Count::kCasMisses), 1u);
+}
+
+TEST(Items, CountingWrapsUpwardsAndStopsAtNought) {
+  SessionFixture fixture;
+  fixture.ask("set n 7 0 20\r\n18446744073709551615\r\n");
+  EXPECT_EQ(fixture.ask("incr n 3\r\n"), "2\r\n");
+  EXPECT_EQ(fixture.ask("decr n 3\r\n"), "0\r\n");
+  EXPECT_EQ(fixture.ask("get n\r\n"), "VALUE n 7 1\r\n0\r\nEND\r\n");
+  fixture.ask("set text 0 0 2\r\n1a\r\n");
+  EXPECT_THAT(fixture.ask("incr text 1\r\n"), HasSubstr("non-numeric"));
+}
+
+TEST(Items, AppendingKeepsFlagsAndTimeAndRespectsTheLimit) {
+  SessionFixture fixture;
+  fixture.ask("set a 9 100 3\r\nabc\r\n");
+  EXPECT_EQ(fixture.ask("append a 1 0 1\r\n>\r\nprepend a 1 0 1\r\n<\r\n"), "STORED\r\nSTORED\r\n");
+  EXPECT_EQ(fixture.ask("mg a f t v\r\n"), "VA 5 f9 t100\r\n<abc>\r\n");
+  const std::string half(600'000, 'x');
+  fixture.ask("set big 0 0 600000\r\n" + half + "\r\n");
+  EXPECT_EQ(fixture.ask("append big 0 0 600000\r\n" + half + "\r\n"),
+            "SERVER_ERROR object too large for cache\r\n");
+  EXPECT_EQ(fixture.ask("mg big s\r\n"), "HD s600000\r\n");
+}
+
+TEST(Items, AValueThatCouldNotBeStoredTakesTheOlderOneAway) {
+  for (const KvOutcome outcome : {KvOutcome::kNoSpace, KvOutcome::kTooLarge}) {
+    SessionFixture fixture;
+    fixture.ask("set a 0 0 1\r\nx\r\n");
+    fixture.store.refuse_puts(outcome);
+    EXPECT_THAT(fixture.ask("set a 0 0 1\r\ny\r\n"), HasSubstr("SERVER_ERROR"));
+    EXPECT_EQ(fixture.ask("get a\r\n"), "END\r\n");
+  }
+}
+
+TEST(Items, ManyClientsCountWithoutLosingOne) {
+  SessionFixture fixture;
+  fixture.ask("set n 0 0 1\r\n0\r\nset text 0 0 1\r\n.\r\n");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        EXPECT_EQ(fixture.service.items().arithmetic("n", {}).status, ItemStatus::kOk);
+        char one[2] = {'+', 0};
+        StoreRequest append;
+        append.mode = StoreMode::kAppend;
+        EXPECT_EQ(fixture.service.items().store("text", Received(one, 1), append).status,
+                  ItemStatus::kOk);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fixture.ask("get n\r\n"), "VALUE n 0 4\r\n2000\r\nEND\r\n");
+  EXPECT_EQ(fixture.ask("mg text s\r\n"), "HD s2001\r\n");
+}
+
+TEST(Flush, NowAndLater) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 1\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("flush_all 5\r\nget a\r\n"), "OK\r\nVALUE a 0 1\r\nx\r\nEND\r\n");
+  fixture.pass_time(4);
+  EXPECT_THAT(fixture.ask("get a\r\n"), HasSubstr("VALUE"));
+  fixture.pass_time(1);
+  EXPECT_EQ(fixture.ask("get a\r\n"), "END\r\n");
+  EXPECT_EQ(fixture.ask("set a 0 0 1\r\nx\r\nflush_all\r\nget a\r\n"), "STORED\r\nOK\r\nEND\r\n");
+  Settings settings = SessionFixture::make_settings();
+  settings.flush_enabled = false;
+  SessionFixture guarded(settings);
+  EXPECT_EQ(guarded.ask("set a 0 0 1\r\nx\r\nflush_all\r\nmg a\r\n"),
+            "STORED\r\nCLIENT_ERROR flush_all not allowed\r\nHD\r\n");
+}
+
+TEST(Meta, OneClientWinsTheRightToMakeAStaleValueAnew) {
+  SessionFixture fixture;
+  EXPECT_EQ(fixture.ask("ms a 1\r\nx\r\nmd a I T30\r\n"), "HD\r\nHD\r\n");
+  EXPECT_EQ(fixture.ask("mg a v t\r\n"), "VA 1 t30 X W\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg a v\r\n"), "VA 1 Z X\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1\r\ny\r\nmg a v\r\n"), "HD\r\nVA 1\r\ny\r\n");
+}
+
+TEST(Meta, StaleOutlivesTheServerThatMarkedIt) {
+  SessionFixture fixture;
+  fixture.ask("ms a 1\r\nx\r\nmd a I\r\n");
+  Service restarted(fixture.store, SessionFixture::make_settings(), [&] { return fixture.now_s; });
+  EXPECT_TRUE(restarted.items().get("a").stale);
+}
+
+TEST(Meta, AnOlderCasWithInvalidateStoresAStaleValue) {
+  SessionFixture fixture;
+  fixture.ask("ms a 1\r\n1\r\nms a 1\r\n2\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C1\r\n3\r\n"), "EX\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C1 I\r\n3\r\nmg a v\r\n"), "HD\r\nVA 1 X W\r\n3\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C999 I\r\n4\r\n"), "EX\r\n");
+}
+
+TEST(Meta, VivifyAndRecacheHaveOneWinner) {
+  SessionFixture fixture;
+  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 W\r\n\r\n");
+  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 Z\r\n\r\n");
+  fixture.ask("ms b 1 T100\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg b R50\r\n"), "HD\r\n");
+  fixture.pass_time(60);
+  EXPECT_EQ(fixture.ask("mg b R50\r\nmg b R50\r\n"), "HD W\r\nHD Z\r\n");
+}
+
+TEST(Meta, HitBeforeAndLastAccess) {
+  SessionFixture fixture;
+  fixture.ask("ms a 1\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg a h l u\r\n"), "HD h0 l0\r\n");
+  fixture.pass_time(7);
+  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h0 l7\r\n");
+  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h1 l0\r\n");
+  EXPECT_THAT(fixture.ask("me a\r\n"), HasSubstr("ME a exp=-1 la=0 cas=1 fetch=yes"));
+}
+
+TEST(Stats, CountWhatHappened) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 1\r\nx\r\nget a b\r\ntouch a 9\r\ntouch b 9\r\nincr b 1\r\ndelete b\r\n");
+  const std::string stats = fixture.ask("stats\r\n");
+  for (const std::string_view line :
+       {"cmd_get 2", "cmd_set 1", "get_hits 1", "get_misses 1", "cmd_touch 2", "touch_hits 1",
+        "touch_misses 1", "incr_misses 1", "delete_misses 1", "curr_items 1", "threads 4"}) {
+    EXPECT_THAT(stats, HasSubstr("STAT " + std::string(line) + "\r\n"));
+  }
+  EXPECT_EQ(fixture.ask("stats reset\r\n"), "RESET\r\n");
+  EXPECT_THAT(fixture.ask("stats\r\n"), HasSubstr("STAT cmd_get 0\r\n"));
+  EXPECT_THAT(fixture.ask("stats settings\r\n"), HasSubstr("STAT item_size_max 1048576\r\n"));
+  EXPECT_THAT(fixture.ask("stats items\r\n"), HasSubstr("STAT items:1:number 1\r\n"));
+  EXPECT_THAT(fixture.ask("stats slabs\r\n"), HasSubstr("STAT active_slabs 1\r\n"));
+}
+
+TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
+  Settings settings = SessionFixture::make_settings();
+  settings.auth_file = "/nonexistent/users";
+  SessionFixture fixture(settings);
+  EXPECT_FALSE(fixture.service.load_auth_file().ok());
+  EXPECT_EQ(fixture.ask("set a 0 0 1\r\n \r\nget a\r\n"),
+            "CLIENT_ERROR authentication failure\r\nCLIENT_ERROR unauthenticated\r\n");
+  EXPECT_EQ(fixture.ask("set a 0 0 5000\r\n"), "CLIENT_ERROR unauthenticated\r\n<closed>");
+  EXPECT_EQ(fixture.ask("\x80"), "<closed>");
+}
+
+TEST(Options, MeanWhatTheyMeanToMemcached) {
+  const auto options = parse_options({"-p",
+                                      "1234",
+                                      "-m",
+                                      "128",
+                                      "-I",
+                                      "2m",
+                                      "-c",
+                                      "77",
+                                      "-t2",
+                                      "-vv",
+                                      "-s",
+                                      "/tmp/x",
+                                      "-a",
+                                      "770",
+                                      "-F",
+                                      "-A",
+                                      "--listen=::1",
+                                      "-o",
+                                      "idle_timeout=9,hashpower=20",
+                                      "--durability",
+                                      "each"});
+  ASSERT_TRUE(options.ok()) << options.status();
+  const Settings& settings = options->settings;
+  EXPECT_EQ(settings.port, 1234);
+  EXPECT_EQ(settings.memory_bytes, 128u << 20);
+  EXPECT_EQ(settings.max_item_bytes, 2u << 20);
+  EXPECT_EQ(settings.max_connections, 77);
+  EXPECT_EQ(settings.threads, 2);
+  EXPECT_EQ(settings.verbosity, 2);
+  EXPECT_EQ(settings.unix_mask, 0770u);
+  EXPECT_FALSE(settings.flush_enabled);
+  EXPECT_TRUE(settings.shutdown_command);
+  EXPECT_EQ(settings.listen, "::1");
+  EXPECT_EQ(settings.idle_timeout_s, 9u);
+  EXPECT_THAT(options->ignored, testing::ElementsAre("-o hashpower"));
+}
+
+TEST(Options, NameWhatIsWrongAndWhatIsAllowed) {
+  const auto message = [](std::vector<std::string> arguments) {
+    const auto options = parse_options(arguments);
+    return options.ok() ? std::string("taken") : std::string(options.status().message());
+  };
+  EXPECT_THAT(message({"-p", "x"}), HasSubstr("-p: 'x' given; allowed: -1 to 65535"));
+  EXPECT_THAT(message({"-o", "nonsense"}), HasSubstr("illegal suboption 'nonsense'"));
+  EXPECT_THAT(message({"-I", "1g"}), HasSubstr("128m"));
+  EXPECT_THAT(message({"-I", "40m"}), HasSubstr("half of -m"));
+  EXPECT_THAT(message({"--what"}), HasSubstr("--what"));
+  EXPECT_THAT(message({"-p"}), HasSubstr("needs a value"));
+}
+
+TEST(Options, MakeAStoreSpecification) {
+  auto options = parse_options({"--medium", "file:/a b&c", "-m", "1GiB", "--durability", "each"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(store_spec_of(*options),
+            "nvkv://?size=1073741824&medium=file:/a%20b%26c&durability=each");
+  options = parse_options({"--medium", "dram", "-I", "8m", "-m", "64"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_THAT(store_spec_of(*options), HasSubstr("&zone=16777216"));
+}
+
+TEST(Metrics, AreInThePrometheusFormat) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 1\r\nx\r\nget a\r\n");
+  const std::string text = prometheus_metrics(fixture.service);
+  EXPECT_THAT(text,
+              HasSubstr("# TYPE nvcached_get_hits_total counter\nnvcached_get_hits_total 1\n"));
+  EXPECT_THAT(text, HasSubstr("nvcached_items 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\r")));
+}
+
+}  // namespace
+}  // namespace nvcache::server

@@ -1,0 +1,485 @@
+// `nvcache bench profile` and `bench hybrid`: wrong command lines, the servers and their
+// costs, what is planned, the figures, and small runs on the real RocksDB.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "CLI/CLI.hpp"
+#include "base/clock.h"
+#include "cli/bench/hybrid/figures.h"
+#include "cli/bench/hybrid/hybrid_command.h"
+#include "cli/bench/hybrid/hybrid_run.h"
+#include "cli/bench/hybrid/paper_facts.h"
+#include "cli/bench/hybrid/servers.h"
+#include "cli/bench/paper/paper_tables.h"
+#include "cli/bench/profile_command.h"
+#include "cli/bench/profile_files.h"
+#include "cli/bench/profile_folder.h"
+#include "cli/bench/profile_store.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/report/html.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache {
+namespace {
+
+namespace fs = std::filesystem;
+using hybrid::Options;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kTiered[] =
+    "tiered://?policy=dram_first&dram=512KiB&tier=(size=4MiB,medium=modelled:optane)";
+
+bool has_rocksdb() { return !absl::IsUnimplemented(check_store("lru:size=1MiB", "disk")); }
+
+Options options_for(std::set<int> figures, std::set<int> tables) {
+  Options options;
+  options.figures = std::move(figures);
+  options.tables = std::move(tables);
+  for (const char* name : {"whatsapp", "tectonic", "laser"}) {
+    options.workloads.push_back(find_workload_profile(name).value());
+  }
+  options.command = "test";
+  return options;
+}
+
+// ---- Servers and plans ----
+
+TEST(HybridServersTest, CostsAreThoseOfTable4) {
+  ASSERT_EQ(hybrid::servers().size(), 5u);
+  for (const hybrid::Server& server : hybrid::servers()) {
+    // Rounded to two digits as printed.
+    EXPECT_NEAR(hybrid::computed_cost(server), server.cost, 0.005) << server.name;
+    if (server.name == hybrid::kTwoSockets) continue;
+    const std::string id = "cost-1p-" + std::string(server.name);
+    EXPECT_EQ(hybrid::paper_number(id), server.cost) << id;
+    EXPECT_EQ(hybrid::paper_value("dram-cache-" + std::string(server.name)),
+              fmt::format("{:g} / {:g}", server.dram_cache_gb, server.scm_cache_gb));
+  }
+  // 6.4: 23% more cost than 64-0; 43% - 48% of savings are 1 minus Table 5.
+  EXPECT_NEAR(hybrid::find_server("32-256").cost / hybrid::find_server("64-0").cost, 1.23, 0.005);
+  EXPECT_NEAR(hybrid::find_server("32-256").cost / 0.93, 0.57, 0.005);
+  EXPECT_NEAR(hybrid::find_server("32-256").cost / 1.02, 0.52, 0.005);
+  EXPECT_NEAR(hybrid::find_server("64-0").cost / 0.60, 0.72, 0.005);
+  EXPECT_NEAR(hybrid::find_server("64-0").cost / 0.50, 0.86, 0.005);
+}
+
+TEST(HybridServersTest, CachesAreScaledAlike) {
+  const Options options = options_for({9}, {});
+  const auto spec = [&](const char* server, std::string_view policy) {
+    return hybrid::cache_spec(options, hybrid::find_server(server),
+                              *hybrid::find_policy(policy).value());
+  };
+  EXPECT_EQ(spec("64-0", hybrid::kDramOnly), "lru:size=81920KiB,shards=4");
+  EXPECT_EQ(spec("32-256", "scm_first_6"),
+            "tiered://?policy=scm_first(6)&dram=24576KiB&shards=4&tier=(size=409600KiB,"
+            "medium=modelled:optane)");
+  EXPECT_THAT(spec("64-128", hybrid::kScmOnly), HasSubstr("dram=0&"));
+  EXPECT_THAT(spec("32-128", "bidirectional_4"), HasSubstr("bidirectional(4)"));
+  EXPECT_FALSE(hybrid::find_policy("lfu").ok());
+}
+
+std::set<std::string> planned(const Options& options) {
+  std::set<std::string> names;
+  for (const hybrid::Experiment& experiment : hybrid::plan_experiments(options)) {
+    names.insert(fmt::format("{} {} {}", experiment.workload->name, experiment.server->name,
+                             experiment.policy->name));
+  }
+  EXPECT_EQ(names.size(), hybrid::plan_experiments(options).size()) << "something twice";
+  return names;
+}
+
+TEST(HybridPlanTest, RunsWhatTheFiguresNeedAndNoMore) {
+  // Figure 9: 64-0, SCM only with two sizes, four policies on three servers.
+  EXPECT_EQ(planned(options_for({9}, {})).size(), 1u + 2 + 4 * 3);
+  EXPECT_EQ(planned(options_for({11}, {})).size(), 4u);
+  EXPECT_EQ(planned(options_for({10}, {})).size(), 3u * 4);
+  EXPECT_EQ(planned(options_for({13}, {})).size(), 3u * 5);
+  EXPECT_EQ(planned(options_for({}, {5})).size(), 3u * 5);
+  EXPECT_EQ(planned(options_for({}, {4})).size(), 0u);
+  EXPECT_EQ(planned(options_for({9, 10, 11, 12, 13}, {4, 5})).size(), 16u + 5 + 5);
+  Options few = options_for({9}, {});
+  few.policies = {"scm_only"};
+  EXPECT_THAT(planned(few), ElementsAre("whatsapp 32-128 dram_first", "whatsapp 32-128 scm_only",
+                                        "whatsapp 32-256 dram_first", "whatsapp 32-256 scm_only",
+                                        "whatsapp 64-0 dram_only", "whatsapp 64-128 dram_first"));
+  EXPECT_THAT(hybrid::estimate(few), HasSubstr("18 runs: about 5 minutes"));
+}
+
+// ---- Figures ----
+
+json run_of(const char* workload, const char* server, std::string_view policy, int round,
+            double ops, double hits) {
+  return {{"workload", workload},
+          {"variant", server},
+          {"configuration", policy},
+          {"round", round},
+          {"metrics",
+           {{"ops_per_second", ops},
+            {"p50_us", 100},
+            {"p95_us", 200},
+            {"p99_us", 300},
+            {"hit_ratio", hits},
+            {"storage_read_bytes_per_second", 1e9 - 5e8 * hits},
+            {"storage_read_p50_us", 90},
+            {"cpu_ratio", 0.5}}}};
+}
+
+json sample_document() {
+  json runs = json::array();
+  for (int round = 1; round <= 3; ++round) {
+    const double base = 1000 * round;  // a machine that gets faster: pairs must not mind
+    for (const char* workload : {"whatsapp", "laser"}) {
+      runs.push_back(run_of(workload, "64-0", "dram_only", round, base, 0.4));
+      runs.push_back(run_of(workload, "2P", "dram_only", round, base * 2, 0.7));
+      runs.push_back(run_of(workload, "64-128", "dram_first", round, base * 1.3, 0.6));
+      runs.push_back(run_of(workload, "32-128", "dram_first", round, base * 1.2, 0.55));
+      runs.push_back(run_of(workload, "32-256", "dram_first", round, base * 1.8, 0.75));
+    }
+    runs.push_back(run_of("whatsapp", "32-128", "scm_only", round, base * 1.1, 0.5));
+  }
+  runs.push_back({{"workload", "whatsapp"},
+                  {"variant", "32-256"},
+                  {"configuration", "scm_only"},
+                  {"round", 1},
+                  {"error", "no space <b>"}});
+  json document = {{"kind", "paper"},
+                   {"schema", 1},
+                   {"format", "nvcache.hybrid/1"},
+                   {"command", "nvcache ..."},
+                   {"configurations",
+                    {{{"name", "32-256 dram_first"},
+                      {"what", "w"},
+                      {"spec", "s"},
+                      {"medium", "modelled:optane"},
+                      {"emulated", true}}}},
+                   {"runs", runs},
+                   {"ycsb_runs", json::array()},
+                   {"setup",
+                    {{"engine", "rocksdb"},
+                     {"figures", {9, 10, 11, 12, 13}},
+                     {"tables", {4, 5}},
+                     {"medium", "modelled:optane (SCM), modelled:flash (storage)"},
+                     {"emulated", true},
+                     {"rounds", 3},
+                     {"seconds", 8},
+                     {"warmup_seconds", 8},
+                     {"gb_bytes", 2 << 20},
+                     {"size_factor", 512},
+                     {"notes", {"2 client threads"}}}}};
+  document["figures"] = hybrid::make_figures(document);
+  return document;
+}
+
+json figure(const json& document, const std::string& id) {
+  for (const json& entry : document["figures"]) {
+    if (entry["id"] == id) return entry;
+  }
+  ADD_FAILURE() << "no " << id;
+  return json();
+}
+
+json cell(const json& figure, const std::string& label, size_t column) {
+  for (const json& row : figure["rows"]) {
+    if (row["label"] == label) return row["cells"].at(column);
+  }
+  ADD_FAILURE() << "no row " << label;
+  return json();
+}
+
+TEST(HybridFiguresTest, CompareWithinARound) {
+  const json document = sample_document();
+  const json nine = figure(document, "Figure 9a");
+  EXPECT_NEAR(cell(nine, "DRAM first", 2)["median"].get<double>(), 1.8, 1e-9);
+  EXPECT_NEAR(cell(nine, "DRAM first", 2)["max"].get<double>(), 1.8, 1e-9);
+  EXPECT_EQ(cell(nine, "DRAM first", 2)["paper"], "1.50-1.80");
+  // One SCM-only cache of 128 GB for two servers; the one that failed is not there.
+  EXPECT_NEAR(cell(nine, "SCM only", 0)["median"].get<double>(), 1.1, 1e-9);
+  EXPECT_EQ(cell(nine, "SCM only", 1)["paper"], "1.15");
+  EXPECT_FALSE(cell(nine, "SCM only", 2).contains("median"));
+  EXPECT_EQ(cell(nine, "SCM only", 2)["paper"], "1.25");
+  EXPECT_EQ(nine["rows"].size(), 2u);
+  EXPECT_EQ(cell(figure(document, "Figure 9b, P50"), "SCM only", 0)["paper"], "2-4");
+  EXPECT_EQ(figure(document, "Figure 10a-c")["rows"].size(), 2u);
+  EXPECT_EQ(figure(document, "Figure 10d-f")["rows"].size(), 8u);
+}
+
+TEST(HybridFiguresTest, CostsAndDifferences) {
+  const json document = sample_document();
+  const json eleven = figure(document, "Figure 11");
+  EXPECT_NEAR(cell(eleven, "32-256", 0)["median"].get<double>(), 75, 1e-9);
+  EXPECT_NEAR(cell(eleven, "32-256", 1)["median"].get<double>(), 35, 1e-9);
+  EXPECT_NEAR(cell(eleven, "32-256", 3)["median"].get<double>(), 175, 1e-9);
+  EXPECT_TRUE(cell(eleven, "64-0", 1).is_null());
+  EXPECT_NEAR(cell(figure(document, "Figure 12"), "whatsapp", 2)["median"].get<double>(),
+              1.8 / (0.53 / 0.43), 1e-9);
+  EXPECT_EQ(cell(figure(document, "Figure 12"), "laser", 2)["paper"], "1.22-1.46");
+  EXPECT_NEAR(cell(figure(document, "Figure 13"), "32-256", 0)["median"].get<double>(), 0.9, 1e-9);
+  EXPECT_NEAR(cell(figure(document, "Table 5"), "32-256", 1)["median"].get<double>(), 0.53 / 0.9,
+              1e-9);
+  EXPECT_NEAR(cell(figure(document, "Table 5"), "64-0", 0)["median"].get<double>(), 0.86, 1e-9);
+  EXPECT_EQ(cell(figure(document, "Table 4"), "32-128", 0)["text"], "24");
+}
+
+TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
+  const json document = sample_document();
+  const auto text = paper::paper_tables(document);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_THAT(*text, HasSubstr("EMULATED modelled:optane"));
+  EXPECT_THAT(*text, HasSubstr("2 client threads"));
+  EXPECT_THAT(*text, HasSubstr("FAILED: whatsapp 32-256 scm_only round 1: no space"));
+  std::istringstream lines(text->substr(0, text->find("\nMedian")));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  const auto html = report_html({document});
+  ASSERT_TRUE(html.ok()) << html.status();
+  EXPECT_THAT(*html, HasSubstr("Emulated medium"));
+  EXPECT_THAT(*html, testing::Not(HasSubstr("no space <b>")));
+}
+
+// ---- Command lines ----
+
+int exit_code_for(std::vector<std::string> words) {
+  CLI::App app;
+  add_hybrid_command(app, "nvcache bench hybrid");
+  add_profile_command(app, "nvcache bench profile");
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError&) {
+    return kExitUsage;
+  }
+  return kExitOk;
+}
+
+std::string complaint_for(const std::vector<std::string>& words) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(exit_code_for(words), kExitUsage);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(HybridCommandTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(complaint_for({"hybrid", "--figures", "8"}), HasSubstr("9 to 13"));
+  EXPECT_THAT(complaint_for({"hybrid", "--tables", "3"}), HasSubstr("4 to 5"));
+  EXPECT_THAT(complaint_for({"hybrid", "--workloads", "feed"}), HasSubstr("whatsapp"));
+  EXPECT_THAT(complaint_for({"hybrid", "--workloads", "laser,laser"}), HasSubstr("twice"));
+  EXPECT_THAT(complaint_for({"hybrid", "--policies", "lru"}), HasSubstr("bidirectional_4"));
+  EXPECT_THAT(complaint_for({"hybrid", "--scale", "1KiB"}), HasSubstr("16KiB to 1GiB"));
+  EXPECT_THAT(complaint_for({"hybrid", "--keep-db", "--tables", "4"}), HasSubstr("--db"));
+  EXPECT_THAT(complaint_for({"hybrid", "--json", "/nonexistent/x", "--tables", "4"}),
+              HasSubstr("--json"));
+  if (!has_rocksdb()) return;
+  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--medium", "tape"}), HasSubstr("tape"));
+  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", "modelled:tape"}),
+              HasSubstr("flash"));
+}
+
+TEST(HybridCommandTest, CostsComeWithoutARun) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(exit_code_for({"hybrid", "--tables", "4"}), kExitOk);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, HasSubstr("Table 4"));
+  EXPECT_THAT(text, HasSubstr("0.53 | 0.53"));
+}
+
+TEST(ProfileCommandTest, RefusesWhatItDoesNotKnow) {
+  const std::string lru = "lru:size=1MiB";
+  EXPECT_THAT(complaint_for({"profile", "--name", "feed", "--cache", lru}), HasSubstr("laser"));
+  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", "nvcache://?size=1MiB"}),
+              HasSubstr("tiered://"));
+  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", lru, "--index", "disk"}),
+              HasSubstr("cache and memory"));
+  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", lru, "--rate", "7"}),
+              HasSubstr("sine and max"));
+  EXPECT_THAT(
+      complaint_for({"profile", "--name", "laser", "--cache", "a=" + lru, "--cache", "a=" + lru}),
+      HasSubstr("twice"));
+  EXPECT_EQ(exit_code_for({"profile", "--name", "laser"}), kExitUsage);
+  if (!has_rocksdb()) return;
+  for (const char* cache : {"lru:size=none", "lru:shards=2", "lru:size=1MiB,color=red",
+                            "tiered://?dram=1MiB&policy=none"}) {
+    EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", cache}),
+                HasSubstr("cache "));
+  }
+}
+
+TEST(ProfileCommandTest, CachesGetNames) {
+  std::vector<Configuration> caches;
+  for (const char* text : {"lru:size=1MiB", "lru:size=2MiB", "x=lru:size=1MiB", kTiered}) {
+    caches.push_back(parse_cache(text, caches).value());
+  }
+  EXPECT_EQ(caches[0].name, "lru");
+  EXPECT_EQ(caches[1].name, "lru-2");
+  EXPECT_EQ(caches[2].name, "x");
+  EXPECT_EQ(caches[2].spec, "lru:size=1MiB");
+  EXPECT_EQ(caches[3].name, "tiered");
+  EXPECT_EQ(caches[3].spec, kTiered);
+}
+
+// ---- Runs ----
+
+class SmallRun : public testing::Test {
+ protected:
+  SmallRun() {
+    // Not the system's temporary folder: that may be in memory, without direct I/O.
+    std::string name = (fs::current_path() / "hybrid-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
+    options_.profile = find_workload_profile("whatsapp").value();
+    options_.profile.databases = 2;
+    options_.configurations = {{"lru", "lru:size=1MiB"}, {"tiered", kTiered}};
+    options_.gb_bytes = 32 << 10;  // 25,600 pairs a database
+    options_.threads = 2;
+    options_.seconds = 0.4;
+    options_.warmup_seconds = 0.3;
+    options_.rounds = 1;
+    options_.db = folder_ + "/db";
+    options_.command = "test";
+  }
+  ~SmallRun() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  void SetUp() override {
+    if (!has_rocksdb()) GTEST_SKIP() << "built without RocksDB";
+  }
+
+  std::string folder_;
+  ProfileOptions options_;
+};
+
+TEST_F(SmallRun, ALowerTierSavesReadsAndEveryValueIsRight) {
+  const auto document = run_profile_bench(options_, system_clock());
+  ASSERT_TRUE(document.ok()) << document.status();
+  const json& runs = (*document)["runs"];
+  ASSERT_EQ(runs.size(), 2u);
+  for (const json& run : runs) {
+    EXPECT_GT(run["values_verified"].get<uint64_t>(), 0u);
+    EXPECT_GT(run["operations"]["get"].get<uint64_t>(), 0u);
+    EXPECT_GT(run["operations"]["put"].get<uint64_t>(), 0u);
+    EXPECT_GT(run["rows_sought"].get<uint64_t>(), 0u);
+    // Nothing comes from storage sooner than its model says.
+    EXPECT_GT(run["metrics"]["storage_read_p50_us"].get<double>(), 83);
+  }
+  const json& lru = runs[0]["metrics"];
+  const json& tiered = runs[1]["metrics"];
+  EXPECT_LT(tiered["storage_reads_per_op"].get<double>(),
+            0.9 * lru["storage_reads_per_op"].get<double>());
+  EXPECT_GT(tiered["hit_ratio"].get<double>(), lru["hit_ratio"].get<double>());
+  EXPECT_EQ(runs[1]["tiers"]["tiers"].size(), 2u);
+  EXPECT_GT(runs[1]["tiers"]["tiers"][1]["hits"].get<uint64_t>(), 0u);
+  const auto tables = profile_tables(*document);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  EXPECT_THAT(*tables, HasSubstr("modelled:flash is EMULATED"));
+  EXPECT_FALSE(fs::exists(options_.db));
+}
+
+TEST_F(SmallRun, KeptDatabasesServeAgainAndOthersAreLeftAlone) {
+  options_.configurations = {{"lru", "lru:size=1MiB"}};
+  options_.seconds = 0.1;
+  options_.keep_db = true;
+  ASSERT_TRUE(run_profile_bench(options_, system_clock()).ok());
+  EXPECT_FALSE(fs::exists(options_.db + "/run"));
+  auto again = run_profile_bench(options_, system_clock());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE((*again)["setup"]["load_seconds"].is_null());
+  // Other parameters: loaded again.
+  options_.gb_bytes *= 2;
+  again = run_profile_bench(options_, system_clock());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_FALSE((*again)["setup"]["load_seconds"].is_null());
+  EXPECT_EQ((*again)["setup"]["keys_per_database"].get<uint64_t>(),
+            scaled_keys(options_.profile, options_.gb_bytes));
+  options_.db = folder_ + "/mine";
+  fs::create_directory(options_.db);
+  std::ofstream(options_.db + "/precious") << "x";
+  EXPECT_TRUE(absl::IsFailedPrecondition(run_profile_bench(options_, system_clock()).status()));
+  EXPECT_TRUE(fs::exists(options_.db + "/precious"));
+}
+
+TEST_F(SmallRun, TheSineHoldsTheRate) {
+  options_.configurations = {{"lru", "lru:size=8MiB"}};
+  options_.sine = true;
+  options_.storage = "disk";
+  options_.profile.qps_mean = 500;
+  options_.profile.qps_swing = 100;
+  options_.profile.qps_period_seconds = 0.2;
+  options_.seconds = 1;
+  const auto document = run_profile_bench(options_, system_clock());
+  ASSERT_TRUE(document.ok()) << document.status();
+  // Never more than what is due, and some slack for a busy machine.
+  const double ops = (*document)["runs"][0]["metrics"]["ops_per_second"].get<double>();
+  EXPECT_LT(ops, 800);
+  EXPECT_GT(ops, 100);
+  EXPECT_FALSE((*document)["setup"]["storage_emulated"].get<bool>());
+}
+
+TEST_F(SmallRun, AMistakeInACacheIsFoundBeforeLoading) {
+  options_.configurations.push_back({"typo", "tiered://?dram=1MiB&polcy=dram_first"});
+  const auto document = run_profile_bench(options_, system_clock());
+  ASSERT_FALSE(document.ok());
+  EXPECT_EQ(exit_code_of(document.status()), kExitUsage);
+  EXPECT_THAT(std::string(document.status().message()),
+              testing::AllOf(HasSubstr("cache typo"), HasSubstr("polcy")));
+  EXPECT_FALSE(fs::exists(options_.db));
+}
+
+TEST_F(SmallRun, HybridMakesItsFigures) {
+  Options options = options_for({11, 13}, {4, 5});
+  options.workloads.resize(1);
+  options.workloads[0].databases = 2;
+  options.gb_bytes = 32 << 10;
+  options.rounds = 1;
+  options.seconds = 0.2;
+  options.warmup_seconds = 0.2;
+  options.db = folder_ + "/db";
+  const auto document = hybrid::run_hybrid(options, system_clock());
+  ASSERT_TRUE(document.ok()) << document.status();
+  ASSERT_EQ((*document)["runs"].size(), 5u);
+  for (const json& run : (*document)["runs"]) EXPECT_FALSE(run.contains("error")) << run;
+  EXPECT_EQ(figure(*document, "Figure 11")["rows"].size(), 5u);
+  EXPECT_GT(cell(figure(*document, "Figure 13"), "32-256", 0)["median"].get<double>(), 0);
+  EXPECT_EQ(cell(figure(*document, "Table 5"), "2P", 0)["median"].get<double>(), 1);
+  EXPECT_TRUE(check_report_document(*document).ok());
+  EXPECT_TRUE(paper::paper_tables(*document).ok());
+  EXPECT_TRUE(report_html({*document}).ok());
+  EXPECT_FALSE(fs::exists(options.db));
+}
+
+using SmallRunDeathTest = SmallRun;
+
+TEST_F(SmallRunDeathTest, AnInterruptRemovesTheDatabasesAndEndsWith130) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  options_.seconds = 60;
+  // The child makes its own folder: this fixture is made again in it.
+  EXPECT_EXIT(
+      {
+        watch_for_interrupt();
+        std::thread([] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+          ::kill(::getpid(), SIGINT);
+        }).detach();
+        const auto document = run_profile_bench(options_, system_clock());
+        const bool removed = !fs::exists(options_.db);
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+        std::_Exit(removed ? exit_code_of(document.status()) : 99);
+      },
+      testing::ExitedWithCode(kExitInterrupted), "");
+}
+
+}  // namespace
+}  // namespace nvcache
