@@ -1,9 +1,9 @@
 #include "engines/rocksdb/secondary_cache.h"
 
 #include <cstddef>
-#include <new>
 #include <utility>
 
+#include "base/scratch.h"
 #include "engines/rocksdb/caller.h"
 #include "engines/rocksdb/key.h"
 #include "engines/rocksdb/open.h"
@@ -27,28 +27,6 @@ class Found final : public ::rocksdb::SecondaryCacheResultHandle {
   void* object_;
   size_t charge_;
 };
-
-// A buffer a thread, of the largest block the thread saved: no allocation per block.
-class Scratch {
- public:
-  // Null if there is no memory. Valid until the thread's next call.
-  std::byte* at_least(size_t bytes) {
-    if (bytes > capacity_) {
-      buffer_.reset(new (std::nothrow) std::byte[bytes]);
-      capacity_ = buffer_ == nullptr ? 0 : bytes;
-    }
-    return buffer_.get();
-  }
-
- private:
-  std::unique_ptr<std::byte[]> buffer_;
-  size_t capacity_ = 0;
-};
-
-Scratch& thread_scratch() {
-  thread_local Scratch scratch;
-  return scratch;
-}
 
 // Offered in place of a block that is too large, which is refused by its size
 // alone: so the refusal is counted, and the block is not copied. Never touched.
@@ -79,12 +57,12 @@ Status SecondaryCache::offer(const Slice& key, void* value,
     cache_->put(block_key, too_large(), Origin::kRead);
     return Status::OK();
   }
-  std::byte* const buffer = thread_scratch().at_least(size);
-  if (buffer == nullptr && size > 0) return Status::MemoryLimit("nvcache: no memory for a block");
-  Status saved = helper->saveto_cb(value, 0, size, reinterpret_cast<char*>(buffer));
+  const MutableBytes buffer = thread_scratch(size);
+  if (buffer.empty() && size > 0) return Status::MemoryLimit("nvcache: no memory for a block");
+  Status saved = helper->saveto_cb(value, 0, size, reinterpret_cast<char*>(buffer.data()));
   if (!saved.ok()) return saved;
   // Blocks come here when they leave DRAM, whichever path brought them there.
-  cache_->put(block_key, {buffer, size}, Origin::kRead);
+  cache_->put(block_key, buffer, Origin::kRead);
   return Status::OK();
 }
 

@@ -1,13 +1,12 @@
 #include "cli/bench/hybrid/hybrid_command.h"
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/bench/hybrid/hybrid_run.h"
-#include "cli/bench/paper/paper_tables.h"
+#include "cli/bench/paper/publish.h"
 #include "cli/bench/profile_files.h"
 #include "cli/exit_code.h"
 
@@ -158,22 +157,10 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   return options.files.check();
 }
 
-bool any_failed(const nlohmann::json& document) {
-  const nlohmann::json& runs = document["runs"];
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const nlohmann::json& run) { return run.contains("error"); });
-}
-
 absl::Status bench(const Options& options) {
   const auto document = hybrid::run_hybrid(options, system_clock());
   if (!document.ok()) return document.status();
-  // From here on the results are there: a late Ctrl-C must not throw them away.
-  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
-  const auto tables = paper::paper_tables(*document);
-  if (!tables.ok()) return tables.status();
-  fmt::print("{}", *tables);
-  options.files.print_paths();
-  return any_failed(*document) ? absl::InternalError("some runs failed") : absl::OkStatus();
+  return paper::publish(*document, options.files);
 }
 
 }  // namespace

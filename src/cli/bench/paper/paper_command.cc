@@ -8,7 +8,7 @@
 #include "cli/bench/engine.h"
 #include "cli/bench/paper/configurations.h"
 #include "cli/bench/paper/paper_run.h"
-#include "cli/bench/paper/paper_tables.h"
+#include "cli/bench/paper/publish.h"
 #include "cli/exit_code.h"
 #include "nlohmann/json.hpp"
 
@@ -181,22 +181,10 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   return check_engine(options);
 }
 
-bool any_failed(const nlohmann::json& document) {
-  const nlohmann::json& runs = document["runs"];
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const nlohmann::json& run) { return run.contains("error"); });
-}
-
 absl::Status bench(const Options& options) {
   const auto document = paper::run_paper(options, system_clock());
   if (!document.ok()) return document.status();
-  // From here on the results are there: a late Ctrl-C must not throw them away.
-  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
-  const auto tables = paper::paper_tables(*document);
-  if (!tables.ok()) return tables.status();
-  fmt::print("{}", *tables);
-  options.files.print_paths();
-  return any_failed(*document) ? absl::InternalError("some runs failed") : absl::OkStatus();
+  return paper::publish(*document, options.files);
 }
 
 }  // namespace
