@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "base/units.h"
 
 namespace nvcache {
@@ -56,6 +57,7 @@ std::optional<std::string_view> value_of(std::string_view spec, std::string_view
 }  // namespace
 
 std::string complete_cache_spec(std::string spec) {
+  spec = std::string(strip(spec));  // what is added must come before the end that is stripped
   if (const auto size = value_of(spec, "size"); size) {
     if (const auto size_bytes = parse_size_bytes(*size); size_bytes.ok() && *size_bytes == 0) {
       return "";

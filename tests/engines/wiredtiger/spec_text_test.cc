@@ -29,6 +29,7 @@ TEST(SpecText, SizeZeroIsNoCache) {
 
 TEST(SpecText, BlocksAreVerifiedUnlessItSaysOtherwise) {
   EXPECT_EQ(complete_cache_spec("nvcache://?size=1MiB"), "nvcache://?size=1MiB&verify=always");
+  EXPECT_EQ(complete_cache_spec(" nvcache://?size=1MiB\t"), "nvcache://?size=1MiB&verify=always");
   EXPECT_EQ(complete_cache_spec("nvcache://?verify=never&size=1MiB"),
             "nvcache://?verify=never&size=1MiB");
 }
