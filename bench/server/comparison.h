@@ -1,0 +1,67 @@
+// nvcached beside memcached, on one machine, in one run: requests per second of the
+// server's own CPU, and what a restart costs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace nvcache::bench {
+
+struct Mix {
+  const char* name;
+  double set_share;
+};
+inline constexpr Mix kMixes[] = {{"GET", 0}, {"90:10", 0.1}, {"50:50", 0.5}, {"SET", 1}};
+
+struct ComparisonOptions {
+  std::string nvcached;  // programs
+  std::string memcached;
+  std::string folder;    // for nvcached's data, on the file system to be tried
+  uint32_t rounds = 5;   // pairs
+  double seconds = 0.5;  // of each half of a pair
+  uint32_t memory_mib = 512;
+  std::vector<uint32_t> value_bytes = {100, 1000, 10000};
+  std::vector<std::string> mixes = {"GET", "90:10", "50:50", "SET"};
+  uint64_t seed = 1;
+};
+
+// One server in one half of a pair.
+struct Half {
+  double requests_per_cpu_second = 0;
+  double requests_per_second = 0;
+  double hit_share = 1;
+};
+
+struct MixResult {
+  uint32_t value_bytes = 0;
+  std::string mix;
+  std::vector<Half> nvcached;
+  std::vector<Half> memcached;
+};
+
+// Each server is filled (mix "fill": memory is touched for the first time, so it is one pair),
+// then written until twice its memory has passed, then measured.
+// Calls `say` with a line of progress now and then. Wrong values are an error.
+[[nodiscard]] absl::StatusOr<std::vector<MixResult>> compare_throughput(
+    const ComparisonOptions& options, void (*say)(const std::string&));
+
+struct RestartResult {
+  uint64_t items = 0;
+  uint32_t value_bytes = 0;
+  double nvcached_bytes_per_item = 0;       // of the medium: all of the file that was written
+  double nvcached_dram_bytes_per_item = 0;  // anonymous memory
+  double memcached_bytes_per_item = 0;      // anonymous memory
+  double seconds_to_serving = 0;            // from the start of the process to the first answer
+  double share_found = 0;                   // of keys drawn at random, after kill -9
+  uint64_t asked = 0;
+};
+
+// Fills both with the same items, kills nvcached as kill -9 does, and starts it again.
+[[nodiscard]] absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options,
+                                                            uint64_t items, uint32_t value_bytes,
+                                                            void (*say)(const std::string&));
+
+}  // namespace nvcache::bench

@@ -1,0 +1,74 @@
+// A pipelined client of memcached's text protocol: from one thread, several connections
+// with many requests under way on each, so that the server is what is measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/prng.h"
+
+namespace nvcache::bench {
+
+struct LoadOptions {
+  uint64_t keys = 0;  // key number i is "k" and nine digits
+  uint32_t value_bytes = 0;
+  double set_share = 0;  // of requests; the others are gets
+  uint32_t connections = 4;
+  uint32_t depth = 32;  // requests under way on each
+};
+
+struct LoadResult {
+  uint64_t gets = 0;
+  uint64_t hits = 0;
+  uint64_t sets = 0;
+  uint64_t wrong = 0;  // a value that is not its key's
+
+  uint64_t requests() const { return gets + sets; }
+};
+
+// The value of every key begins with the key and a blank; what follows is its version.
+// Caller-locked.
+class Load {
+ public:
+  [[nodiscard]] static absl::StatusOr<Load> connect(uint16_t port, const LoadOptions& options,
+                                                    uint64_t seed);
+  Load(Load&&) = default;
+  Load& operator=(Load&&) = delete;
+  ~Load();
+
+  // Requests by `options`, keys drawn uniformly, for that long; one at least.
+  [[nodiscard]] absl::StatusOr<LoadResult> run(double seconds);
+  // Sets every key once, in order.
+  [[nodiscard]] absl::StatusOr<LoadResult> fill();
+
+ private:
+  struct Connection {
+    int socket = -1;
+    std::string to_send;
+    size_t sent = 0;
+    std::vector<uint64_t> expected;  // requests under way, oldest at `first`: key << 1 | is a set
+    size_t first = 0;
+    std::vector<char> received;
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
+  Load(const LoadOptions& options, uint64_t seed) : options_(options), random_(seed) {}
+
+  template <typename More>
+  [[nodiscard]] absl::StatusOr<LoadResult> exchange(More&& more);
+  void add_request(Connection& connection, uint64_t key, bool set);
+  [[nodiscard]] absl::Status send_some(Connection& connection);
+  [[nodiscard]] absl::Status receive_some(Connection& connection, LoadResult* result);
+  // Takes one answer off the front; false if it is not all there yet.
+  [[nodiscard]] absl::StatusOr<bool> take_answer(Connection& connection, LoadResult* result);
+
+  LoadOptions options_;
+  Prng random_;
+  std::string value_;
+  std::vector<Connection> connections_;
+};
+
+}  // namespace nvcache::bench

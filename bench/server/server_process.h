@@ -1,0 +1,45 @@
+// A memcached-compatible server under test: started on a free port of the loopback
+// interface with one worker thread on one core, and ended by its own pid.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace nvcache::bench {
+
+// Caller-locked.
+class ServerProcess {
+ public:
+  // Runs `command` with `-l 127.0.0.1 -p -1` behind it, on processor `cpu`. The port is read
+  // from the file that MEMCACHED_PORT_FILENAME names; it lies in `folder`.
+  [[nodiscard]] static absl::StatusOr<ServerProcess> start(std::vector<std::string> command,
+                                                           const std::string& folder, int cpu);
+  ServerProcess(ServerProcess&& other) noexcept;
+  ServerProcess& operator=(ServerProcess&&) = delete;
+  ~ServerProcess();  // kill_now()
+
+  uint16_t port() const { return port_; }
+
+  // User and system time of all of its threads so far.
+  uint64_t cpu_ns() const;
+  // Resident memory that is its own; pages of mapped files are the system's to drop.
+  uint64_t anonymous_bytes() const;
+  uint64_t resident_bytes() const;
+
+  // As kill -9, and waits for the end.
+  void kill_now();
+
+ private:
+  ServerProcess(pid_t pid, uint16_t port) : pid_(pid), port_(port) {}
+  uint64_t status_bytes(const std::string& name) const;
+
+  pid_t pid_;
+  uint16_t port_;
+};
+
+}  // namespace nvcache::bench
