@@ -13,49 +13,10 @@
 #include "base/text.h"
 #include "medium/check.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
-
 namespace nvcache {
 namespace {
 
 constexpr uint64_t kLineBytes = 64;
-
-#if defined(__x86_64__)
-void clflush_line(const std::byte* line) { _mm_clflush(line); }
-__attribute__((target("clflushopt"))) void clflushopt_line(const std::byte* line) {
-  _mm_clflushopt(const_cast<std::byte*>(line));
-}
-__attribute__((target("clwb"))) void clwb_line(const std::byte* line) {
-  _mm_clwb(const_cast<std::byte*>(line));
-}
-
-using FlushLine = void (*)(const std::byte*);
-FlushLine choose_flush() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return clflush_line;
-  if ((b & (1u << 24)) != 0) return clwb_line;
-  if ((b & (1u << 23)) != 0) return clflushopt_line;
-  return clflush_line;
-}
-
-void flush_lines(const std::byte* from, uint64_t size_bytes) {
-  static const FlushLine flush_line = choose_flush();
-  const auto begin = reinterpret_cast<uintptr_t>(from) / kLineBytes * kLineBytes;
-  const auto end = reinterpret_cast<uintptr_t>(from) + size_bytes;
-  for (uintptr_t at = begin; at < end; at += kLineBytes) {
-    flush_line(reinterpret_cast<const std::byte*>(at));
-  }
-}
-void fence() { _mm_sfence(); }
-constexpr bool kFlushesLines = true;
-#else
-void flush_lines(const std::byte*, uint64_t) {}
-void fence() {}
-constexpr bool kFlushesLines = false;
-#endif
 
 absl::Status lock_file(int fd, const std::string& path) {
   struct flock whole {};
@@ -89,18 +50,6 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
   return errno_status(fmt::format("allocating {} bytes for file", size_bytes), path, error);
 }
 
-void* map(int fd, uint64_t size_bytes, bool* dax) {
-  constexpr int kAccess = PROT_READ | PROT_WRITE;
-#if defined(MAP_SYNC) && defined(MAP_SHARED_VALIDATE)
-  if (kFlushesLines) {
-    void* base = mmap(nullptr, size_bytes, kAccess, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
-    *dax = base != MAP_FAILED;
-    if (*dax) return base;
-  }
-#endif
-  return mmap(nullptr, size_bytes, kAccess, MAP_SHARED, fd, 0);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
@@ -111,8 +60,10 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
     close(fd);
     return status;
   }
-  bool dax = false;
-  void* base = map(fd, size_bytes, &dax);
+  std::unique_ptr<DaxMap> dax = DaxMap::map(fd);
+  void* base = dax != nullptr
+                   ? dax->base()
+                   : mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
     absl::Status status =
         errno_status(fmt::format("mapping {} bytes of file", size_bytes), path, errno);
@@ -121,27 +72,27 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
   }
   // Items are read at random: reading ahead would fetch what nobody asked for.
   madvise(base, size_bytes, MADV_RANDOM);
-  const bool survives = power == Power::kAuto ? dax : power == Power::kOn;
+  const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
   return std::unique_ptr<KeptFile>(
-      new KeptFile(fd, path, static_cast<std::byte*>(base), size_bytes, dax, survives));
+      new KeptFile(fd, path, std::move(dax), static_cast<std::byte*>(base), size_bytes, survives));
 }
 
-KeptFile::KeptFile(int fd, std::string path, std::byte* base, uint64_t size_bytes, bool dax,
-                   bool power)
+KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
+                   uint64_t size_bytes, bool power)
     : fd_(fd),
       path_(std::move(path)),
+      dax_(std::move(dax)),
       base_(base),
       size_bytes_(size_bytes),
-      dax_(dax),
       power_(power),
-      traits_{.name = dax ? "dax" : "file",
+      traits_{.name = dax_ ? "dax" : "file",
               .byte_addressable = true,
               .persistent = true,
-              .flush_granularity_bytes = dax ? static_cast<uint32_t>(kLineBytes)
-                                             : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+              .flush_granularity_bytes = dax_ ? static_cast<uint32_t>(kLineBytes)
+                                              : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
 
 KeptFile::~KeptFile() {
-  munmap(base_, size_bytes_);
+  if (dax_ == nullptr) munmap(base_, size_bytes_);
   close(fd_);
 }
 
@@ -167,8 +118,8 @@ absl::Status KeptFile::flush(Extent extent) {
     return status;
   }
   if (!power_) return absl::OkStatus();
-  if (dax_) {
-    flush_lines(base_ + extent.offset, extent.size_bytes);
+  if (dax_ != nullptr) {
+    dax_->flush(extent.offset, extent.size_bytes);
     return absl::OkStatus();
   }
   if (sync_file_range(fd_, static_cast<off_t>(extent.offset), static_cast<off_t>(extent.size_bytes),
@@ -181,8 +132,8 @@ absl::Status KeptFile::flush(Extent extent) {
 
 absl::Status KeptFile::drain() {
   if (!power_) return absl::OkStatus();
-  if (dax_) {
-    fence();
+  if (dax_ != nullptr) {
+    dax_->drain();
     return absl::OkStatus();
   }
   if (fdatasync(fd_) == 0) return absl::OkStatus();
@@ -190,9 +141,9 @@ absl::Status KeptFile::drain() {
 }
 
 absl::Status KeptFile::sync_all() {
-  if (dax_ && power_) {
-    flush_lines(base_, size_bytes_);
-    fence();
+  if (dax_ != nullptr && power_) {
+    dax_->flush(0, size_bytes_);
+    dax_->drain();
     return absl::OkStatus();
   }
   if (fdatasync(fd_) == 0) return absl::OkStatus();

@@ -1,9 +1,8 @@
 // A file that outlives its store: mapped for loads and stores, its space allocated at the
 // opening, never removed. An exclusive lock keeps a second store away.
 //
-// On a DAX file system (MAP_SYNC), flush() writes cache lines back with the best
-// instruction that the processor has (CLWB, CLFLUSHOPT, CLFLUSH) and drain() fences. On any
-// other file system the bytes lie in the page cache: they survive the process as they are,
+// On a DAX file system flush() writes cache lines back and drain() fences (kv/dax_map.h). On
+// any other file system the bytes lie in the page cache: they survive the process as they are,
 // so that with `power` off flush() and drain() do nothing; with it on, drain() is an
 // fdatasync(). sync_all() reaches the disk in either case.
 //
@@ -16,6 +15,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "kv/dax_map.h"
 #include "medium/medium.h"
 
 namespace nvcache {
@@ -49,13 +49,14 @@ class KeptFile final : public Medium {
   [[nodiscard]] absl::Status sync(Extent extent);
 
  private:
-  KeptFile(int fd, std::string path, std::byte* base, uint64_t size_bytes, bool dax, bool power);
+  KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
+           uint64_t size_bytes, bool power);
 
   const int fd_;
   const std::string path_;
+  const std::unique_ptr<DaxMap> dax_;  // null on any other file system
   std::byte* const base_;
   const uint64_t size_bytes_;
-  const bool dax_;
   const bool power_;
   const Traits traits_;
 };

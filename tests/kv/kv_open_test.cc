@@ -158,6 +158,26 @@ TEST_F(KvOpen, OtherDurabilitiesReadTheSameFile) {
   EXPECT_EQ(get_text(*open("&survives=power"), "k1"), "value");
 }
 
+// Also run with PMEM2_FORCE_GRANULARITY=CACHE_LINE: then the file passes for one on DAX.
+TEST_F(KvOpen, AnUpdateFlushesItsLinesAlone) {
+  const bool dax = std::getenv("PMEM2_FORCE_GRANULARITY") != nullptr;
+  {
+    const auto store = open_kv_store(spec());
+    ASSERT_TRUE(store.ok()) << store.status();
+    EXPECT_EQ((*store)->stats().medium, dax ? "dax" : "file");
+    ASSERT_EQ(put_text(**store, "a", "1").outcome, KvOutcome::kDone);
+    const KvStats before = (*store)->stats();
+    ASSERT_EQ(put_text(**store, "a", "2").outcome, KvOutcome::kDone);
+    const KvStats after = (*store)->stats();
+    EXPECT_GT(after.drains, before.drains);
+    EXPECT_LE(after.flushed_bytes - before.flushed_bytes, 256u)
+        << "an update flushes lines, not pages";
+  }
+  const auto store = open_kv_store(spec());
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_EQ(get_text(**store, "a"), "2");
+}
+
 TEST(KvSpec, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "nvkv://?size=SIZE"},
