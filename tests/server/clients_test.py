@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
+import running_server
 from running_server import Server, receive, run
 
 PROGRAM = sys.argv[1]
@@ -50,15 +51,9 @@ def memccapable_binary():
 
 
 def pymemcache_client():
-    try:
-        from pymemcache.client.base import Client
-    except ImportError:
-        # Debian's package, for an interpreter that is not Debian's.
-        sys.path.append("/usr/lib/python3/dist-packages")
-        try:
-            from pymemcache.client.base import Client
-        except ImportError:
-            return "pymemcache is not installed"
+    Client = running_server.pymemcache_client()
+    if Client is None:
+        return "pymemcache is not installed"
     with Server(PROGRAM) as server:
         client = Client(("127.0.0.1", server.port), timeout=10)
         check(client.set("key", b"value", noreply=False))

@@ -1,25 +1,58 @@
 """Starts a server on a free port of the loopback interface, and ends it by its own pid."""
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 
+def free_port():
+    """Below the ports that connections are given, so that none of them takes it meanwhile."""
+    while True:
+        port = random.SystemRandom().randrange(12000, 30000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+
+
+def pymemcache_client():
+    """pymemcache's Client, or None."""
+    try:
+        from pymemcache.client.base import Client
+    except ImportError:
+        # Debian's package, for an interpreter that is not Debian's.
+        sys.path.append("/usr/lib/python3/dist-packages")
+        try:
+            from pymemcache.client.base import Client
+        except ImportError:
+            return None
+    return Client
+
+
 class Server:
-    def __init__(self, program, *options, port=True):
-        self.folder = tempfile.TemporaryDirectory(prefix="nvcached_test_")
-        self.port_file = os.path.join(self.folder.name, "port")
+    """`port`: a number, or True for any; `folder`: where it keeps its data, which stays."""
+
+    def __init__(self, program, *options, port=True, folder=None):
+        self.temporary = None if folder else tempfile.TemporaryDirectory(prefix="nvcached_test_")
+        self.folder = folder or self.temporary.name
+        self.port_file = self.path("port")
+        if os.path.exists(self.port_file):
+            os.unlink(self.port_file)
         environment = dict(os.environ, MEMCACHED_PORT_FILENAME=self.port_file,
-                           XDG_STATE_HOME=self.folder.name)
+                           XDG_STATE_HOME=self.folder)
         command = [program, "-l", "127.0.0.1", *options]
         if port:
-            command += ["-p", "-1"]
+            command += ["-p", "-1" if port is True else str(port)]
         if os.geteuid() == 0:
             command += ["-u", "root"]
-        self.log = open(os.path.join(self.folder.name, "log"), "wb+")
+        self.log = open(self.path("log"), "wb+")
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
                                         stderr=self.log)
         self.ports = {}
@@ -45,7 +78,7 @@ class Server:
         return pathlib.Path(self.log.name).read_text(errors="replace")
 
     def path(self, name):
-        return os.path.join(self.folder.name, name)
+        return os.path.join(self.folder, name)
 
     def rss_kb(self):
         for line in open(f"/proc/{self.process.pid}/status"):
@@ -72,8 +105,15 @@ class Server:
                 self.process.wait()
         text = self.log_text()
         self.log.close()
-        self.folder.cleanup()
+        if self.temporary:
+            self.temporary.cleanup()
         return self.process.returncode, text
+
+    def kill(self):
+        """kill -9; what is in `folder` stays."""
+        self.process.kill()
+        self.process.wait()
+        self.stop()
 
     def __enter__(self):
         return self
