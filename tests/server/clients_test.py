@@ -265,9 +265,9 @@ def alike(answer):
 
 
 def same_answers_as_memcached():
-    memcached = shutil.which("memcached")
+    memcached = running_server.peer("memcached")
     if memcached is None:
-        return "memcached is not installed"
+        return "memcached cannot be had"
     different = []
     with Server(PROGRAM) as ours, Server(memcached) as theirs:
         for request in REQUESTS:

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -36,6 +37,19 @@ def pymemcache_client():
     return Client
 
 
+def peer(program):
+    """Path of memcached or nutcracker: the installed one, or script/peers'; or None."""
+    found = shutil.which(program)
+    if found is None:
+        script = pathlib.Path(__file__).resolve().parents[2] / "script" / "peers"
+        answer = subprocess.run([script], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            found = os.path.join(answer.stdout.strip(), program)
+        else:
+            print(answer.stderr.strip().splitlines()[-1:])
+    return found
+
+
 class Server:
     """`port`: a number, or True for any; `folder`: where it keeps its data, which stays."""
 
@@ -56,7 +70,7 @@ class Server:
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
                                         stderr=self.log)
         self.ports = {}
-        for _ in range(500):
+        for _ in range(1500):
             if os.path.exists(self.port_file):
                 break
             if self.process.poll() is not None:
