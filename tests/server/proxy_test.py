@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from running_server import Server, free_port, peer, pymemcache_client
 
@@ -180,9 +181,11 @@ def main():
     if None in (nutcracker, memcached, pymemcache_client()):
         print("skipped: nutcracker, memcached or pymemcache cannot be had")
         return 77
-    print(f"seed {SEED}; {KEYS} keys of 1 KB, {READS} Zipfian reads ({SKEW}) in each phase", flush=True)
-    ours = run(nvcached, nutcracker, template)
-    theirs = run(memcached, nutcracker, template)
+    print(f"seed {SEED}; {KEYS} keys of 1 KB, {READS} Zipfian reads ({SKEW}) in each phase",
+          flush=True)
+    with ThreadPoolExecutor(2) as at_once:
+        ours, theirs = at_once.map(lambda program: run(program, nutcracker, template),
+                                   (nvcached, memcached))
     for name, result in (("nvcached", ours), ("memcached", theirs)):
         print(f"{name}, {result['its keys']} keys on the server that is killed:")
         for phase in ("all up", "one killed", "it is back"):

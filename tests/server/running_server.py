@@ -103,8 +103,7 @@ class Server:
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
 
-    def ask(self, request, end=None, seconds=0.3):
-        """Sends, and returns what comes: up to `end`, the close or a silence."""
+    def ask(self, request, end=None, seconds=None):
         with self.connect() as client:
             client.sendall(request)
             return receive(client, end, seconds)
@@ -136,8 +135,9 @@ class Server:
         self.stop()
 
 
-def receive(client, end=None, seconds=0.3):
-    client.settimeout(20 if end else seconds)
+def receive(client, end=None, seconds=None):
+    """What comes: up to `end`, the close, or a silence of so many seconds."""
+    client.settimeout(seconds or (20 if end else 0.3))
     answer = b""
     try:
         while end is None or not answer.endswith(end):
@@ -157,8 +157,10 @@ def run(tests):
     failed = 0
     for test in tests:
         try:
+            began = time.time()
             result = test()
-            print(f"{'skipped: ' + result if result else 'passed '} {test.__name__}", flush=True)
+            print(f"{'skipped: ' + result if result else 'passed '} {test.__name__}, "
+                  f"{time.time() - began:.1f} s", flush=True)
         except Exception as error:  # pylint: disable=broad-except
             failed += 1
             print(f"FAILED  {test.__name__}: {error!r}", flush=True)
