@@ -167,6 +167,7 @@ def auth_file():
             equal(server.ask(b"set a 0 0 10\r\nann secret\r\nget a\r\n"), b"STORED\r\nEND\r\n")
             equal(server.ask(b"set a 0 0 13\r\nbob pass word\r\nmn\r\n"), b"STORED\r\nMN\r\n")
             equal(server.ask(b"\x80\x0a" + bytes(22)), b"<closed>")
+            equal(server.ask(b"get a" + b" " * 3000), b"<closed>")
 
 
 def metrics():
