@@ -116,6 +116,8 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        if self.log.closed:
+            return self.process.returncode, ""
         text = self.log_text()
         self.log.close()
         if self.temporary:
