@@ -89,7 +89,9 @@ bool Connection::readable() {
 }
 
 bool Connection::writable() {
-  if (!flush()) return false;
+  // One that only gave way to others goes on, so that its answers leave together.
+  const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
+  if (!goes_on && !flush()) return false;
   if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
   waiting_ = false;
   if (!serve(input_)) return false;
@@ -106,7 +108,7 @@ bool Connection::serve(Input& input) {
     if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
       waiting_ = true;
       worker_.counters().add(Count::kConnYields);
-      break;
+      return true;
     }
     const Turn turn = session_.turn(input.unread(), output_);
     input.consume(turn.used);

@@ -5,6 +5,8 @@ its way at the kill, or nothing: never an older or a torn value, never a deleted
 counts as lost, and must stay a miss. Ended by SIGTERM, nothing may be lost; nor by a kill,
 with durability each or each_lru.
 
+Each round kills it under load, while it starts, and idle.
+
 usage: kill9_test.py SERVER [DURABILITY | --control]
   --control  negative control: puts an older copy of the file back and passes if, and only
              if, the check finds older values and deleted ones
@@ -167,6 +169,9 @@ def kill_rounds(folder, workers, moments):
     for number in range(ROUNDS):
         server = Server(PROGRAM, *OPTIONS, folder=folder)
         load(server, workers, moments.uniform(0.1, 0.8), server.kill)
+        server = Server(PROGRAM, *OPTIONS, folder=folder, wait=False)
+        time.sleep(moments.uniform(0, 0.04))  # about as long as an opening takes
+        server.kill()
         server = Server(PROGRAM, *OPTIONS, folder=folder)
         loaded = [a + b for a, b in zip(loaded, verify(server, workers))]
         if number % 5 == 4:  # a flush counts like a delete of everything
