@@ -7,6 +7,8 @@ namespace nvcache::server {
 namespace {
 
 constexpr int kRoundsPerEvent = 8;
+// Of at least Session::kFullOutputBytes each: large answers take turns, too.
+constexpr int kFullOutputsPerEvent = 4;
 
 }  // namespace
 
@@ -34,7 +36,16 @@ bool Connection::start() {
 
 void Connection::on_event(int, short what, void* self) {
   auto& connection = *static_cast<Connection*>(self);
+  connection.active_s_.store(connection.worker_.service().items().now_s(),
+                             std::memory_order_relaxed);
+  Output& spare = connection.worker_.spare_output();
+  const bool borrowed = connection.output_.empty();
+  if (borrowed) swap(connection.output_, spare);
   const bool open = (what & EV_WRITE) != 0 ? connection.writable() : connection.readable();
+  if (connection.output_.empty()) {
+    if (borrowed) swap(connection.output_, spare);
+    connection.output_ = Output();
+  }
   if (open) {
     connection.watch();
   } else {
@@ -43,27 +54,30 @@ void Connection::on_event(int, short what, void* self) {
 }
 
 bool Connection::readable() {
-  if (blocked_ || closing_) return true;
-  active_s_.store(worker_.service().items().now_s(), std::memory_order_relaxed);
+  if (waiting_ || closing_) return true;
   Input& spare = worker_.spare_input();
   // A small rest goes along into the larger buffer, so that a read brings much.
   const bool borrowed =
       input_.size() <= Worker::kSpareInputBytes / 4 && want_ <= Worker::kSpareInputBytes;
   if (borrowed && !input_.empty()) spare.take(input_);
   Input& input = borrowed ? spare : input_;
-  if (output_.empty()) swap(output_, worker_.spare_output());
   bool open = true;
-  for (int round = 0; open && round < kRoundsPerEvent; ++round) {
+  for (int round = 0; open; ++round) {
     const auto [to, bytes] = input.room(want_);
     const ssize_t got = transport_->read(to, bytes);
     if (got == Transport::kWouldBlock) break;
-    open = got != Transport::kClosed;
-    if (!open) break;
+    if (got == Transport::kClosed) {
+      // The client may have closed its side alone, and still wait for answers.
+      closing_ = true;
+      open = !output_.empty();
+      break;
+    }
     worker_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
     input.filled(static_cast<size_t>(got));
     open = serve(input);
-    if (blocked_ || closing_ || !transport_->buffered()) break;
-    if (round + 1 == kRoundsPerEvent) event_active(read_event_, EV_READ, 0);
+    if (waiting_ || closing_ || !transport_->buffered()) break;
+    waiting_ = round + 1 == kRoundsPerEvent;
+    if (waiting_) break;
   }
   if (borrowed && !spare.empty()) input_.take(spare);
   if (input_.empty() && input_.capacity() > 0) input_.release();
@@ -71,24 +85,31 @@ bool Connection::readable() {
     spare.release();
     spare.reserve(Worker::kSpareInputBytes);
   }
-  if (output_.empty()) swap(output_, worker_.spare_output());
   return open;
 }
 
 bool Connection::writable() {
-  active_s_.store(worker_.service().items().now_s(), std::memory_order_relaxed);
-  if (!flush()) return false;
-  if (!blocked_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
-  blocked_ = false;
+  // One that only gave way to others goes on, so that its answers leave together.
+  const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
+  if (!goes_on && !flush()) return false;
+  if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
+  waiting_ = false;
   if (!serve(input_)) return false;
   if (input_.empty()) input_.release();
   // What TLS has taken from the socket already, nobody will tell of again.
-  if (!blocked_ && transport_->buffered()) return readable();
+  if (!waiting_ && transport_->buffered()) return readable();
   return true;
 }
 
 bool Connection::serve(Input& input) {
+  int requests_left = worker_.service().settings().requests_per_turn;
+  int outputs_left = kFullOutputsPerEvent;
   for (;;) {
+    if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
+      waiting_ = true;
+      worker_.counters().add(Count::kConnYields);
+      return true;
+    }
     const Turn turn = session_.turn(input.unread(), output_);
     input.consume(turn.used);
     if (turn.next == Turn::kMore) {
@@ -100,11 +121,11 @@ bool Connection::serve(Input& input) {
       break;
     }
     if (output_.size() < Session::kFullOutputBytes) continue;
+    --outputs_left;
     if (!flush()) return false;
     if (output_.size() >= Session::kFullOutputBytes) {
-      blocked_ = true;
-      worker_.counters().add(Count::kConnYields);
-      break;
+      waiting_ = true;
+      return true;
     }
   }
   return flush();
@@ -124,12 +145,13 @@ bool Connection::flush() {
 }
 
 void Connection::watch() {
-  const bool wants_read = !blocked_ && !closing_;
+  // One that waits is woken by its socket being writable, even with all output sent.
+  const bool wants_read = !closing_ && (!waiting_ || output_.empty());
   if (wants_read != reading_) {
     (void)(wants_read ? event_add(read_event_, nullptr) : event_del(read_event_));
     reading_ = wants_read;
   }
-  const bool wants_write = !output_.empty();
+  const bool wants_write = waiting_ || !output_.empty();
   if (wants_write != writing_) {
     (void)(wants_write ? event_add(write_event_, nullptr) : event_del(write_event_));
     writing_ = wants_write;

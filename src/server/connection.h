@@ -1,5 +1,6 @@
 // A client's socket in a worker's event loop. An idle connection holds no buffers: it
-// reads into its worker's, and keeps only what is left of a request or of answers.
+// reads into its worker's, and keeps only what is left of a request or of answers. One
+// with much to do gives way to its worker's others after so many requests (-R).
 // Used by its worker's thread alone, but for visit().
 #pragma once
 
@@ -51,7 +52,9 @@ class Connection {
   Input input_;
   Output output_;
   size_t want_ = 0;
-  bool blocked_ = false;  // too much output: nothing is read or served
+  // There is more to serve, but not now: too much output is pending, or it is the turn of
+  // others. Nothing is read or served before the socket can be written.
+  bool waiting_ = false;
   bool closing_ = false;  // once all output is sent
   event* read_event_ = nullptr;
   event* write_event_ = nullptr;

@@ -371,7 +371,7 @@ A memcached whose items survive a crash. Options mean what they mean to memcache
 -t, --threads=NUM        threads (4)
 -b, --listen-backlog=NUM backlog of connections (1024)
 -B, --protocol=NAME      auto, ascii, binary (auto)
--R, --max-reqs-per-event=NUM   accepted; a turn is what one read brings
+-R, --max-reqs-per-event=NUM   requests before other connections have their turn (20)
 -C, --disable-cas        gets answers 0
 -D CHAR                  delimiter of key prefixes for `stats detail`; turns them on
 -F, --disable-flush-all  refuse flush_all

@@ -77,6 +77,8 @@ void Output::consume(size_t bytes) {
 
 void Output::settle() {
   if (first_pin_ == pins_.size()) {
+    pins_.clear();
+    first_pin_ = 0;
     // Sent text is dropped when there is much of it, else it would gather.
     if (head_ > 65536 && head_ > size_ / 2) {
       std::memmove(data_.get(), data_.get() + head_, size_ - head_);

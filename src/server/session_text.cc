@@ -77,8 +77,10 @@ Turn Session::text_turn(Received received, Output& out) {
   return {line->used};
 }
 
-// Only a get may have so long a line: its keys are served as they come.
+// Only a get may have so long a line: its keys are served as they come. Of a client that has
+// not said its password, none is.
 Turn Session::long_line(std::string_view in) {
+  if (service_.needs_auth() && !authenticated_) return {0, Turn::kClose};
   std::string_view rest = in;
   const std::string_view command = next_word(rest);
   if (command != "get" && command != "gets") return {0, Turn::kClose};

@@ -1,6 +1,6 @@
 // A client of the binary protocol: whatever frames it sends, no byte outside the received
 // ones is read, and how they were cut into pieces changes no answer. Each frame's first
-// byte is made right, so that the fuzzer gets past it.
+// byte is made right, so that the fuzzer gets past it, and no short input is text.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nvcache::server::kBinaryHeaderBytes;
   if (size < 2) return 0;
   std::string frames(reinterpret_cast<const char*>(data) + 1, size - 1);
+  frames.front() = static_cast<char>(nvcache::server::kBinaryRequest);
   for (size_t at = 0; at + kBinaryHeaderBytes <= frames.size();) {
     frames[at] = static_cast<char>(nvcache::server::kBinaryRequest);
     // Lengths that fit what there is, where the fuzzer did not mean too much.

@@ -15,7 +15,9 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
+import running_server
 from running_server import Server, receive, run
 
 PROGRAM = sys.argv[1]
@@ -50,15 +52,9 @@ def memccapable_binary():
 
 
 def pymemcache_client():
-    try:
-        from pymemcache.client.base import Client
-    except ImportError:
-        # Debian's package, for an interpreter that is not Debian's.
-        sys.path.append("/usr/lib/python3/dist-packages")
-        try:
-            from pymemcache.client.base import Client
-        except ImportError:
-            return "pymemcache is not installed"
+    Client = running_server.pymemcache_client()
+    if Client is None:
+        return "pymemcache is not installed"
     with Server(PROGRAM) as server:
         client = Client(("127.0.0.1", server.port), timeout=10)
         check(client.set("key", b"value", noreply=False))
@@ -171,6 +167,7 @@ def auth_file():
             equal(server.ask(b"set a 0 0 10\r\nann secret\r\nget a\r\n"), b"STORED\r\nEND\r\n")
             equal(server.ask(b"set a 0 0 13\r\nbob pass word\r\nmn\r\n"), b"STORED\r\nMN\r\n")
             equal(server.ask(b"\x80\x0a" + bytes(22)), b"<closed>")
+            equal(server.ask(b"get a" + b" " * 3000), b"<closed>")
 
 
 def metrics():
@@ -269,14 +266,24 @@ def alike(answer):
     return re.sub(rb"(VALUE \S+ \d+ \d+) \d+", rb"\1 CAS", answer)
 
 
+# Shows at once that all before it is answered, unless it was taken for a part of that.
+LAST_REQUEST, LAST_ANSWER = b"ms zzlast 0 Olast\r\n\r\n", b"HD Olast\r\n"
+
+
+def answer_of(server, request):
+    last = LAST_REQUEST if request.endswith(b"\n") else b""
+    return alike(server.ask(request + last, LAST_ANSWER, 1))
+
+
 def same_answers_as_memcached():
-    memcached = shutil.which("memcached")
+    memcached = running_server.peer("memcached")
     if memcached is None:
-        return "memcached is not installed"
+        return "memcached cannot be had"
     different = []
-    with Server(PROGRAM) as ours, Server(memcached) as theirs:
+    with Server(PROGRAM) as ours, Server(memcached) as theirs, \
+            ThreadPoolExecutor(2) as at_once:
         for request in REQUESTS:
-            got, wanted = alike(ours.ask(request)), alike(theirs.ask(request))
+            got, wanted = at_once.map(answer_of, (ours, theirs), (request, request))
             if got != wanted:
                 different.append(f"{request[:120]!r}:\n   got    {got[:300]!r}\n"
                                  f"   wanted {wanted[:300]!r}")

@@ -1,29 +1,77 @@
 """Starts a server on a free port of the loopback interface, and ends it by its own pid."""
 import os
 import pathlib
+import random
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 
+def free_port():
+    """Below the ports that connections are given, so that none of them takes it meanwhile."""
+    while True:
+        port = random.SystemRandom().randrange(12000, 30000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+
+
+def pymemcache_client():
+    """pymemcache's Client, or None."""
+    try:
+        from pymemcache.client.base import Client
+    except ImportError:
+        # Debian's package, for an interpreter that is not Debian's.
+        sys.path.append("/usr/lib/python3/dist-packages")
+        try:
+            from pymemcache.client.base import Client
+        except ImportError:
+            return None
+    return Client
+
+
+def peer(program):
+    """Path of memcached or nutcracker: the installed one, or script/peers'; or None."""
+    found = shutil.which(program)
+    if found is None:
+        script = pathlib.Path(__file__).resolve().parents[2] / "script" / "peers"
+        answer = subprocess.run([script], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            found = os.path.join(answer.stdout.strip(), program)
+        else:
+            print(answer.stderr.strip().splitlines()[-1:])
+    return found
+
+
 class Server:
-    def __init__(self, program, *options, port=True):
-        self.folder = tempfile.TemporaryDirectory(prefix="nvcached_test_")
-        self.port_file = os.path.join(self.folder.name, "port")
+    """`port`: a number, or True for any; `folder`: where it keeps its data, which stays;
+    `wait`: until it listens."""
+
+    def __init__(self, program, *options, port=True, folder=None, wait=True):
+        self.temporary = None if folder else tempfile.TemporaryDirectory(prefix="nvcached_test_")
+        self.folder = folder or self.temporary.name
+        self.port_file = self.path("port")
+        if os.path.exists(self.port_file):
+            os.unlink(self.port_file)
         environment = dict(os.environ, MEMCACHED_PORT_FILENAME=self.port_file,
-                           XDG_STATE_HOME=self.folder.name)
+                           XDG_STATE_HOME=self.folder)
         command = [program, "-l", "127.0.0.1", *options]
         if port:
-            command += ["-p", "-1"]
+            command += ["-p", "-1" if port is True else str(port)]
         if os.geteuid() == 0:
             command += ["-u", "root"]
-        self.log = open(os.path.join(self.folder.name, "log"), "wb+")
+        self.log = open(self.path("log"), "wb+")
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
                                         stderr=self.log)
         self.ports = {}
-        for _ in range(500):
+        for _ in range(1500 if wait else 0):
             if os.path.exists(self.port_file):
                 break
             if self.process.poll() is not None:
@@ -31,7 +79,9 @@ class Server:
                                    f"{self.log_text()}")
             time.sleep(0.02)
         else:
-            raise RuntimeError(f"{command} does not say where it listens")
+            if wait:
+                raise RuntimeError(f"{command} does not say where it listens")
+            return
         for line in pathlib.Path(self.port_file).read_text().splitlines():
             name, number = line.rsplit(": ", 1)
             self.ports[name] = int(number)
@@ -45,7 +95,7 @@ class Server:
         return pathlib.Path(self.log.name).read_text(errors="replace")
 
     def path(self, name):
-        return os.path.join(self.folder.name, name)
+        return os.path.join(self.folder, name)
 
     def rss_kb(self):
         for line in open(f"/proc/{self.process.pid}/status"):
@@ -56,8 +106,7 @@ class Server:
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
 
-    def ask(self, request, end=None, seconds=0.3):
-        """Sends, and returns what comes: up to `end`, the close or a silence."""
+    def ask(self, request, end=None, seconds=None):
         with self.connect() as client:
             client.sendall(request)
             return receive(client, end, seconds)
@@ -70,10 +119,19 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        if self.log.closed:
+            return self.process.returncode, ""
         text = self.log_text()
         self.log.close()
-        self.folder.cleanup()
+        if self.temporary:
+            self.temporary.cleanup()
         return self.process.returncode, text
+
+    def kill(self):
+        """kill -9; what is in `folder` stays."""
+        self.process.kill()
+        self.process.wait()
+        self.stop()
 
     def __enter__(self):
         return self
@@ -82,8 +140,9 @@ class Server:
         self.stop()
 
 
-def receive(client, end=None, seconds=0.3):
-    client.settimeout(20 if end else seconds)
+def receive(client, end=None, seconds=None):
+    """What comes: up to `end`, the close, or a silence of so many seconds."""
+    client.settimeout(seconds or (20 if end else 0.3))
     answer = b""
     try:
         while end is None or not answer.endswith(end):
@@ -103,8 +162,10 @@ def run(tests):
     failed = 0
     for test in tests:
         try:
+            began = time.time()
             result = test()
-            print(f"{'skipped: ' + result if result else 'passed '} {test.__name__}", flush=True)
+            print(f"{'skipped: ' + result if result else 'passed '} {test.__name__}, "
+                  f"{time.time() - began:.1f} s", flush=True)
         except Exception as error:  # pylint: disable=broad-except
             failed += 1
             print(f"FAILED  {test.__name__}: {error!r}", flush=True)

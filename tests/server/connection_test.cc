@@ -1,0 +1,157 @@
+// Connections in a worker's event loop, over a transport whose full and empty moments the
+// test chooses: what a slow or a greedy client does to itself and to others.
+#include "server/connection.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+
+#include "gtest/gtest.h"
+#include "server/memory_store.h"
+#include "server/worker.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr auto kLong = std::chrono::seconds(30);
+constexpr size_t kValueBytes = 300'000;  // one answer is more than may be pending
+
+std::string take(Output& output) {
+  const std::string text = output.text();
+  output.consume(text.size());
+  return text;
+}
+
+// Receives from a socket, and gives what is sent to a function, which returns as write() does.
+class ScriptedTransport final : public Transport {
+ public:
+  using Write = std::function<ssize_t(Output&)>;
+  ScriptedTransport(int fd, Write write) : fd_(fd), write_(std::move(write)) {}
+  ~ScriptedTransport() override { close(fd_); }
+  ssize_t read(char* to, size_t bytes) override {
+    const ssize_t got = recv(fd_, to, bytes, 0);
+    if (got > 0) return got;
+    return got < 0 && errno == EAGAIN ? kWouldBlock : kClosed;
+  }
+  ssize_t write(Output& output) override { return write_(output); }
+
+ private:
+  const int fd_;
+  const Write write_;
+};
+
+class ConnectionTest : public testing::Test {
+ protected:
+  ConnectionTest() {
+    std::string value(kValueBytes + 1, 'x');
+    (void)service_.items().store("big", Received(value.data(), kValueBytes), {});
+    EXPECT_TRUE(worker_.start().ok());
+  }
+
+  // A client that has sent this already. Its end of the connection.
+  int connect(std::string_view requests, ScriptedTransport::Write write) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    EXPECT_EQ(send(ends[0], requests.data(), requests.size(), 0),
+              static_cast<ssize_t>(requests.size()));
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    worker_.adopt(ends[1], std::make_unique<ScriptedTransport>(ends[1], std::move(write)), "test");
+    return ends[0];
+  }
+
+  MemoryStore store_{[] { return 1'700'000'000u; }};
+  Service service_{store_, Settings(), [] { return 1'700'000'000u; }};
+  Worker worker_{service_};
+};
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// The reader makes room between two attempts to send: by then the connection has decided
+// to wait, and nothing that is pending will wake it.
+TEST_F(ConnectionTest, ReaderThatMakesRoomWhileTheConnectionDecidesToWait) {
+  constexpr int kRequests = 50;
+  const std::string record =
+      "VALUE big 0 300000\r\n" + std::string(kValueBytes, 'x') + "\r\nEND\r\n";
+  std::string got;
+  bool full = false;
+  std::promise<void> all;
+  const int client = connect(repeated("get big\r\n", kRequests), [&](Output& output) -> ssize_t {
+    full = !full;
+    if (full) return Transport::kWouldBlock;
+    const std::string text = take(output);
+    got += text;
+    if (got.size() == kRequests * record.size()) all.set_value();
+    return static_cast<ssize_t>(text.size());
+  });
+  const auto done = all.get_future().wait_for(kLong);
+  worker_.stop();
+  close(client);
+  ASSERT_EQ(done, std::future_status::ready) << "stuck after " << got.size() / record.size();
+  EXPECT_EQ(got, repeated(record, kRequests));
+}
+
+// A client with thousands of requests is answered in turns: another, whose request was there
+// when the first of them was answered, does not wait for all of them.
+TEST_F(ConnectionTest, OthersAreServedBesideAClientThatAsksForMuch) {
+  const auto gets = [&] { return service_.totals()[static_cast<size_t>(Count::kCmdGet)]; };
+  for (const std::string_view request : {"get big\r\n", "get none\r\n"}) {
+    std::promise<void> begun;
+    std::promise<void> other_is_there;
+    std::promise<void> end;
+    bool first = true;
+    uint64_t gets_before = 0;
+    const auto greedy_write = [&](Output& output) -> ssize_t {
+      if (first) {
+        gets_before = gets();
+        begun.set_value();
+        other_is_there.get_future().wait();
+      }
+      first = false;
+      const size_t bytes = output.size();
+      output.consume(bytes);
+      return static_cast<ssize_t>(bytes);
+    };
+    const int greedy = connect("get big\r\n" + repeated(request, 4000), greedy_write);
+    begun.get_future().wait();
+    uint64_t gets_meanwhile = 0;
+    const int other = connect("mn\r\n", [&](Output& output) -> ssize_t {
+      gets_meanwhile = gets() - gets_before;
+      end.set_value();
+      return static_cast<ssize_t>(take(output).size());
+    });
+    other_is_there.set_value();
+    ASSERT_EQ(end.get_future().wait_for(kLong), std::future_status::ready);
+    EXPECT_LE(gets_meanwhile, 100) << "of the greedy client, " << request;
+    close(greedy);
+    close(other);
+    while (service_.connections().current != 0) usleep(1000);
+  }
+}
+
+TEST_F(ConnectionTest, HalfClosedClientGetsItsAnswers) {
+  std::string got;
+  std::promise<void> all;
+  int refusals = 3;
+  const int client = connect("mn\r\n", [&](Output& output) -> ssize_t {
+    if (refusals-- > 0) return Transport::kWouldBlock;
+    const std::string text = take(output);
+    got += text;
+    if (got.ends_with("MN\r\n")) all.set_value();
+    return static_cast<ssize_t>(text.size());
+  });
+  shutdown(client, SHUT_WR);
+  EXPECT_EQ(all.get_future().wait_for(kLong), std::future_status::ready) << got.size();
+  worker_.stop();
+  close(client);
+}
+
+}  // namespace
+}  // namespace nvcache::server
