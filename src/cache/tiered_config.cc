@@ -141,7 +141,7 @@ struct Key {
   absl::Status (*set)(std::string_view value, TieredConfig* config);
 };
 
-constexpr std::array<Key, 9> kKeys = {{
+constexpr std::array<Key, 10> kKeys = {{
     {"policy", set_policy},
     {"dram", set_dram},
     {"tier", set_tier},
@@ -157,6 +157,10 @@ constexpr std::array<Key, 9> kKeys = {{
     {"metadata",
      [](std::string_view v, TieredConfig* c) {
        return set_on_off("metadata", v, "charge", "free", &c->charge_metadata);
+     }},
+    {"demote",
+     [](std::string_view v, TieredConfig* c) {
+       return set_on_off("demote", v, "background", "foreground", &c->demote_in_background);
      }},
     {"demote_high",
      [](std::string_view v, TieredConfig* c) {
