@@ -291,6 +291,31 @@ TEST(ProfileStreamTest, ATenthOfThePairsByTheLawGetsHalf) {
   }
 }
 
+TEST(ProfileStreamTest, AShareOfTheOperationsRepeatsWhatWasAccessedLast) {
+  WorkloadProfile profile = profile_of("whatsapp");
+  const ProfileKeys keys(profile, 500'000, test_seed());
+  const auto repeated = [&](double share) {
+    profile.repeat_share = share;
+    ProfileStream stream(profile, keys, test_seed());
+    std::vector<std::pair<uint32_t, uint64_t>> last;
+    int count = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      const ProfileOperation op = stream.next();
+      const std::pair<uint32_t, uint64_t> pair(op.database, op.number);
+      if (std::find(last.begin(), last.end(), pair) != last.end()) {
+        ++count;
+        continue;
+      }
+      last.push_back(pair);
+      if (last.size() > profile.repeat_last) last.erase(last.begin());
+    }
+    return count / 20'000.0;
+  };
+  const double by_the_law = repeated(0);
+  EXPECT_LT(by_the_law, 0.25);
+  EXPECT_NEAR(repeated(0.4), 0.4 + 0.6 * by_the_law, 0.03);
+}
+
 TEST(ProfileStreamTest, IsDeterminedByItsSeed) {
   const WorkloadProfile profile = profile_of("whatsapp");
   const ProfileKeys keys(profile, 10'000, 1);
