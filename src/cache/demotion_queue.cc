@@ -131,6 +131,7 @@ void DemotionQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     mutex_.unlock();
     arrived_.notify_all();
     work_.end(moved.entry);
+    std::this_thread::yield();  // to a reader that waits for this core
     mutex_.lock();
   }
   mutex_.unlock();

@@ -4,7 +4,8 @@
 // Bounded by blocks and bytes: a full queue refuses, and the caller moves the object
 // itself, so that readers are slowed to what the lower tier can take. The thread starts
 // with the first object, is woken for kBatch of them, and works until none waits; fewer
-// wait for others to come, for a wake-up costs the reader as much as a copy.
+// wait for others to come, for a wake-up costs the reader as much as a copy. It yields its
+// core after each, so that a reader who wakes up on it does not wait for a batch.
 // An entry keeps the token that it left with: one that was replaced meanwhile is refused
 // where it arrives, and by who takes it back.
 #pragma once

@@ -324,7 +324,7 @@ void TieredCacheImpl::set_capacity(size_t bytes) {
 
 size_t TieredCacheImpl::usage() const {
   const ObjectShard::Use use = objects_.use();
-  return use.charged_bytes + use.visiting_bytes + (queue_ == nullptr ? 0 : queue_->bytes());
+  return use.charged_bytes + use.visiting_bytes;
 }
 
 size_t TieredCacheImpl::pinned_usage() const {

@@ -63,7 +63,8 @@ class TieredCacheImpl final : public TieredCache, private Below {
   size_t capacity() const { return objects_.capacity_bytes(); }
   void set_strict(bool strict) { objects_.set_strict(strict); }
   bool strict() const { return objects_.strict(); }
-  // Charges of all objects in memory: residents, and what is held of others.
+  // Charges of all objects in memory: residents, and what is held of others. Not of what
+  // waits in the queue, which is beyond the capacity that engines hold this against: see stats().
   size_t usage() const;
   size_t pinned_usage() const;
   size_t usage_of(const Handle* handle) const;
