@@ -87,7 +87,7 @@ void DemotionQueue::drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (!is_worker() && thread_.joinable()) {
     ++drains_;
     wake_.notify_one();
-    while (!waiting_.empty() || moving_.entry != nullptr) arrived_.wait(mutex_);
+    while (!waiting_.empty() || busy_) arrived_.wait(mutex_);
     --drains_;
   }
   mutex_.unlock();
@@ -99,7 +99,7 @@ void DemotionQueue::clear() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ended.swap(waiting_);
   waiting_.reserve(kMaxBlocks);
   for (const Waiting& each : ended) count_out(each);
-  while (moving_.entry != nullptr && !is_worker()) arrived_.wait(mutex_);
+  while (busy_ && !is_worker()) arrived_.wait(mutex_);
   mutex_.unlock();
   arrived_.notify_all();
   for (const Waiting& each : ended) work_.end(each.entry);
@@ -121,6 +121,7 @@ void DemotionQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       wake_.wait(mutex_);
       continue;
     }
+    busy_ = true;
     moving_ = waiting_.front();
     waiting_.erase(waiting_.begin());
     mutex_.unlock();
@@ -133,6 +134,8 @@ void DemotionQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     work_.end(moved.entry);
     std::this_thread::yield();  // to a reader that waits for this core
     mutex_.lock();
+    busy_ = false;
+    arrived_.notify_all();
   }
   mutex_.unlock();
 }

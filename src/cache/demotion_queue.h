@@ -48,8 +48,8 @@ class DemotionQueue {
   // now, waits until it has arrived. Without a lock if no key of that hash waits.
   ObjectEntry* take(std::string_view key, uint64_t hash);
 
-  void drain();  // waits until all are moved
-  void clear();  // ends those that wait, and waits for the one being moved
+  void drain();  // waits until all are moved and ended
+  void clear();  // ends those that wait, and waits for the one that is being moved and ended
 
   struct Use {
     uint64_t blocks = 0;  // gauges, that being moved included
@@ -84,6 +84,7 @@ class DemotionQueue {
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // oldest first
   Waiting moving_ ABSL_GUARDED_BY(mutex_);                // no entry: none
   uint32_t drains_ ABSL_GUARDED_BY(mutex_) = 0;           // under way
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false;             // moving or ending one
   bool working_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t taken_back_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -89,7 +89,7 @@ uint64_t version_of(Cache& cache, uint64_t id) {
 TEST(TieredAdapter, ServesFromBothTiersAndTicks) {
   const int64_t before = alive;
   {
-    const Tiered tiered("tiered://?policy=dram_first&dram=8KiB&shards=1&tier=(size=1MiB)");
+    const Tiered tiered("tiered://?dram=8KiB&shards=1&demote=foreground&tier=(size=1MiB)");
     Cache& cache = *tiered.cache;
     for (uint64_t id = 1; id <= 100; ++id) {
       ASSERT_ROCKS_OK(cache.Insert(key16(id), new Counted(id, id), &kHelper, kObjectBytes));
