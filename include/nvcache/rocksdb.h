@@ -75,6 +75,10 @@ struct ModelledStorageOptions {
   // The medium whose latency and bandwidth reads of SST files are charged:
   // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
   std::string profile = "flash";
+  // How many clients like these read from the medium, for one that does: a block read keeps
+  // it busy for the transfer of so many, and others wait. 1: these alone.
+  double load = 1;
+  static constexpr double kMaxLoad = 1000;
 };
 
 // Wraps a file system (null: the default one) so that reads of SST files take as long

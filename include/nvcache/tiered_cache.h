@@ -5,8 +5,9 @@
 // Class Memory as a Volatile Memory Extension" (ATC '21), section 4.2, optionally
 // guarded by the admission policies of a BlockCache.
 //
-// A block is in one tier at a time, and never dirty. Handles pin: an object lives
-// until its last handle is released, whatever the tiers do meanwhile.
+// A block is in one tier at a time, and never dirty. One that leaves the first tier is
+// saved to the next by a thread of the cache, and found meanwhile (`demote=background`). Handles
+// pin: an object lives until its last handle is released, whatever the tiers do meanwhile.
 //
 // Thread-safe. No lock is held while an object is saved, made or destroyed, or a
 // medium is accessed. A failing medium is never an error for the caller: blocks are
@@ -86,6 +87,10 @@ struct TieredStats {
   uint64_t lookups = 0;
   uint64_t misses = 0;        // lookups that no tier served
   uint64_t pinned_bytes = 0;  // gauge: charge of objects with handles
+  uint64_t queued = 0;        // gauge: objects that left the first tier and were not moved yet
+  uint64_t queued_bytes = 0;  // gauge: their charge, beyond the first tier's size
+  uint64_t taken_back = 0;    // of them: found by a lookup, and put back into the first tier
+  uint64_t queue_full = 0;    // objects that who pushed them out moved, the queue being full
   std::string policy;
   std::vector<TierStats> tiers;
 

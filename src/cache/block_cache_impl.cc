@@ -191,11 +191,6 @@ void BlockCacheImpl::hand_down(Shard& shard, const DetachedBlock& block) {
   tier_.sink->take(block.key, bytes, block.token);
 }
 
-uint32_t BlockCacheImpl::add_reference(const BlockKey& key) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  return shard_of(hash).add_reference(hash, key);
-}
-
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
                                     uint32_t offset_grains, ByteView block) {
   Shard& shard = shard_of(hash);

@@ -56,8 +56,10 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   // entered (with its shard locked).
   Verdict put_if(const BlockKey& key, ByteView block, Origin origin,
                  const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
-  // Counts a reference to a block; as Shard::add_reference().
-  uint32_t add_reference(const BlockKey& key);
+  // As get() in the foreground; a hit counts as a reference to the block, *references being
+  // how many it has had (as Shard::add_reference()), 0 on a miss. Only with
+  // TierOptions::count_references.
+  Lookup get_counted(const BlockKey& key, uint32_t* references);
   bool erase(const BlockKey& key) override;
   bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
@@ -91,10 +93,14 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
   static uint64_t queue_handle(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
 
+  // With kCounts, `references` is not null.
+  template <bool kCounts>
+  Lookup look_up(const BlockKey& key, Caller caller, uint32_t* references);
   Pin in_place_pin(Shard& shard, const PinnedBlock& found);
   Pin serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
   Pin serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found);
-  Pin serve_pending(uint64_t hash, const BlockKey& key);
+  // *slot: where its entry is, if it is a hit and `slot` is given.
+  Pin serve_pending(uint64_t hash, const BlockKey& key, uint32_t* slot = nullptr);
   bool copy_into(uint64_t hash, const BlockKey& key, const PinnedBlock& found, MutableBytes into);
   bool read_into(uint64_t offset, MutableBytes into);
   MissToken token_of(uint64_t hash) const;

@@ -28,24 +28,37 @@ class BufferOwner final : public Pin::Owner {
 }  // namespace
 
 Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
+  return look_up<false>(key, caller, nullptr);
+}
+
+Lookup BlockCacheImpl::get_counted(const BlockKey& key, uint32_t* references) {
+  *references = 0;
+  return look_up<true>(key, Caller::kForeground, references);
+}
+
+template <bool kCounts>
+inline Lookup BlockCacheImpl::look_up(const BlockKey& key, Caller caller, uint32_t* references) {
   const uint64_t hash = hash_key(key, config_.seed);
   Shard& shard = shard_of(hash);
   const bool background = caller == Caller::kBackground;
   Counters::Stripe& stripe = counters_.mine();
   const PinnedBlock found = shard.find_and_pin(hash, key);
   Pin pin;
+  uint32_t slot = found.slot;
   if (found.found()) [[likely]] {
     shard.on_hit(found.slot);
     if (plain_) [[likely]] {
       stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
       stripe.add(Count::kHitBytes, found.word.size_bytes());
+      if constexpr (kCounts) *references = shard.add_reference(slot);
       return {in_place_pin(shard, found), {}};
     }
     pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
   } else if (!in_place_) {
-    pin = serve_pending(hash, key);
+    pin = serve_pending(hash, key, &slot);
   }
   if (pin) {
+    if constexpr (kCounts) *references = shard.add_reference(slot);
     stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
     stripe.add(Count::kHitBytes, pin.block().size());
     return {std::move(pin), {}};
@@ -158,14 +171,16 @@ Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedB
   return BufferOwner::pin(std::move(buffer), size_bytes);
 }
 
-Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key) {
-  const std::optional<uint32_t> slot = shard_of(hash).find_filling(hash, key);
-  if (!slot) return Pin();
+Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key, uint32_t* slot) {
+  const std::optional<uint32_t> filling = shard_of(hash).find_filling(hash, key);
+  if (!filling) return Pin();
+  if (slot != nullptr) *slot = *filling;
   uint32_t size_bytes = 0;
   std::shared_ptr<const AlignedBuffer> buffer =
-      write_queue_->find(queue_handle(shard_number(hash), *slot), key, &size_bytes);
+      write_queue_->find(queue_handle(shard_number(hash), *filling), key, &size_bytes);
   if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
   const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // written just now, or gone
+  if (slot != nullptr && found.found()) *slot = found.slot;
   return found.found() ? serve_copy(hash, key, found) : Pin();
   // (The analyzer loses sight of copies that pins own by handle.)
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)

@@ -61,11 +61,8 @@ Lookup LowerTier::get(const BlockKey& key, Caller caller, uint32_t* references) 
   *references = 0;
   BlockCacheImpl* const cache = opened();
   if (cache == nullptr) return {};
-  Lookup found = cache->get(key, caller);
-  if (found.hit() && count_references_ && caller == Caller::kForeground) {
-    *references = cache->add_reference(key);
-  }
-  return found;
+  const bool counts = count_references_ && caller == Caller::kForeground;
+  return counts ? cache->get_counted(key, references) : cache->get(key, caller);
 }
 
 void LowerTier::erase(const BlockKey& key) {

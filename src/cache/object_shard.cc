@@ -77,6 +77,23 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, Leaving* leaving) 
   return true;
 }
 
+bool ObjectShard::restore(ObjectEntry* entry, bool count, Leaving* leaving) {
+  MutexLock lock(mutex_);
+  uint32_t token = below_->token(entry->hash);
+#ifdef NVCACHE_FAULT_RESTORE_STALE  // a negative control of the tests
+  token = entry->token;
+#endif
+  if (token != entry->token || table_.find(entry->key(), entry->hash) != nullptr) return false;
+  const size_t charge_bytes = charge_of(*entry);
+  make_room(charge_bytes, leaving);
+  if (strict_ && use_.charged_bytes + charge_bytes > capacity_bytes_) return false;
+  use_.hits += count ? 1 : 0;
+  enter(entry, leaving);
+  entry->references = 1;
+  entry->was_hit = true;
+  return true;
+}
+
 uint32_t ObjectShard::replace(std::string_view key, uint64_t hash, Leaving* leaving) {
   MutexLock lock(mutex_);
   if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) {

@@ -84,6 +84,11 @@ class alignas(64) ObjectShard {
   // resident: then false, and nothing changed.
   bool promote(ObjectEntry* entry, uint32_t token, Leaving* leaving);
 
+  // Makes an evicted entry that went nowhere yet resident and held again, as a hit that
+  // find() did not see. False, and nothing changed, if its key has changed since it left, or
+  // a strict shard is full.
+  bool restore(ObjectEntry* entry, bool count, Leaving* leaving);
+
   // Takes a key's value out of all tiers; its token from now on.
   uint32_t replace(std::string_view key, uint64_t hash, Leaving* leaving);
 

@@ -141,10 +141,8 @@ std::optional<DetachedBlock> Shard::detach_one(EvictionSink& sink) {
   }
 }
 
-uint32_t Shard::add_reference(uint64_t hash, const BlockKey& key) {
-  const std::optional<uint32_t> slot = find_slot(hash, key);
-  if (!slot) return 0;
-  std::atomic<uint8_t>& count = references_[*slot];
+uint32_t Shard::add_reference(uint32_t slot) {
+  std::atomic<uint8_t>& count = references_[slot];
   const uint8_t before = count.load(std::memory_order_relaxed);
   if (before == UINT8_MAX) return before;
   count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);

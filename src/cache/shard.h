@@ -101,8 +101,10 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // References of a block since it came, this one included, at most 255; 0 if it is gone.
-  uint32_t add_reference(uint64_t hash, const BlockKey& key);
+  // References of a slot's block since it came, this one included, at most 255. Only with
+  // Options::references. A slot that is not pinned may be another's by now, whose count is
+  // then one more.
+  uint32_t add_reference(uint32_t slot);
   // One pass of a policy that evicts in the background; stops early when `go_on`
   // says so after a victim. `evict_one` evicts one of this shard; false if it cannot.
   // Returns how many blocks left.

@@ -13,6 +13,14 @@ namespace {
 // Keys that share a generation refuse each other's moves at times, no more.
 constexpr size_t kGenerations = 16384;
 constexpr size_t kMinGenerationsPerShard = 64;
+
+// What waits to be moved below is beyond the first tier's capacity: a small share of it.
+constexpr size_t kMinQueueBytes = size_t{256} << 10;
+constexpr size_t kMaxQueueBytes = size_t{8} << 20;
+
+size_t queue_bytes(const TieredConfig& config) {
+  return std::clamp<size_t>(config.dram_bytes / 32, kMinQueueBytes, kMaxQueueBytes);
+}
 }  // namespace
 
 class TieredCacheImpl::Chute final : public EvictionSink {
@@ -62,9 +70,15 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
     lower_.push_back(
         std::make_unique<LowerTier>(config.tiers[i], clock, counts, chutes_.back().get()));
   }
+  if (lower_.empty() || !config.demote_in_background) return;
+  queue_ = std::make_unique<DemotionQueue>(
+      queue_bytes(config),
+      DemotionQueue::Work{.move = [this](const ObjectEntry& entry) { move_below(entry); },
+                          .end = [this](ObjectEntry* entry) { end(entry); }});
 }
 
 TieredCacheImpl::~TieredCacheImpl() {
+  queue_.reset();
   Leaving leaving;
   objects_.erase_idle(&leaving);
   finish(&leaving);
@@ -72,12 +86,30 @@ TieredCacheImpl::~TieredCacheImpl() {
 
 void TieredCacheImpl::finish(Leaving* leaving) {
   while (ObjectEntry* const entry = leaving->pop()) {
-    if (entry->departure == Departure::kEvicted &&
-        !offer_object(*entry, 1, Arrival::kDemoted, entry->token)) {
-      dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (entry->departure == Departure::kEvicted) {
+      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, usage_of(entry))) continue;
+      move_below(*entry);
     }
     end(entry);
   }
+}
+
+void TieredCacheImpl::move_below(const ObjectEntry& entry) {
+  if (offer_object(entry, 1, Arrival::kDemoted, entry.token)) return;
+  dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+ObjectEntry* TieredCacheImpl::take_back(std::string_view key, uint64_t hash, Caller caller) {
+  ObjectEntry* const entry = queue_ == nullptr ? nullptr : queue_->take(key, hash);
+  if (entry == nullptr) return nullptr;
+  Leaving leaving;
+  const bool restored =
+      objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &leaving);
+  finish(&leaving);
+  if (restored) return entry;
+  move_below(*entry);  // refused there if it was replaced
+  end(entry);
+  return nullptr;
 }
 
 void TieredCacheImpl::end(ObjectEntry* entry) {
@@ -205,6 +237,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
           objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground)) {
     return entry;
   }
+  if (ObjectEntry* const entry = take_back(key, hash, caller)) return entry;
   BlockKey block_key;
   if (make == nullptr || lower_.empty() || !parse_block_key(key, &block_key)) return nullptr;
   const uint32_t now = token(hash);
@@ -286,6 +319,7 @@ void TieredCacheImpl::set_capacity(size_t bytes) {
   Leaving leaving;
   objects_.set_capacity(bytes, &leaving);
   finish(&leaving);
+  if (queue_ != nullptr) queue_->drain();
 }
 
 size_t TieredCacheImpl::usage() const {
@@ -311,10 +345,12 @@ void TieredCacheImpl::erase_unreferenced() {
   Leaving leaving;
   objects_.erase_idle(&leaving);
   finish(&leaving);
+  if (queue_ != nullptr) queue_->clear();
   for (const auto& tier : lower_) tier->clear();
 }
 
 void TieredCacheImpl::drain() {
+  if (queue_ != nullptr) queue_->drain();
   for (const auto& tier : lower_) tier->drain();
 }
 

@@ -10,6 +10,9 @@
 //   if it is even, and a lower tier enters the block only if it still is the same, with
 //   its own shard locked. So a move is either seen and erased, or refused.
 //
+// What leaves the first tier may wait in a queue before it moves (DemotionQueue), with the
+// token it left with: a lookup that finds it there, and it alone, takes it back.
+//
 // Lock order: shard of the first tier, shard of a lower tier, its space.
 #pragma once
 
@@ -22,6 +25,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "cache/demotion_queue.h"
 #include "cache/lower_tier.h"
 #include "cache/object_tier.h"
 #include "cache/tiered_config.h"
@@ -59,7 +63,8 @@ class TieredCacheImpl final : public TieredCache, private Below {
   size_t capacity() const { return objects_.capacity_bytes(); }
   void set_strict(bool strict) { objects_.set_strict(strict); }
   bool strict() const { return objects_.strict(); }
-  // Charges of all objects in memory: residents, and what is held of others.
+  // Charges of all objects in memory: residents, and what is held of others. Not of what
+  // waits in the queue, which is beyond the capacity that engines hold this against: see stats().
   size_t usage() const;
   size_t pinned_usage() const;
   size_t usage_of(const Handle* handle) const;
@@ -72,7 +77,7 @@ class TieredCacheImpl final : public TieredCache, private Below {
   void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit);
   // Drops what nobody holds from all tiers.
   void erase_unreferenced();
-  // Waits for writes that are queued for devices.
+  // Waits for blocks on their way to lower tiers, and for writes queued for devices.
   void drain();
 
  private:
@@ -105,8 +110,11 @@ class TieredCacheImpl final : public TieredCache, private Below {
   bool offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival, uint32_t token);
   bool offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival, uint32_t token);
   bool can_move(const ObjectEntry& entry) const;
-  // Ends entries: those that were evicted go below first.
+  // Ends entries: those that were evicted go below first, or into the queue.
   void finish(Leaving* leaving);
+  void move_below(const ObjectEntry& entry);
+  // Null unless the key's object waits in the queue; then it is resident again, and held.
+  ObjectEntry* take_back(std::string_view key, uint64_t hash, Caller caller);
   void end(ObjectEntry* entry);
 
   const TieredConfig config_;
@@ -118,7 +126,8 @@ class TieredCacheImpl final : public TieredCache, private Below {
   std::vector<std::unique_ptr<Chute>> chutes_;     // chutes_[i] below lower tier i
   std::vector<std::unique_ptr<LowerTier>> lower_;  // lower_[i] is tier i + 1
   std::atomic<uint64_t> hits_below_{0};
-  std::atomic<uint64_t> dropped_{0};  // from the first tier
+  std::atomic<uint64_t> dropped_{0};      // from the first tier
+  std::unique_ptr<DemotionQueue> queue_;  // null: who pushes a block out moves it
 };
 
 }  // namespace nvcache

@@ -30,6 +30,7 @@ struct TieredConfig {
   double low_ratio = 0;
   int shard_bits = -1;  // -1: by size
   bool charge_metadata = true;
+  bool demote_in_background = true;
   bool demote_high = false;  // high-priority objects may go to lower tiers
   std::vector<TierConfig> tiers;
 

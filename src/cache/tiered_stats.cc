@@ -49,6 +49,10 @@ std::string TieredStats::to_json() const {
   json["misses"] = misses;
   json["hit_ratio"] = hit_ratio();
   json["pinned_bytes"] = pinned_bytes;
+  json["queued"] = queued;
+  json["queued_bytes"] = queued_bytes;
+  json["taken_back"] = taken_back;
+  json["queue_full"] = queue_full;
   json["tiers"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < tiers.size(); ++i) {
     json["tiers"].push_back(nvcache::to_json(tiers[i], i > 0));
@@ -65,6 +69,13 @@ TieredStats TieredCacheImpl::stats() const {
   stats.lookups = use.lookups;
   stats.misses = use.lookups - std::min(use.lookups, use.hits + hits_below);
   stats.pinned_bytes = use.charged_bytes - use.idle_bytes + use.visiting_bytes;
+  if (queue_ != nullptr) {
+    const DemotionQueue::Use queue = queue_->use();
+    stats.queued = queue.blocks;
+    stats.queued_bytes = queue.bytes;
+    stats.taken_back = queue.taken_back;
+    stats.queue_full = queue.refused;
+  }
   TierStats first;
   first.medium = "dram (objects)";
   first.hits = use.hits;

@@ -1,8 +1,8 @@
 #include "policy/spec.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
 
 #include "base/text.h"
 
@@ -65,6 +65,25 @@ absl::StatusOr<std::vector<SpecMember>> parse_spec(std::string_view what, std::s
     members.push_back(*std::move(member));
   }
   return members;
+}
+
+absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
+    std::string_view what, std::string_view spec, std::span<const std::string_view> names,
+    std::string_view allowed) {
+  absl::StatusOr<std::vector<SpecMember>> members = parse_spec(what, spec);
+  if (!members.ok()) {
+    return invalid_argument("{}; policies allowed: {}", message_of(members.status()), allowed);
+  }
+  SpecMember& member = members->front();
+  const auto name = std::find(names.begin(), names.end(), member.name);
+  if (name == names.end()) {
+    return bad_member(what, member, fmt::format("not known; allowed: {}", allowed));
+  }
+  if (members->size() > 1) {
+    return invalid_argument("{} '{}': {} policies given; allowed: {}", what, shown(spec),
+                            members->size(), allowed);
+  }
+  return std::pair(static_cast<size_t>(name - names.begin()), std::move(member));
 }
 
 absl::Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem) {

@@ -1,4 +1,4 @@
-// The grammar that admission and eviction specifications share:
+// The grammar that admission, eviction and placement specifications share:
 //
 //   spec     = member { '+' member }
 //   member   = NAME [ '(' [ argument { ',' argument } ] ')' ]
@@ -7,8 +7,13 @@
 // Any bytes may be given. Thread-safe: pure functions.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,6 +39,25 @@ absl::Status bad_member(std::string_view what, const SpecMember& member, std::st
 // OK if the member has no more than `most` arguments; else says what is `allowed`.
 [[nodiscard]] absl::Status check_argument_count(std::string_view what, const SpecMember& member,
                                                 size_t most, std::string_view allowed);
+
+// The number, in `names`, of the only member of a specification, and the member. INVALID_ARGUMENT
+// says what is `allowed` where there is another, or more than one.
+[[nodiscard]] absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
+    std::string_view what, std::string_view spec, std::span<const std::string_view> names,
+    std::string_view allowed);
+
+// Makes what the only member of a specification names, by a table of names and factories.
+template <typename Factory, size_t kFactories, typename... Arguments>
+auto make_only_member(std::string_view what, std::string_view spec,
+                      const std::array<std::pair<std::string_view, Factory>, kFactories>& known,
+                      std::string_view allowed, Arguments... arguments)
+    -> decltype(known[0].second(SpecMember(), arguments...)) {
+  std::array<std::string_view, kFactories> names;
+  for (size_t i = 0; i < kFactories; ++i) names[i] = known[i].first;
+  const auto member = parse_only_member(what, spec, names, allowed);
+  if (!member.ok()) return member.status();
+  return known[member->first].second(member->second, arguments...);
+}
 
 // Text as it may be shown in an error: escaped to printable ASCII, cut to 80 characters.
 std::string shown(std::string_view text);

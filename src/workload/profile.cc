@@ -42,7 +42,7 @@ void set_member(WorkloadProfile& profile, double value) {
 }
 
 using P = WorkloadProfile;
-constexpr std::array<Parameter, 19> kParameters = {{
+constexpr std::array<Parameter, 21> kParameters = {{
     {"databases", 1, 256, set_member<&P::databases>},
     {"keys_per_database", 1000, 1e12, set_member<&P::keys_per_database>},
     {"threads", 1, 256, set_member<&P::threads>},
@@ -55,6 +55,8 @@ constexpr std::array<Parameter, 19> kParameters = {{
     {"hot_accesses", 0.0001, 0.9999, set_member<&P::hot_accesses>},
     {"accessed_share", 0.0001, 1, set_member<&P::accessed_share>},
     {"run_keys", 1, 1e6, set_member<&P::run_keys>},
+    {"repeat_share", 0, 0.99, set_member<&P::repeat_share>},
+    {"repeat_last", 1, 65536, set_member<&P::repeat_last>},
     {"get", 0, 1, set_member<&P::get>},
     {"put", 0, 1, set_member<&P::put>},
     {"seek", 0, 1, set_member<&P::seek>},

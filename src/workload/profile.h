@@ -35,6 +35,8 @@ struct WorkloadProfile {
   double hot_accesses = 0;    // ... gets this share of the accesses
   double accessed_share = 0;  // pairs that are accessed at all
   uint64_t run_keys = 0;      // neighbours in the order of keys that share their heat
+  double repeat_share = 0;    // of the accesses, that are to one of the pairs which the same
+  uint32_t repeat_last = 0;   // client accessed last: one of so many
 
   // Operations: shares that sum to 1.
   double get = 0;

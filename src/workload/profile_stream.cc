@@ -35,6 +35,15 @@ uint64_t ProfileKeys::next(uint32_t database, Prng& prng) const {
   return (runs_.key_of(law_.next(prng)) + mix64(database)) % keys_;
 }
 
+void ProfileStream::remember(Pair pair) {
+  if (last_.size() < profile_.repeat_last) {
+    last_.push_back(pair);
+    return;
+  }
+  last_[oldest_] = pair;
+  oldest_ = (oldest_ + 1) % last_.size();
+}
+
 ProfileOperation ProfileStream::next() {
   ProfileOperation op;
   const double draw = prng_.unit();
@@ -43,8 +52,15 @@ ProfileOperation ProfileStream::next() {
   } else if (draw < profile_.put + profile_.seek) {
     op.type = ProfileOpType::kSeek;
   }
-  op.database = static_cast<uint32_t>(prng_.below(profile_.databases));
-  op.number = keys_.next(op.database, prng_);
+  if (!last_.empty() && prng_.unit() < profile_.repeat_share) {
+    const Pair& again = last_[prng_.below(last_.size())];
+    op.database = again.database;
+    op.number = again.number;
+  } else {
+    op.database = static_cast<uint32_t>(prng_.below(profile_.databases));
+    op.number = keys_.next(op.database, prng_);
+    remember({op.database, op.number});
+  }
   if (op.type == ProfileOpType::kPut) op.version = prng_();
   return op;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/prng.h"
 #include "workload/power_law.h"
@@ -38,6 +39,10 @@ class ProfileKeys {
 };
 
 // One thread's endless stream, determined by its seed. Caller-locked.
+//
+// Access in time: a share of the operations goes to a pair that one of the stream's last
+// operations drew, any of them as likely as another. How often each pair is accessed in
+// all follows the law of ProfileKeys all the same, for the pairs repeated were drawn by it.
 class ProfileStream {
  public:
   // Both must outlive the stream.
@@ -47,9 +52,18 @@ class ProfileStream {
   ProfileOperation next();
 
  private:
+  struct Pair {
+    uint32_t database = 0;
+    uint64_t number = 0;
+  };
+
+  void remember(Pair pair);
+
   const WorkloadProfile& profile_;
   const ProfileKeys& keys_;
   Prng prng_;
+  std::vector<Pair> last_;  // a ring of up to profile_.repeat_last
+  size_t oldest_ = 0;
 };
 
 }  // namespace nvcache

@@ -41,6 +41,9 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"ScmFirst", "policy=scm_first(2)&dram=64KiB&tier=(size=256KiB)"},
         Kind{"Bidirectional", "policy=bidirectional(2)&dram=64KiB&tier=(size=256KiB)"},
         Kind{"Adaptive", "policy=bidirectional(4,adaptive)&dram=64KiB&tier=(size=256KiB)"},
+        Kind{"InTheForeground",
+             "policy=bidirectional(2)&demote=foreground&dram=64KiB&"
+             "tier=(size=256KiB)"},
         Kind{"OnModelledOptane",
              "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,medium=modelled:optane)"},
         Kind{"OnDevice",

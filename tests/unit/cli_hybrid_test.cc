@@ -1,35 +1,24 @@
-// `nvcache bench profile` and `bench hybrid`: wrong command lines, the servers and their
-// costs, what is planned, the figures, and small runs on the real RocksDB.
+// `nvcache bench hybrid`: wrong command lines, the servers and their costs, what is planned,
+// the figures, and a small run on the real RocksDB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
-#include "CLI/CLI.hpp"
 #include "base/clock.h"
 #include "cli/bench/hybrid/figures.h"
-#include "cli/bench/hybrid/hybrid_command.h"
 #include "cli/bench/hybrid/hybrid_run.h"
 #include "cli/bench/hybrid/paper_facts.h"
 #include "cli/bench/hybrid/servers.h"
 #include "cli/bench/paper/paper_tables.h"
-#include "cli/bench/profile_command.h"
 #include "cli/bench/profile_files.h"
-#include "cli/bench/profile_folder.h"
-#include "cli/bench/profile_store.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "cli/report/html.h"
 #include "nlohmann/json.hpp"
+#include "support/bench_command.h"
+#include "support/temp_dir.h"
 
 namespace nvcache {
 namespace {
@@ -37,13 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 using hybrid::Options;
 using nlohmann::json;
+using test::complaint_for;
+using test::exit_code_for;
+using test::has_rocksdb;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr char kTiered[] =
-    "tiered://?policy=dram_first&dram=512KiB&tier=(size=4MiB,medium=modelled:optane)";
-
-bool has_rocksdb() { return !absl::IsUnimplemented(check_store("lru:size=1MiB", "disk")); }
 
 Options options_for(std::set<int> figures, std::set<int> tables) {
   Options options;
@@ -251,27 +238,6 @@ TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
 
 // ---- Command lines ----
 
-int exit_code_for(std::vector<std::string> words) {
-  CLI::App app;
-  add_hybrid_command(app, "nvcache bench hybrid");
-  add_profile_command(app, "nvcache bench profile");
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::RuntimeError& error) {
-    return error.get_exit_code();
-  } catch (const CLI::ParseError&) {
-    return kExitUsage;
-  }
-  return kExitOk;
-}
-
-std::string complaint_for(const std::vector<std::string>& words) {
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(exit_code_for(words), kExitUsage);
-  return testing::internal::GetCapturedStderr();
-}
-
 TEST(HybridCommandTest, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(complaint_for({"hybrid", "--figures", "8"}), HasSubstr("9 to 13"));
   EXPECT_THAT(complaint_for({"hybrid", "--tables", "3"}), HasSubstr("4 to 5"));
@@ -284,8 +250,12 @@ TEST(HybridCommandTest, RefusesWhatItDoesNotKnow) {
               HasSubstr("--json"));
   if (!has_rocksdb()) return;
   EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--medium", "tape"}), HasSubstr("tape"));
-  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", "modelled:tape"}),
-              HasSubstr("flash"));
+  for (const char* storage : {"modelled:tape", "modelled:flash,depth=2", "tape"}) {
+    EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", storage}),
+                HasSubstr("flash"));
+  }
+  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", "modelled:flash,load=0"}),
+              HasSubstr("load"));
 }
 
 TEST(HybridCommandTest, CostsComeWithoutARun) {
@@ -296,148 +266,11 @@ TEST(HybridCommandTest, CostsComeWithoutARun) {
   EXPECT_THAT(text, HasSubstr("0.53 | 0.53"));
 }
 
-TEST(ProfileCommandTest, RefusesWhatItDoesNotKnow) {
-  const std::string lru = "lru:size=1MiB";
-  EXPECT_THAT(complaint_for({"profile", "--name", "feed", "--cache", lru}), HasSubstr("laser"));
-  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", "nvcache://?size=1MiB"}),
-              HasSubstr("tiered://"));
-  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", lru, "--index", "disk"}),
-              HasSubstr("cache and memory"));
-  EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", lru, "--rate", "7"}),
-              HasSubstr("sine and max"));
-  EXPECT_THAT(
-      complaint_for({"profile", "--name", "laser", "--cache", "a=" + lru, "--cache", "a=" + lru}),
-      HasSubstr("twice"));
-  EXPECT_EQ(exit_code_for({"profile", "--name", "laser"}), kExitUsage);
-  if (!has_rocksdb()) return;
-  for (const char* cache : {"lru:size=none", "lru:shards=2", "lru:size=1MiB,color=red",
-                            "tiered://?dram=1MiB&policy=none"}) {
-    EXPECT_THAT(complaint_for({"profile", "--name", "laser", "--cache", cache}),
-                HasSubstr("cache "));
-  }
-}
-
-TEST(ProfileCommandTest, CachesGetNames) {
-  std::vector<Configuration> caches;
-  for (const char* text : {"lru:size=1MiB", "lru:size=2MiB", "x=lru:size=1MiB", kTiered}) {
-    caches.push_back(parse_cache(text, caches).value());
-  }
-  EXPECT_EQ(caches[0].name, "lru");
-  EXPECT_EQ(caches[1].name, "lru-2");
-  EXPECT_EQ(caches[2].name, "x");
-  EXPECT_EQ(caches[2].spec, "lru:size=1MiB");
-  EXPECT_EQ(caches[3].name, "tiered");
-  EXPECT_EQ(caches[3].spec, kTiered);
-}
-
 // ---- Runs ----
 
-class SmallRun : public testing::Test {
- protected:
-  SmallRun() {
-    // Not the system's temporary folder: that may be in memory, without direct I/O.
-    std::string name = (fs::current_path() / "hybrid-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-    options_.profile = find_workload_profile("whatsapp").value();
-    options_.profile.databases = 2;
-    options_.configurations = {{"lru", "lru:size=1MiB"}, {"tiered", kTiered}};
-    options_.gb_bytes = 32 << 10;  // 25,600 pairs a database
-    options_.threads = 2;
-    options_.seconds = 0.4;
-    options_.warmup_seconds = 0.3;
-    options_.rounds = 1;
-    options_.db = folder_ + "/db";
-    options_.command = "test";
-  }
-  ~SmallRun() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  void SetUp() override {
-    if (!has_rocksdb()) GTEST_SKIP() << "built without RocksDB";
-  }
-
-  std::string folder_;
-  ProfileOptions options_;
-};
-
-TEST_F(SmallRun, ALowerTierSavesReadsAndEveryValueIsRight) {
-  const auto document = run_profile_bench(options_, system_clock());
-  ASSERT_TRUE(document.ok()) << document.status();
-  const json& runs = (*document)["runs"];
-  ASSERT_EQ(runs.size(), 2u);
-  for (const json& run : runs) {
-    EXPECT_GT(run["values_verified"].get<uint64_t>(), 0u);
-    EXPECT_GT(run["operations"]["get"].get<uint64_t>(), 0u);
-    EXPECT_GT(run["operations"]["put"].get<uint64_t>(), 0u);
-    EXPECT_GT(run["rows_sought"].get<uint64_t>(), 0u);
-    // Nothing comes from storage sooner than its model says.
-    EXPECT_GT(run["metrics"]["storage_read_p50_us"].get<double>(), 83);
-  }
-  const json& lru = runs[0]["metrics"];
-  const json& tiered = runs[1]["metrics"];
-  EXPECT_LT(tiered["storage_reads_per_op"].get<double>(),
-            0.9 * lru["storage_reads_per_op"].get<double>());
-  EXPECT_GT(tiered["hit_ratio"].get<double>(), lru["hit_ratio"].get<double>());
-  EXPECT_EQ(runs[1]["tiers"]["tiers"].size(), 2u);
-  EXPECT_GT(runs[1]["tiers"]["tiers"][1]["hits"].get<uint64_t>(), 0u);
-  const auto tables = profile_tables(*document);
-  ASSERT_TRUE(tables.ok()) << tables.status();
-  EXPECT_THAT(*tables, HasSubstr("modelled:flash is EMULATED"));
-  EXPECT_FALSE(fs::exists(options_.db));
-}
-
-TEST_F(SmallRun, KeptDatabasesServeAgainAndOthersAreLeftAlone) {
-  options_.configurations = {{"lru", "lru:size=1MiB"}};
-  options_.seconds = 0.1;
-  options_.keep_db = true;
-  ASSERT_TRUE(run_profile_bench(options_, system_clock()).ok());
-  EXPECT_FALSE(fs::exists(options_.db + "/run"));
-  auto again = run_profile_bench(options_, system_clock());
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_TRUE((*again)["setup"]["load_seconds"].is_null());
-  // Other parameters: loaded again.
-  options_.gb_bytes *= 2;
-  again = run_profile_bench(options_, system_clock());
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_FALSE((*again)["setup"]["load_seconds"].is_null());
-  EXPECT_EQ((*again)["setup"]["keys_per_database"].get<uint64_t>(),
-            scaled_keys(options_.profile, options_.gb_bytes));
-  options_.db = folder_ + "/mine";
-  fs::create_directory(options_.db);
-  std::ofstream(options_.db + "/precious") << "x";
-  EXPECT_TRUE(absl::IsFailedPrecondition(run_profile_bench(options_, system_clock()).status()));
-  EXPECT_TRUE(fs::exists(options_.db + "/precious"));
-}
-
-TEST_F(SmallRun, TheSineHoldsTheRate) {
-  options_.configurations = {{"lru", "lru:size=8MiB"}};
-  options_.sine = true;
-  options_.storage = "disk";
-  options_.profile.qps_mean = 500;
-  options_.profile.qps_swing = 100;
-  options_.profile.qps_period_seconds = 0.2;
-  options_.seconds = 1;
-  const auto document = run_profile_bench(options_, system_clock());
-  ASSERT_TRUE(document.ok()) << document.status();
-  // Never more than what is due, and some slack for a busy machine.
-  const double ops = (*document)["runs"][0]["metrics"]["ops_per_second"].get<double>();
-  EXPECT_LT(ops, 800);
-  EXPECT_GT(ops, 100);
-  EXPECT_FALSE((*document)["setup"]["storage_emulated"].get<bool>());
-}
-
-TEST_F(SmallRun, AMistakeInACacheIsFoundBeforeLoading) {
-  options_.configurations.push_back({"typo", "tiered://?dram=1MiB&polcy=dram_first"});
-  const auto document = run_profile_bench(options_, system_clock());
-  ASSERT_FALSE(document.ok());
-  EXPECT_EQ(exit_code_of(document.status()), kExitUsage);
-  EXPECT_THAT(std::string(document.status().message()),
-              testing::AllOf(HasSubstr("cache typo"), HasSubstr("polcy")));
-  EXPECT_FALSE(fs::exists(options_.db));
-}
-
-TEST_F(SmallRun, HybridMakesItsFigures) {
+TEST(HybridRunTest, MakesItsFigures) {
+  if (!has_rocksdb()) GTEST_SKIP() << "built without RocksDB";
+  const TempDir folder(fs::current_path());  // on a disk, for direct I/O
   Options options = options_for({11, 13}, {4, 5});
   options.workloads.resize(1);
   options.workloads[0].databases = 2;
@@ -445,7 +278,7 @@ TEST_F(SmallRun, HybridMakesItsFigures) {
   options.rounds = 1;
   options.seconds = 0.2;
   options.warmup_seconds = 0.2;
-  options.db = folder_ + "/db";
+  options.db = folder.path() + "/db";
   const auto document = hybrid::run_hybrid(options, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
   ASSERT_EQ((*document)["runs"].size(), 5u);
@@ -457,28 +290,6 @@ TEST_F(SmallRun, HybridMakesItsFigures) {
   EXPECT_TRUE(paper::paper_tables(*document).ok());
   EXPECT_TRUE(report_html({*document}).ok());
   EXPECT_FALSE(fs::exists(options.db));
-}
-
-using SmallRunDeathTest = SmallRun;
-
-TEST_F(SmallRunDeathTest, AnInterruptRemovesTheDatabasesAndEndsWith130) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  options_.seconds = 60;
-  // The child makes its own folder: this fixture is made again in it.
-  EXPECT_EXIT(
-      {
-        watch_for_interrupt();
-        std::thread([] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-          ::kill(::getpid(), SIGINT);
-        }).detach();
-        const auto document = run_profile_bench(options_, system_clock());
-        const bool removed = !fs::exists(options_.db);
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-        std::_Exit(removed ? exit_code_of(document.status()) : 99);
-      },
-      testing::ExitedWithCode(kExitInterrupted), "");
 }
 
 }  // namespace

@@ -8,8 +8,13 @@ namespace {
 using test::Engine;
 using test::key_of;
 
-// Four objects in the first tier, one shard each, so that orders are exact.
-constexpr const char* kBase = "tiered://?metadata=free&shards=1&high_priority=0&dram=16KiB&";
+// Four objects in the first tier, one shard each, moved by who pushes them out, so that
+// orders are exact.
+constexpr const char* kBase =
+    "tiered://?metadata=free&demote=foreground&shards=1&high_priority=0&dram=16KiB&";
+// As kBase, but in the background.
+constexpr const char* kQueued =
+    "tiered://?metadata=free&shards=1&high_priority=0&dram=16KiB&tier=(size=256KiB,shards=1)";
 
 Engine open(const std::string& more) { return Engine(kBase + more); }
 
@@ -245,6 +250,66 @@ TEST(TieredCache, AnObjectThatCannotBeSavedIsDropped) {
   EXPECT_EQ(engine.cache->stats().tiers[0].dropped, 1u);
 }
 
+TEST(Background, WhatWaitsIsTakenBack) {
+  Engine engine(kQueued);
+  fill(engine, 1, 5);
+  TieredStats stats = engine.cache->stats();
+  EXPECT_EQ(stats.queued, 1u) << "one alone wakes nobody";
+  EXPECT_EQ(stats.queued_bytes, Engine::kObjectBytes);
+  EXPECT_EQ(engine.cache->usage(), 4 * Engine::kObjectBytes) << "of residents";
+  EXPECT_EQ(engine.served_by(1), 0);
+  stats = engine.cache->stats();
+  EXPECT_EQ(stats.taken_back, 1u);
+  EXPECT_EQ(stats.queued, 1u) << "another left for it";
+  EXPECT_EQ(stats.lookups, stats.misses + stats.tiers[0].hits);
+  EXPECT_EQ(engine.served_by(1), 0);
+  EXPECT_EQ(engine.cache->stats().tiers[1].demoted_in, 0u);
+}
+
+TEST(Background, DrainMovesWhatWaits) {
+  Engine engine(kQueued);
+  fill(engine, 1, 7);
+  engine.cache->drain();
+  const TieredStats stats = engine.cache->stats();
+  EXPECT_EQ(stats.queued, 0u);
+  EXPECT_EQ(stats.queued_bytes, 0u);
+  EXPECT_EQ(stats.tiers[1].demoted_in, 3u);
+  EXPECT_EQ(engine.served_by(1), 1);
+}
+
+TEST(Background, ABatchIsMovedUnasked) {
+  Engine engine(kQueued);
+  fill(engine, 1, 4 + DemotionQueue::kBatch);
+  while (engine.cache->stats().queued > 0) std::this_thread::yield();
+  EXPECT_EQ(engine.cache->stats().tiers[1].demoted_in, uint64_t{DemotionQueue::kBatch});
+}
+
+TEST(Background, WhatIsReplacedOrErasedWhileItWaitsIsGone) {
+  Engine engine(kQueued);
+  fill(engine, 1, 6);
+  EXPECT_EQ(engine.cache->stats().queued, 2u);
+  engine.cache->erase(key_of(1));
+  engine.put(2, 7);
+  EXPECT_EQ(engine.get(1), 0u);
+  EXPECT_EQ(engine.get(2), 7u);
+  engine.cache->drain();
+  EXPECT_EQ(engine.get(1), 0u);
+  EXPECT_EQ(engine.get(2), 7u);
+}
+
+TEST(Background, ShrinkingAndErasingEmptyTheQueue) {
+  Engine engine(kQueued);
+  fill(engine, 1, 6);
+  engine.cache->erase_unreferenced();
+  EXPECT_EQ(engine.cache->stats().queued_bytes, 0u);
+  EXPECT_EQ(engine.codec->alive, 0);
+  fill(engine, 1, 6);
+  engine.cache->set_capacity(0);
+  EXPECT_EQ(engine.cache->stats().queued_bytes, 0u);
+  EXPECT_EQ(engine.codec->alive, 0);
+  EXPECT_EQ(engine.blocks(1), 6u);
+}
+
 TEST(TieredConfig, MistakesAreNamed) {
   const std::pair<const char*, const char*> kMistakes[] = {
       {"nvcache://?dram=1MiB", "allowed: tiered://"},
@@ -268,6 +333,7 @@ TEST(TieredConfig, MistakesAreNamed) {
       {"tiered://?dram=1MiB&shards=3", "power of two"},
       {"tiered://?dram=1MiB&high_priority=0.7&low_priority=0.6", "together"},
       {"tiered://?dram=1MiB&metadata=none", "charge, free"},
+      {"tiered://?dram=1MiB&demote=later", "background, foreground"},
       {"tiered://?dram=1MiB&size=3", "'size' is not a key"},
   };
   for (const auto& [spec, expected] : kMistakes) {
@@ -286,7 +352,7 @@ TEST(TieredConfig, ReadsAll) {
   const TieredConfig config =
       parse_tiered_config(
           "tiered://?policy=scm_first(2,adaptive)&dram=64MiB&strict=on&high_priority=0.3&"
-          "low_priority=0.1&shards=8&metadata=free&demote_high=on&"
+          "low_priority=0.1&shards=8&metadata=free&demote=foreground&demote_high=on&"
           "tier=(size=1GiB,medium=modelled:cxl,on=file:/x,io=direct,admission=obp(0.1,window)+"
           "second_touch,threshold=3)&tier=(size=2GiB, eviction=clock)")
           .value();
@@ -294,6 +360,7 @@ TEST(TieredConfig, ReadsAll) {
   EXPECT_EQ(config.dram_bytes, 64u << 20);
   EXPECT_TRUE(config.strict && config.demote_high && !config.charge_metadata);
   EXPECT_EQ(config.shard_bits, 3);
+  EXPECT_FALSE(config.demote_in_background);
   ASSERT_EQ(config.tiers.size(), 2u);
   EXPECT_EQ(config.tiers[0].cache.medium, "modelled:cxl,on=file:/x,io=direct");
   EXPECT_EQ(config.tiers[0].cache.admission, "obp(0.1,window)+second_touch");

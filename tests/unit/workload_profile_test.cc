@@ -247,7 +247,7 @@ TEST(ProfileStreamTest, HasTheMixAndTheLocalityOfItsProfile) {
   constexpr uint64_t kKeys = 64'000;
   const ProfileKeys keys(profile, kKeys, test_seed());
   ProfileStream stream(profile, keys, test_seed());
-  constexpr int kOps = 400'000;
+  constexpr int kOps = 1'000'000;
   std::array<int, kProfileOpTypes> mix{};
   std::vector<int> databases(profile.databases);
   std::map<uint64_t, int> accesses;
@@ -261,7 +261,7 @@ TEST(ProfileStreamTest, HasTheMixAndTheLocalityOfItsProfile) {
   EXPECT_NEAR(mix[0] / double{kOps}, profile.get, 0.005);
   EXPECT_NEAR(mix[1] / double{kOps}, profile.put, 0.005);
   EXPECT_NEAR(mix[2] / double{kOps}, profile.seek, 0.005);
-  for (const int count : databases) EXPECT_NEAR(count, kOps / double(profile.databases), 1000);
+  for (const int count : databases) EXPECT_NEAR(count, kOps / double(profile.databases), 2500);
   // Of all pairs that may be accessed, a tenth gets half.
   const double accessed = profile.accessed_share * kKeys * profile.databases;
   EXPECT_LE(static_cast<double>(accesses.size()), accessed);
@@ -289,6 +289,31 @@ TEST(ProfileStreamTest, ATenthOfThePairsByTheLawGetsHalf) {
     for (int i = 0; i < 200'000; ++i) hot += hottest.contains(keys.next(0, prng)) ? 1 : 0;
     EXPECT_NEAR(hot / 200'000.0, 0.5, 0.01) << name;
   }
+}
+
+TEST(ProfileStreamTest, AShareOfTheOperationsRepeatsWhatWasAccessedLast) {
+  WorkloadProfile profile = profile_of("whatsapp");
+  const ProfileKeys keys(profile, 500'000, test_seed());
+  const auto repeated = [&](double share) {
+    profile.repeat_share = share;
+    ProfileStream stream(profile, keys, test_seed());
+    std::vector<std::pair<uint32_t, uint64_t>> last;
+    int count = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      const ProfileOperation op = stream.next();
+      const std::pair<uint32_t, uint64_t> pair(op.database, op.number);
+      if (std::find(last.begin(), last.end(), pair) != last.end()) {
+        ++count;
+        continue;
+      }
+      last.push_back(pair);
+      if (last.size() > profile.repeat_last) last.erase(last.begin());
+    }
+    return count / 20'000.0;
+  };
+  const double by_the_law = repeated(0);
+  EXPECT_LT(by_the_law, 0.25);
+  EXPECT_NEAR(repeated(0.4), 0.4 + 0.6 * by_the_law, 0.03);
 }
 
 TEST(ProfileStreamTest, IsDeterminedByItsSeed) {

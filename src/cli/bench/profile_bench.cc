@@ -160,6 +160,8 @@ json profile_json(const WorkloadProfile& profile) {
           {"hot_accesses", profile.hot_accesses},
           {"accessed_share", profile.accessed_share},
           {"run_keys", profile.run_keys},
+          {"repeat_share", profile.repeat_share},
+          {"repeat_last", profile.repeat_last},
           {"get", profile.get},
           {"put", profile.put},
           {"seek", profile.seek},

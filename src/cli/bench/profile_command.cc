@@ -52,8 +52,10 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
       ->required()
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--storage", options.storage,
-                 "modelled:PROFILE (EMULATED, a profile of docs/MODEL.md), or disk: direct reads")
+  app.add_option(
+         "--storage", options.storage,
+         "modelled:PROFILE[,load=N] (EMULATED, a profile of docs/MODEL.md; N clients read for "
+         "each here), or disk: direct reads")
       ->capture_default_str();
   app.add_option("--index", raw.index,
                  "Where index and filter blocks lie: cache (with high priority) or memory")

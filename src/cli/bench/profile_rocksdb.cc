@@ -109,17 +109,26 @@ absl::StatusOr<OpenedCache> open_cache(const std::string& spec) {
 
 absl::StatusOr<std::shared_ptr<rocksdb::ModelledStorage>> open_storage(const std::string& name) {
   std::optional<Profile> profile;
+  double load = 1;
   if (name != "disk") {
     const auto [kind, of] = split_once(name, ':');
-    const Profile* found = kind == "modelled" ? find_profile(of) : nullptr;
-    if (found == nullptr) {
-      return invalid_argument("--storage {}: allowed are disk and modelled:PROFILE, one of {}",
-                              name, profile_names());
+    const auto [which, option] = split_once(of, ',');
+    const auto [key, value] = split_once(option, '=');
+    const Profile* found = kind == "modelled" ? find_profile(which) : nullptr;
+    if (found == nullptr || (!option.empty() && key != "load")) {
+      return invalid_argument(
+          "--storage {}: allowed are disk and modelled:PROFILE[,load=N], PROFILE one of {}", name,
+          profile_names());
+    }
+    if (!option.empty()) {
+      const auto number = parse_number("load", value, 1, rocksdb::ModelledStorageOptions::kMaxLoad);
+      if (!number.ok()) return invalid_argument("--storage: {}", message_of(number.status()));
+      load = *number;
     }
     profile = *found;
   }
   return std::make_shared<rocksdb::ModelledStorage>(profile, ::rocksdb::FileSystem::Default(),
-                                                    rocksdb::sleeping_clock());
+                                                    rocksdb::sleeping_clock(), load);
 }
 
 absl::Status open_one(const ::rocksdb::Options& options, const std::string& directory,

@@ -160,11 +160,14 @@ Clock& sleeping_clock() {
 }
 
 ModelledStorage::ModelledStorage(std::optional<Profile> profile,
-                                 const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock)
+                                 const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock,
+                                 double load)
     : FileSystemWrapper(base),
-      name_(profile ? fmt::format("nvcache.modelled:{} (emulated)", profile->name)
+      name_(profile ? fmt::format("nvcache.modelled:{}{} (emulated)", profile->name,
+                                  load > 1 ? fmt::format(",load={:g}", load) : "")
                     : "nvcache.counted"),
       clock_(clock),
+      extra_ns_per_byte_(profile ? (load - 1) / profile->curve[0].read_gb_s : 0),
       modelled_(profile.has_value()) {
   MutexLock lock(mutex_);
   if (profile) model_.emplace(*profile);
@@ -189,7 +192,14 @@ IOStatus ModelledStorage::NewRandomAccessFile(const std::string& name,
 uint64_t ModelledStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
   if (!modelled_) return now_ns;
   MutexLock lock(mutex_);
-  return model_ ? model_->start_read(now_ns, size_bytes) : now_ns;
+  if (!model_) return now_ns;
+  const uint64_t start_ns = std::max(now_ns, free_ns_);
+  const uint64_t done_ns = model_->start_read(start_ns, size_bytes);
+  if (size_bytes <= kMaxLoadedBytes) {
+    free_ns_ =
+        start_ns + static_cast<uint64_t>(extra_ns_per_byte_ * static_cast<double>(size_bytes));
+  }
+  return done_ns;
 }
 
 void ModelledStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes) {
@@ -222,8 +232,13 @@ StorageStats ModelledStorage::take_stats() {
     return ::rocksdb::Status::InvalidArgument(fmt::format(
         "modelled storage: no profile '{}'; allowed are {}", options.profile, profile_names()));
   }
+  if (!(options.load >= 1 && options.load <= ModelledStorageOptions::kMaxLoad)) {
+    return ::rocksdb::Status::InvalidArgument(
+        fmt::format("modelled storage: load: {} given; allowed: 1 to {}", options.load,
+                    +ModelledStorageOptions::kMaxLoad));
+  }
   if (base == nullptr) base = ::rocksdb::FileSystem::Default();
-  *wrapped = std::make_shared<ModelledStorage>(*profile, base, sleeping_clock());
+  *wrapped = std::make_shared<ModelledStorage>(*profile, base, sleeping_clock(), options.load);
   return ::rocksdb::Status::OK();
 }
 

@@ -7,6 +7,12 @@
 // what they do below. The bytes come through the page cache even where the options
 // ask for direct reads, so that a disk faster than the model is not needed.
 //
+// A server has more clients than a test machine has cores, and what they ask of the medium
+// is what a read waits for. `load` stands for them: a block read, done as soon as ever,
+// keeps the medium busy for the transfer of `load` reads of its size, its own one included.
+// What comes meanwhile waits. Reads of more than kMaxLoadedBytes, which are compaction's and
+// scans', are transferred once.
+//
 // A thread that waits stands for one that is blocked in I/O: it sleeps, and leaves its
 // core to others. RocksDB's own readahead is what is charged for sequential reads:
 // Prefetch() is not supported, and there is no asynchronous I/O.
@@ -43,10 +49,13 @@ struct StorageStats {
 
 class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
  public:
-  // Without a profile reads cost what they do below, and are only counted. `clock`
-  // must outlive the file system.
+  static constexpr uint64_t kMaxLoadedBytes = 64 << 10;
+
+  // Without a profile reads cost what they do below, and are only counted. `load` is 1 or
+  // more. `clock` must outlive the file system.
   ModelledStorage(std::optional<Profile> profile,
-                  const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock);
+                  const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock,
+                  double load = 1);
   ~ModelledStorage() override;
 
   const char* Name() const override { return name_.c_str(); }
@@ -79,6 +88,8 @@ class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
   Clock& clock_;
   Mutex mutex_;
   std::optional<CostModel> model_ ABSL_GUARDED_BY(mutex_);
+  uint64_t free_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // when the load so far is done
+  const double extra_ns_per_byte_;                // of others' reads, for each byte of ours
   const bool modelled_;
   std::array<Stripe, 16> stripes_;
 };

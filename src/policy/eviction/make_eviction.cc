@@ -1,9 +1,7 @@
 // Reads an eviction specification. Grammar: policy/spec.h. Any bytes may be given.
-#include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/text.h"
 #include "policy/eviction/members.h"
 
 namespace nvcache {
@@ -24,21 +22,7 @@ constexpr std::string_view kAllowed = "one of none, lru, clock, lfru, lfru(WINDO
 }  // namespace
 
 EvictionOr make_eviction(std::string_view spec, uint32_t max_slots) {
-  const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kEviction, spec);
-  if (!members.ok()) {
-    return invalid_argument("{}; policies allowed: {}", message_of(members.status()), kAllowed);
-  }
-  const SpecMember& member = members->front();
-  const auto known = std::find_if(kPolicies.begin(), kPolicies.end(),
-                                  [&](const auto& entry) { return entry.first == member.name; });
-  if (known == kPolicies.end()) {
-    return bad_member(kEviction, member, fmt::format("not known; allowed: {}", kAllowed));
-  }
-  if (members->size() > 1) {
-    return invalid_argument("eviction '{}': {} policies given; allowed: {}", shown(spec),
-                            members->size(), kAllowed);
-  }
-  return known->second(member, max_slots);
+  return make_only_member(kEviction, spec, kPolicies, kAllowed, max_slots);
 }
 
 }  // namespace nvcache

@@ -62,21 +62,7 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share) {
 }
 
 absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
-  const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kPlacement, spec);
-  if (!members.ok()) {
-    return invalid_argument("{}; policies allowed: {}", message_of(members.status()), kAllowed);
-  }
-  const SpecMember& member = members->front();
-  const auto known = std::find_if(kPolicies.begin(), kPolicies.end(),
-                                  [&](const auto& entry) { return entry.first == member.name; });
-  if (known == kPolicies.end()) {
-    return bad_member(kPlacement, member, fmt::format("not known; allowed: {}", kAllowed));
-  }
-  if (members->size() > 1) {
-    return invalid_argument("{} '{}': one policy only; allowed: {}", kPlacement, shown(spec),
-                            kAllowed);
-  }
-  return known->second(member);
+  return make_only_member(kPlacement, spec, kPolicies, kAllowed);
 }
 
 }  // namespace nvcache

@@ -98,6 +98,21 @@ TEST_F(ModelledStorageTest, AllFilesShareOneMedium) {
   EXPECT_EQ(took_ns[1], static_cast<uint64_t>(2 * kFileBytes / 1.6));
 }
 
+TEST_F(ModelledStorageTest, OtherClientsReadsAreWaitedFor) {
+  storage_ = std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(),
+                                               clock_, /*load=*/8);
+  constexpr uint64_t kBlockBytes = 16 << 10;
+  constexpr uint64_t kTransferNs = kBlockBytes * 10 / 16;  // at 1.6 GB/s
+  EXPECT_NEAR(storage_->start_read(1000, kBlockBytes), 1000 + 85'000, 1);
+  // The medium still serves seven others, and so is the next one's turn later.
+  EXPECT_NEAR(storage_->start_read(1000, kBlockBytes), 1000 + 7 * kTransferNs + 85'000, 2);
+  EXPECT_NEAR(storage_->start_read(1000 + 20 * kTransferNs, kBlockBytes),
+              1000 + 20 * kTransferNs + 85'000, 2);
+  EXPECT_NEAR(storage_->start_read(10'000'000, 1 << 20), 10'000'000 + (1 << 20) / 1.6, 2);
+  EXPECT_NEAR(storage_->start_read(20'000'000, kBlockBytes), 20'000'000 + 85'000, 2)
+      << "a large read is transferred once";
+}
+
 TEST_F(ModelledStorageTest, ReadsOfOneBatchAreUnderWayTogether) {
   const auto file = open("000001.sst");
   std::array<FSReadRequest, 4> requests;
@@ -173,6 +188,7 @@ TEST(SleepingClockTest, NeverWakesEarlyAndLeavesTheCore) {
 
 TEST(NewModelledStorageTest, NamesTheProfilesThatThereAre) {
   std::shared_ptr<FileSystem> storage;
+  EXPECT_TRUE(NewModelledStorage({.load = 0.5}, nullptr, &storage).IsInvalidArgument());
   const auto status = NewModelledStorage({.profile = "tape"}, nullptr, &storage);
   EXPECT_TRUE(status.IsInvalidArgument());
   EXPECT_THAT(status.ToString(), HasSubstr("'tape'"));

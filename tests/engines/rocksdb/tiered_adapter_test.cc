@@ -89,7 +89,7 @@ uint64_t version_of(Cache& cache, uint64_t id) {
 TEST(TieredAdapter, ServesFromBothTiersAndTicks) {
   const int64_t before = alive;
   {
-    const Tiered tiered("tiered://?policy=dram_first&dram=8KiB&shards=1&tier=(size=1MiB)");
+    const Tiered tiered("tiered://?dram=8KiB&shards=1&demote=foreground&tier=(size=1MiB)");
     Cache& cache = *tiered.cache;
     for (uint64_t id = 1; id <= 100; ++id) {
       ASSERT_ROCKS_OK(cache.Insert(key16(id), new Counted(id, id), &kHelper, kObjectBytes));
@@ -175,7 +175,7 @@ TEST(TieredAdapter, StrictLeavesTheValueToTheCaller) {
 TEST(TieredAdapter, WhatCannotBeSavedIsDropped) {
   const int64_t before = alive;
   {
-    const Tiered tiered("tiered://?dram=4KiB&shards=1&tier=(size=1MiB)");
+    const Tiered tiered("tiered://?dram=4KiB&shards=1&demote=foreground&tier=(size=1MiB)");
     for (uint64_t id = 1; id <= 50; ++id) {
       ASSERT_ROCKS_OK(
           tiered.cache->Insert(key16(id), new Counted(id, id), &kUnsaved, kObjectBytes));
@@ -187,7 +187,7 @@ TEST(TieredAdapter, WhatCannotBeSavedIsDropped) {
 }
 
 TEST(TieredAdapter, WhatCannotBeMadeIsAMiss) {
-  const Tiered tiered("tiered://?dram=4KiB&shards=1&tier=(size=1MiB)");
+  const Tiered tiered("tiered://?dram=4KiB&shards=1&demote=foreground&tier=(size=1MiB)");
   for (uint64_t id = 1; id <= 50; ++id) {
     ASSERT_ROCKS_OK(tiered.cache->Insert(key16(id), new Counted(id, id), &kHelper, kObjectBytes));
   }
@@ -291,7 +291,9 @@ TEST_P(TieredAdapterStress, EveryObjectGoesOnceAndNoneComesBack) {
     resizer.join();
     EXPECT_EQ(cache.GetPinnedUsage(), 0u);
     // A cache without a first tier has nothing left in it but what was resized in.
-    EXPECT_LE(static_cast<uint64_t>(alive - alive_before), cache.GetOccupancyCount());
+    // Some may be on their way down, one of them moved and not yet gone.
+    const uint64_t queued = tiered.opened->stats().queued;
+    EXPECT_LE(static_cast<uint64_t>(alive - alive_before), cache.GetOccupancyCount() + queued + 1);
   }
   EXPECT_EQ(alive, alive_before);
   EXPECT_GT(destroyed - destroyed_before, kThreads * kSteps / 4);

@@ -33,9 +33,12 @@ void damage(const std::string& path) {
 
 class TieredBadMediumTest : public ::testing::TestWithParam<const char*> {
  protected:
-  // The second lower tier is on a file, and holds most of what is read.
+  // The second lower tier is on a file, and holds most of what is read. Nothing is written to
+  // it while a test damages it.
   std::string spec(const std::string& more = "") {
-    return "tiered://?policy=bidirectional(3)&dram=128KiB&tier=(size=256KiB)&tier=(size=16MiB,"
+    return "tiered://"
+           "?policy=bidirectional(3)&demote=foreground&dram=128KiB&tier=(size=256KiB)&tier=(size="
+           "16MiB,"
            "medium=file:" +
            medium_ + ",io=" + GetParam() + more + ")";
   }

@@ -63,7 +63,8 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
       ->delimiter(',');
   app.add_option("--medium", options.medium, "Medium of SCM, as in docs/CONFIGURATION.md")
       ->capture_default_str();
-  app.add_option("--storage", options.storage, "Of SST files: modelled:PROFILE, or disk")
+  app.add_option("--storage", options.storage,
+                 "Of SST files: modelled:PROFILE[,load=N], N clients for each here; or disk")
       ->capture_default_str();
   app.add_option("--scale", raw.scale, "What a GB of the paper is here")->capture_default_str();
   app.add_flag("--quick", raw.quick,

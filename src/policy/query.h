@@ -1,0 +1,117 @@
+// The form that all specifications of caches share:
+//
+//   SCHEME [ '?' key '=' value { '&' key '=' value } ]
+//
+// White space around it is ignored, as are empty pairs. Each format has a table of its
+// keys; any bytes may be given. Thread-safe: pure functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace nvcache {
+
+// INVALID_ARGUMENT "key: 'given' given; allowed: ...".
+absl::Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed);
+
+absl::Status bad_key(std::string_view name, std::string_view allowed);
+
+// A size from low to high.
+[[nodiscard]] absl::Status set_size(std::string_view key, std::string_view value, uint64_t low,
+                                    uint64_t high, uint64_t* to);
+
+// The text up to a separator, and the rest. With `brackets`, one that stands outside of all
+// brackets: false if they do not match.
+[[nodiscard]] bool split_outside(std::string_view text, char separator, bool brackets,
+                                 std::pair<std::string_view, std::string_view>* parts);
+
+struct QueryForm {
+  std::string_view scheme;      // "nvcache://"
+  std::string_view form;        // all of it, in errors
+  std::string_view after = {};  // in errors about what follows the scheme; empty: `form`
+  bool brackets = false;        // a '&' inside of brackets belongs to the value
+  bool percent = true;          // %XX stands for a byte of a value
+};
+
+// A key, and who takes its value.
+template <typename Config>
+struct QueryKey {
+  std::string_view name;
+  absl::Status (*set)(std::string_view value, Config* config);
+  bool repeats = false;  // may be given more than once
+};
+
+// Parts of read_query(), which is the same for all tables but for their type.
+[[nodiscard]] absl::StatusOr<std::string_view> query_of(std::string_view spec,
+                                                        const QueryForm& form);
+[[nodiscard]] absl::StatusOr<std::string> decode_percent(std::string_view key,
+                                                         std::string_view text);
+
+// Which keys were given.
+class SeenKeys {
+ public:
+  bool contains(std::string_view name) const;
+  void add(std::string_view name) { names_.push_back(name); }
+
+ private:
+  std::vector<std::string_view> names_;
+};
+
+template <typename Config>
+absl::Status read_setting(std::string_view pair, const QueryForm& form,
+                          std::span<const QueryKey<Config>> keys, SeenKeys* seen, Config* config) {
+  const size_t equals = pair.find('=');
+  const std::string_view name = pair.substr(0, equals);
+  const std::string_view text =
+      equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+  std::string names;
+  std::string but;
+  for (const QueryKey<Config>& key : keys) {
+    names.append(names.empty() ? "" : ", ").append(key.name);
+    if (key.repeats) but.append(" but ").append(key.name);
+  }
+  for (const QueryKey<Config>& key : keys) {
+    if (key.name != name) continue;
+    if (!key.repeats && seen->contains(name)) {
+      return bad_setting(name, pair, "each key" + but + " at most once");
+    }
+    seen->add(key.name);
+    if (!form.percent) return key.set(text, config);
+    const absl::StatusOr<std::string> value = decode_percent(name, text);
+    return value.ok() ? key.set(*value, config) : value.status();
+  }
+  return bad_key(name, names);
+}
+
+// Reads a specification into `config`, in the order of its pairs. INVALID_ARGUMENT names the
+// key, what was given and what is allowed.
+template <typename Config, size_t kKeys>
+[[nodiscard]] absl::Status read_query(std::string_view spec, const QueryForm& form,
+                                      const std::array<QueryKey<Config>, kKeys>& keys,
+                                      SeenKeys* seen, Config* config) {
+  absl::StatusOr<std::string_view> query = query_of(spec, form);
+  if (!query.ok()) return query.status();
+  while (!query->empty()) {
+    std::pair<std::string_view, std::string_view> parts;
+    if (!split_outside(*query, '&', form.brackets, &parts)) {
+      return bad_setting("specification", spec, "brackets that match");
+    }
+    *query = parts.second;
+    if (parts.first.empty()) continue;
+    absl::Status status = read_setting<Config>(
+        parts.first, form, std::span<const QueryKey<Config>>(keys), seen, config);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nvcache
