@@ -96,6 +96,10 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
     KvBufferRef fallen;
     const bool often = cache_.note(spot.hash, &fallen);
     if (fallen) spill(fallen);
+    // Two for each put, which makes one at most: they do not pile up.
+    for (int i = 0; i < 2; ++i) {
+      if (const KvBufferRef settled = cache_.settled()) spill(settled);
+    }
     if (often && cache_.fits(item_bytes)) {
       if (const auto result = put_cached(spot, key, value, stored, condition)) return *result;
     }

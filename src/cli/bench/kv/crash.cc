@@ -17,6 +17,8 @@ namespace {
 constexpr uint32_t kMostWarmWindows = 40;
 constexpr double kStable = 0.002;  // of all GETs, between two windows
 constexpr uint64_t kGoneVersion = 0;
+constexpr uint64_t kNothing = ~uint64_t{0};
+constexpr size_t kRemembered = 1 << 20;  // puts
 
 // Memory that outlives the store on it, as persistent memory does.
 class LastingMemory final : public Medium {
@@ -84,8 +86,9 @@ class CrashRun {
 
     Image image(whole_bytes());
     image.copy_from(live_);
-    drop_newest(**store, image);
     const std::vector<bool> had = census(**store);
+    count_items(had);
+    drop_newest(**store, image);
     store->reset();
 
     Image looked_at(whole_bytes());
@@ -130,13 +133,14 @@ class CrashRun {
     const KvResult done = store.put(key_text(key), values_.make(key, version, value_bytes), {}, {});
     if (done.outcome != KvOutcome::kDone) return;  // the old value stays
     versions_[key] = version;
-    const uint64_t item_bytes = trace_.key_bytes + value_bytes;
-    newest_.emplace_back(key, item_bytes);
-    newest_bytes_ += item_bytes;
-    while (newest_bytes_ - newest_.front().second >= plan_.drop_bytes) {
-      newest_bytes_ -= newest_.front().second;
-      newest_.pop_front();
-    }
+    newest_.push_back(key);
+    if (newest_.size() > kRemembered) newest_.pop_front();
+  }
+
+  void refill(KvStore& store, const Request& request) {
+    const uint64_t key = missed_ == kNothing ? request.key : missed_;
+    missed_ = kNothing;
+    set(store, key, trace_.value_bytes(key));
   }
 
   absl::StatusOr<double> window(KvStore& store, const char* what) {
@@ -146,10 +150,13 @@ class CrashRun {
       switch (request.kind) {
         case Request::kGet:
           ++gets;
-          misses += !get(store, request.key);
+          if (!get(store, request.key)) {
+            ++misses;
+            if (request.key < versions_.size()) missed_ = request.key;
+          }
           break;
         case Request::kSet:
-          set(store, request.key, request.value_bytes);
+          refill(store, request);
           break;
         case Request::kDelete:
           (void)store.erase(key_text(request.key), 0);
@@ -182,9 +189,14 @@ class CrashRun {
     return absl::OkStatus();
   }
 
-  // What lies in the write cache is lost as it is.
+  // An item counts with its share of the table. What lies in the write cache is lost as it
+  // is, and does not count.
   void drop_newest(KvStore& store, Image& image) {
-    for (const auto& [key, item_bytes] : newest_) {
+    uint64_t dropped_bytes = 0;
+    const auto limit =
+        static_cast<uint64_t>(static_cast<double>(result_.stored_bytes) * plan_.drop_share);
+    for (auto each = newest_.rbegin(); each != newest_.rend(); ++each) {
+      const uint64_t key = *each;
       const KvItem item = store.get(key_text(key));
       if (!item) continue;
       const std::byte* at = item.value().data();
@@ -192,6 +204,8 @@ class CrashRun {
       std::byte* const value = image.data() + (at - live_.data());
       std::byte* const front = value - trace_.key_bytes - kKvItemHeaderBytes;
       if (*(front + kKvItemHeaderBytes) == std::byte{0}) continue;  // dropped already
+      dropped_bytes += kv_item_bytes(trace_.key_bytes, item.value().size()) + kTableBytesPerItem;
+      if (dropped_bytes > limit) return;
       std::memset(front, 0, kKvItemHeaderBytes + trace_.key_bytes + item.value().size());
       ++result_.items_dropped;
     }
@@ -203,14 +217,24 @@ class CrashRun {
     return found;
   }
 
+  void count_items(const std::vector<bool>& had) {
+    for (uint64_t key = 0; key < had.size(); ++key) {
+      if (!had[key]) continue;
+      const uint32_t value_bytes = trace_.value_bytes(key);
+      ++result_.items_before;
+      result_.bytes_before += trace_.key_bytes + value_bytes;
+      result_.stored_bytes += kv_item_bytes(trace_.key_bytes, value_bytes) + kTableBytesPerItem;
+    }
+  }
+
   absl::Status count_losses(Image& image, const std::vector<bool>& had) {
     auto store = open(image);
     if (!store.ok()) return store.status();
     const std::vector<bool> has = census(**store);
     for (uint64_t key = 0; key < had.size(); ++key) {
-      const uint64_t item_bytes = trace_.key_bytes + trace_.value_bytes(key);
-      if (had[key]) ++result_.items_before, result_.bytes_before += item_bytes;
-      if (had[key] && !has[key]) ++result_.items_lost, result_.bytes_lost += item_bytes;
+      if (!had[key] || has[key]) continue;
+      ++result_.items_lost;
+      result_.bytes_lost += trace_.key_bytes + trace_.value_bytes(key);
     }
     return absl::OkStatus();
   }
@@ -233,12 +257,12 @@ class CrashRun {
   Progress& progress_;
   RequestStream stream_;
   std::vector<uint32_t> versions_;  // of the value stored last; 0: none, or deleted
+  uint64_t missed_ = kNothing;      // the key that was missed last, since the last SET
   Values values_;
   std::string key_;
   Image live_;
   uint32_t next_version_ = 0;
-  std::deque<std::pair<uint64_t, uint64_t>> newest_;  // key, bytes
-  uint64_t newest_bytes_ = 0;
+  std::deque<uint64_t> newest_;  // keys, the one stored last at the end
   uint64_t wrong_ = 0;
   CrashResult result_;
 };

@@ -27,7 +27,7 @@ constexpr char kExamples[] = R"(Examples:
   # Figure 5: the five traces, NVMcached over MC-NVM
   nvcache bench kv --figures 5
 
-  # the crash alone, in a cache of 1 GiB, of which 960 KiB are destroyed
+  # the crash alone, in a cache of 1 GiB
   nvcache bench kv --figures 3 --size 1GiB
 
   # Figure 4 for values of 100 bytes on another medium

@@ -32,10 +32,6 @@ struct Options {
   std::string command;  // as typed
 
   bool emulated() const { return figures.contains(4) || figures.contains(5); }
-  uint64_t drop_bytes() const {
-    return static_cast<uint64_t>(static_cast<double>(cache_bytes) * kPaperDropBytes /
-                                 kPaperCacheBytes);
-  }
 };
 
 }  // namespace nvcache::kv

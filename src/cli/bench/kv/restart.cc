@@ -30,7 +30,7 @@ std::string_view key_text(uint64_t key, char (&buffer)[kKeyBytes]) {
 
 std::string spec_of(const RestartPlan& plan, const std::string& path) {
   const uint64_t item_bytes = kv_item_bytes(kKeyBytes, plan.value_bytes);
-  const double each = static_cast<double>(item_bytes) + 16.0 * 80 / 56 + 2;
+  const double each = static_cast<double>(item_bytes + kTableBytesPerItem) + 2;
   const auto size_bytes =
       static_cast<uint64_t>(static_cast<double>(plan.items) * each * kRoom) + (16 << 20);
   std::string encoded;

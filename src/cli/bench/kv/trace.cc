@@ -18,8 +18,6 @@ constexpr uint32_t kLeastKeyBytes = 10;
 constexpr uint32_t kMixedKeyBytes = 10;  // Figure 4
 constexpr double kMixedTheta = kYcsbTheta;
 constexpr uint64_t kSamples = 4096;
-// A group of the table holds 80 descriptors for 56 items, of 16 bytes each.
-constexpr double kTableBytesPerItem = 16.0 * 80 / 56;
 
 double unit(uint64_t random) { return static_cast<double>(random >> 11) * 0x1p-53; }
 

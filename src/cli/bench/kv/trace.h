@@ -14,6 +14,9 @@
 
 namespace nvcache::kv {
 
+// A group of the table has 80 descriptors of 16 bytes for 56 items.
+inline constexpr uint64_t kTableBytesPerItem = 23;
+
 struct Trace {
   std::string name;
   double get = 0;  // shares that sum to 100, or nearly
