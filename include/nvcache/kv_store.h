@@ -88,7 +88,7 @@ enum class KvOutcome : uint8_t {
   kNotFound,  // kIfPresent, kIfCas, erase: there is no such key
   kExists,    // kIfAbsent: it is there; kIfCas, erase: with another cas
   kTooLarge,
-  kNoSpace,   // every zone is in use by readers, or the medium failed
+  kNoSpace,  // every zone is in use by readers, or the medium failed
 };
 
 struct KvResult {
@@ -100,30 +100,31 @@ struct KvResult {
 struct KvStats {
   uint64_t gets = 0;
   uint64_t hits = 0;
-  uint64_t expired = 0;            // of the misses: the item was past its time
+  uint64_t expired = 0;  // of the misses: the item was past its time
   uint64_t puts = 0;
-  uint64_t inserts = 0;            // of the puts: of keys that were not there
-  uint64_t updates = 0;            // of the puts: in place of an older value
+  uint64_t inserts = 0;  // of the puts: of keys that were not there
+  uint64_t updates = 0;  // of the puts: in place of an older value
   uint64_t erases = 0;
-  uint64_t refused = 0;            // kTooLarge, kNoSpace
-  uint64_t evicted = 0;            // items dropped by cleaning while they could still be read
-  uint64_t relocated = 0;          // items that cleaning moved
+  uint64_t refused = 0;    // kTooLarge, kNoSpace
+  uint64_t evicted = 0;    // items dropped by cleaning while they could still be read
+  uint64_t relocated = 0;  // items that cleaning moved
   uint64_t relocated_bytes = 0;
   uint64_t zones_cleaned = 0;
-  uint64_t hot_sets_kept = 0;      // cleanings that left the last hot set in place
-  uint64_t write_cache_hits = 0;   // gets and puts served by the DRAM write cache
-  uint64_t flushes = 0;            // flush calls to the medium
+  uint64_t hot_sets_kept = 0;     // cleanings that left the last hot set in place
+  uint64_t write_cache_hits = 0;  // gets and puts served by the DRAM write cache
+  uint64_t flushes = 0;           // flush calls to the medium
   uint64_t flushed_bytes = 0;
-  uint64_t drains = 0;
+  uint64_t flushed_lines = 0;  // lines of 64 bytes that these touch
+  uint64_t drains = 0;         // each a fence, or a device's flush
   uint64_t medium_written_bytes = 0;
-  uint64_t damaged = 0;            // items whose checksum failed when first read after a crash
-  uint64_t items = 0;              // gauge; after a restart it is exact once all is checked
-  uint64_t data_bytes = 0;         // gauge: keys and values
-  uint64_t size_bytes = 0;         // gauge: of the medium
-  uint64_t metadata_bytes = 0;     // gauge: DRAM beside the medium
-  uint64_t recovered_items = 0;    // gauge: descriptors found at the opening
-  double recovery_seconds = 0;     // gauge
-  bool recovered = false;          // gauge: the medium held a store
+  uint64_t damaged = 0;          // items whose checksum failed when first read after a crash
+  uint64_t items = 0;            // gauge; after a restart it is exact once all is checked
+  uint64_t data_bytes = 0;       // gauge: keys and values
+  uint64_t size_bytes = 0;       // gauge: of the medium
+  uint64_t metadata_bytes = 0;   // gauge: DRAM beside the medium
+  uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
+  double recovery_seconds = 0;   // gauge
+  bool recovered = false;        // gauge: the medium held a store
   std::string medium;
   std::string durability;
 

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "medium/dram.h"
 #include "medium/modelled.h"
@@ -44,7 +43,7 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
 
 }  // namespace
 
-absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config) {
+absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   std::string_view spec = config.medium;
   if (!spec.starts_with("modelled:")) return open_plain(spec, config);
   const auto [name, rest] = split_once(spec.substr(9), ',');
@@ -53,8 +52,7 @@ absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config) {
   if (!rest.empty() && !rest.starts_with("on=")) return bad_medium(spec, "unknown option");
   auto inner = open_plain(rest.empty() ? "dram" : rest.substr(3), config);
   if (!inner.ok()) return inner.status();
-  inner->medium =
-      std::make_unique<ModelledMedium>(*profile, std::move(inner->medium), system_clock());
+  inner->medium = std::make_unique<ModelledMedium>(*profile, std::move(inner->medium), clock);
   return inner;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "kv/config.h"
 #include "kv/kept_file.h"
 #include "medium/medium.h"
@@ -20,6 +21,8 @@ struct KvMedium {
   KeptFile* file = nullptr;        // within `medium`
 };
 
-[[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config);
+// `clock` is charged by modelled media and must outlive the medium.
+[[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config,
+                                                      Clock& clock = system_clock());
 
 }  // namespace nvcache

@@ -67,6 +67,7 @@ KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium)
     : config_(std::move(config)),
       medium_(std::move(medium)),
       base_(const_cast<std::byte*>(medium_.medium->direct().data())),
+      emulated_(medium_.medium->traits().emulated),
       cache_(config_.write_cache_bytes) {}
 
 absl::Status KvStoreImpl::open() {

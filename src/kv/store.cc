@@ -16,20 +16,22 @@
 #include "base/hash.h"
 
 namespace nvcache {
-namespace {
-
-constexpr uint64_t kSmallWriteBytes = 4096;
-
-}  // namespace
 
 bool KvStoreImpl::persist(uint64_t offset, uint64_t size_bytes) {
   add(KvCounter::kFlushes);
   add(KvCounter::kFlushedBytes, size_bytes);
+  add(KvCounter::kFlushedLines,
+      (offset + size_bytes + kKvLineBytes - 1) / kKvLineBytes - offset / kKvLineBytes);
   add(KvCounter::kDrains);
   absl::Status status = medium_.medium->flush({offset, size_bytes});
   if (status.ok()) status = medium_.medium->drain();
   if (!status.ok()) failed_.store(true, std::memory_order_relaxed);
   return status.ok();
+}
+
+// Stored in place, and not flushed: an emulated medium charges for it.
+void KvStoreImpl::stored(uint64_t offset, uint64_t size_bytes) {
+  if (emulated_) medium_.medium->on_direct_write({offset, size_bytes});
 }
 
 bool KvStoreImpl::persist_descriptor(uint64_t slot) {
@@ -94,6 +96,10 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
     KvBufferRef fallen;
     const bool often = cache_.note(spot.hash, &fallen);
     if (fallen) spill(fallen);
+    // Two for each put, which makes one at most: they do not pile up.
+    for (int i = 0; i < 2; ++i) {
+      if (const KvBufferRef settled = cache_.settled()) spill(settled);
+    }
     if (often && cache_.fits(item_bytes)) {
       if (const auto result = put_cached(spot, key, value, stored, condition)) return *result;
     }
@@ -138,9 +144,8 @@ KvResult KvStoreImpl::put_on_medium(const Spot& spot, std::string_view key, Byte
     return {.outcome = KvOutcome::kNoSpace};
   }
   const Hold hold(this, placed.zone);
-  bool written = write_item(key, value, meta, kv_tag(spot.hash), &placed);
-  if (written && flushes_all()) written = persist(placed.address, item_bytes);
-  if (!written) {
+  write_item(key, value, meta, kv_tag(spot.hash), &placed);
+  if (flushes_all() && !persist(placed.address, item_bytes)) {
     add(KvCounter::kRefused);
     return {.outcome = KvOutcome::kNoSpace};
   }
@@ -158,7 +163,7 @@ KvResult KvStoreImpl::put_on_medium(const Spot& spot, std::string_view key, Byte
   }
 }
 
-bool KvStoreImpl::write_item(std::string_view key, ByteView value, const KvMeta& meta, uint32_t tag,
+void KvStoreImpl::write_item(std::string_view key, ByteView value, const KvMeta& meta, uint32_t tag,
                              Placed* placed) {
   const KvItemHeader header = {
       .expiry = kv_expiry_word(meta.expires_s, meta.cas, placed->address, nonce_),
@@ -167,31 +172,15 @@ bool KvStoreImpl::write_item(std::string_view key, ByteView value, const KvMeta&
       .value_bytes = static_cast<uint32_t>(value.size()),
       .key_bytes = static_cast<uint8_t>(key.size())};
   std::byte* to = base_ + placed->address;
-  const uint64_t front_bytes = kKvItemHeaderBytes + key.size();
   const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
   add(KvCounter::kWrittenBytes, item_bytes);
-  if (!medium_.medium->traits().emulated) {
-    write_item_header(to, header);
-    std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
-    if (!value.empty()) std::memcpy(to + front_bytes, value.data(), value.size());
-  } else {
-    // A modelled medium charges for what goes through write(): small items at once.
-    std::byte piece[kSmallWriteBytes];
-    write_item_header(piece, header);
-    std::memcpy(piece + kKvItemHeaderBytes, key.data(), key.size());
-    const bool small = item_bytes <= kSmallWriteBytes;
-    if (small && !value.empty()) std::memcpy(piece + front_bytes, value.data(), value.size());
-    absl::Status status =
-        medium_.medium->write(placed->address, {piece, front_bytes + (small ? value.size() : 0)});
-    if (status.ok() && !small) {
-      status = medium_.medium->write(placed->address + front_bytes, value);
-    }
-    if (!status.ok()) return false;
-  }
+  write_item_header(to, header);
+  std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
+  if (!value.empty()) std::memcpy(to + kKvItemHeaderBytes + key.size(), value.data(), value.size());
+  if (!flushes_all()) stored(placed->address, item_bytes);
   placed->descriptor =
       make_descriptor(placed->address, tag, placed->version,
                       item_checksum(placed->address, {.bytes = to, .header = header}));
-  return true;
 }
 
 // A slot that holds nothing a reader could follow; where there is none, that of the
@@ -267,7 +256,11 @@ bool KvStoreImpl::publish(const Spot& spot, const Placed& placed, uint64_t item_
     spot.stripe.cached.fetch_sub(1, std::memory_order_release);
   }
   // One line holds the end of the old descriptor and the new one.
-  if ((invalidates && flushes_updates()) || flushes_all()) persist_descriptor(slot);
+  if ((invalidates && flushes_updates()) || flushes_all()) {
+    persist_descriptor(slot);
+  } else {
+    stored(geometry_.table_at + slot * sizeof(KvDescriptor), sizeof(KvDescriptor));
+  }
   if (config_.durability == Durability::kEachLru) {
     marks_->use(slot);
     persist(geometry_.marks_at + slot, 1);
@@ -341,11 +334,11 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
   const Spot spot = spot_of_hash(buffer->hash());
   const uint64_t item_bytes = kv_item_bytes(buffer->key().size(), buffer->value().size());
   Placed placed;
-  bool written = !failed_.load(std::memory_order_relaxed) && allocate(item_bytes, &placed);
+  const bool written = !failed_.load(std::memory_order_relaxed) && allocate(item_bytes, &placed);
   const Hold hold = written ? Hold(this, placed.zone) : Hold();
   // The time of expiry may be set until the stripe is locked.
   KvMeta meta = buffer->meta();
-  written = written && write_item(buffer->key(), buffer->value(), meta, kv_tag(spot.hash), &placed);
+  if (written) write_item(buffer->key(), buffer->value(), meta, kv_tag(spot.hash), &placed);
   for (bool done = false; !done;) {
     Current now = lock_current(spot, buffer->key());
     done = true;

@@ -48,6 +48,7 @@ enum class KvCounter : uint8_t {
   kWriteCacheHits,
   kFlushes,
   kFlushedBytes,
+  kFlushedLines,
   kDrains,
   kWrittenBytes,
   kDamaged,
@@ -193,7 +194,7 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
                                      const KvMeta& meta, const KvCondition& condition);
   KvResult put_on_medium(const Spot& spot, std::string_view key, ByteView value, const KvMeta& meta,
                          const KvCondition& condition);
-  bool write_item(std::string_view key, ByteView value, const KvMeta& meta, uint32_t tag,
+  void write_item(std::string_view key, ByteView value, const KvMeta& meta, uint32_t tag,
                   Placed* placed);
   bool publish(const Spot& spot, const Placed& placed, uint64_t item_bytes, const Current& now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(spot.stripe.mutex);
@@ -206,6 +207,7 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
   void spill(const KvBufferRef& buffer);
   void spill_all();
   bool persist(uint64_t offset, uint64_t size_bytes);
+  void stored(uint64_t offset, uint64_t size_bytes);
   bool flushes_updates() const { return config_.durability != Durability::kVolatile; }
   bool flushes_all() const {
     return config_.durability == Durability::kEach || config_.durability == Durability::kEachLru;
@@ -238,6 +240,7 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
   const KvConfig config_;
   KvMedium medium_;
   std::byte* const base_;
+  const bool emulated_;
   KvGeometry geometry_;
   uint64_t nonce_ = 0;
   uint32_t version_mask_ = 0;

@@ -241,8 +241,12 @@ void KvStoreImpl::revive(uint64_t zone, uint64_t version, const Plan& plan) {
     std::memcpy(scratch_.data() + at, &expiry, 8);
     at += each.size_bytes;
   }
-  if (!medium_.medium->write(to, {scratch_.data(), moved_bytes}).ok()) return;
-  if (flushes_all()) persist(to, moved_bytes);
+  std::memcpy(base_ + to, scratch_.data(), moved_bytes);
+  if (flushes_all()) {
+    persist(to, moved_bytes);
+  } else {
+    stored(to, moved_bytes);
+  }
   add(KvCounter::kWrittenBytes, moved_bytes);
   add(KvCounter::kRelocated, plan.relocated.size());
   add(KvCounter::kRelocatedBytes, moved_bytes);
@@ -263,7 +267,11 @@ bool KvStoreImpl::rewrite(const Survivor& survivor, const KvDescriptor& descript
   MutexLock lock(stripe.mutex);
   if (load_descriptor(survivor.slot) != survivor.descriptor) return false;
   write_descriptor(stripe, survivor.slot, descriptor);
-  if (flushes_all()) persist_descriptor(survivor.slot);
+  if (flushes_all()) {
+    persist_descriptor(survivor.slot);
+  } else {
+    stored(geometry_.table_at + survivor.slot * sizeof(KvDescriptor), sizeof(KvDescriptor));
+  }
   return true;
 }
 

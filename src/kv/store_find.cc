@@ -201,6 +201,7 @@ KvItem KvStoreImpl::get(std::string_view key) {
         counters.add(KvCounter::kHits, 1);
         counters.add(KvCounter::kWriteCacheHits, 1);
         const ByteView value = buffer->value();
+        if (buffer->read_enough()) cache_.settle(buffer.share());
         return {this, reinterpret_cast<uintptr_t>(buffer.detach()) | kBufferHandle, value, meta};
       }
     }

@@ -41,6 +41,7 @@ KvStats KvStoreImpl::stats() const {
   stats.write_cache_hits = sum(KvCounter::kWriteCacheHits);
   stats.flushes = sum(KvCounter::kFlushes);
   stats.flushed_bytes = sum(KvCounter::kFlushedBytes);
+  stats.flushed_lines = sum(KvCounter::kFlushedLines);
   stats.drains = sum(KvCounter::kDrains);
   stats.medium_written_bytes = sum(KvCounter::kWrittenBytes);
   stats.damaged = sum(KvCounter::kDamaged);
@@ -82,6 +83,7 @@ std::string KvStats::to_json() const {
                                  {"write_cache_hits", write_cache_hits},
                                  {"flushes", flushes},
                                  {"flushed_bytes", flushed_bytes},
+                                 {"flushed_lines", flushed_lines},
                                  {"drains", drains},
                                  {"medium_written_bytes", medium_written_bytes},
                                  {"damaged", damaged},

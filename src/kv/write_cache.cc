@@ -118,6 +118,22 @@ bool KvWriteCache::take(const KvBuffer* buffer) {
   return true;
 }
 
+void KvWriteCache::settle(KvBufferRef buffer) {
+  MutexLock lock(settled_mutex_);
+  settled_.push_back(std::move(buffer));
+  settled_count_.store(settled_.size(), std::memory_order_relaxed);
+}
+
+KvBufferRef KvWriteCache::settled() {
+  if (settled_count_.load(std::memory_order_relaxed) == 0) return {};
+  MutexLock lock(settled_mutex_);
+  if (settled_.empty()) return {};
+  KvBufferRef buffer = std::move(settled_.front());
+  settled_.pop_front();
+  settled_count_.store(settled_.size(), std::memory_order_relaxed);
+  return buffer;
+}
+
 std::vector<KvBufferRef> KvWriteCache::all() {
   std::vector<KvBufferRef> found;
   for (Part& part : parts_) {

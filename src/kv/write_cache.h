@@ -3,6 +3,10 @@
 // more may have its value here alone, so that the next write costs the medium nothing.
 // While a value is here, no older one of its key is valid on the medium.
 //
+// A crash takes what is here. A value that is read four times and not written meanwhile is
+// no short-lived one: it is settled, to be moved to the medium by a put to come, so that
+// what everybody reads survives.
+//
 // Sixteen parts by hash, each with a lock. Values are reference-counted: what find() gave
 // stays valid until it is released. Who inserts, replaces or takes must hold the lock of
 // the key's stripe in the store; note() and find() need none.
@@ -11,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -36,6 +41,12 @@ class KvBuffer {
   }
   uint64_t size_bytes() const { return sizeof(KvBuffer) + key_bytes_ + value_bytes_; }
   KvMeta meta() const { return {flags_, expires_s_.load(std::memory_order_relaxed), cas_}; }
+  // True once: when it has been read as often as settled values are.
+  bool read_enough() {
+    if (reads_.load(std::memory_order_relaxed) >= kSettledReads) return false;
+    return reads_.fetch_add(1, std::memory_order_relaxed) + 1 == kSettledReads;
+  }
+  static constexpr uint32_t kSettledReads = 4;
   void set_expires_s(uint32_t expires_s) { expires_s_.store(expires_s, std::memory_order_relaxed); }
 
  private:
@@ -44,6 +55,7 @@ class KvBuffer {
 
   std::atomic<uint32_t> references_{1};
   std::atomic<uint32_t> expires_s_{0};
+  std::atomic<uint32_t> reads_{0};
   uint64_t hash_ = 0;
   uint64_t cas_ = 0;
   uint32_t flags_ = 0;
@@ -102,6 +114,11 @@ class KvWriteCache {
   // False if `buffer` is not here any more.
   bool take(const KvBuffer* buffer);
 
+  // A value that was read enough joins those that are to move; settled() hands out one of
+  // them, oldest first, or none. It may have been replaced or taken since.
+  void settle(KvBufferRef buffer);
+  KvBufferRef settled();
+
   // All values, to be taken one by one.
   std::vector<KvBufferRef> all();
 
@@ -126,6 +143,9 @@ class KvWriteCache {
   const uint64_t limit_bytes_;
   std::atomic<uint64_t> used_bytes_{0};
   std::array<Part, kParts> parts_;
+  Mutex settled_mutex_;
+  std::deque<KvBufferRef> settled_ ABSL_GUARDED_BY(settled_mutex_);
+  std::atomic<uint64_t> settled_count_{0};
 };
 
 }  // namespace nvcache

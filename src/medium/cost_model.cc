@@ -47,6 +47,25 @@ uint64_t CostModel::start_write(uint64_t now_ns, uint64_t size_bytes) {
   return done;
 }
 
+uint64_t CostModel::start_store(uint64_t now_ns, uint64_t offset, uint64_t size_bytes) {
+  const uint64_t now = advance(now_ns);
+  owed_bytes_ += span_bytes(offset, size_bytes);
+  const double over = owed_bytes_ - static_cast<double>(kProcessorCacheBytes);
+  if (over <= 0) return now;
+  const double free_ns = std::max(static_cast<double>(now), write_pipe_free_ns_);
+  return static_cast<uint64_t>(std::llround(free_ns + over / write_gb_s(1)));
+}
+
+CostModel::Flush CostModel::start_flush(uint64_t now_ns, uint64_t offset, uint64_t size_bytes) {
+  const uint64_t line = profile_.flush_line_bytes;
+  if (line == 0 || size_bytes == 0) return {.issued_ns = now_ns, .accepted_ns = now_ns};
+  size_bytes = std::min(size_bytes, kProcessorCacheBytes);
+  const uint64_t lines = (offset + size_bytes + line - 1) / line - offset / line;
+  const uint64_t issued_ns = advance(now_ns) + lines * profile_.flush_issue_ns;
+  const auto bytes = static_cast<uint64_t>(span_bytes(offset, size_bytes));
+  return {.issued_ns = issued_ns, .accepted_ns = std::max(issued_ns, start_write(now_ns, bytes))};
+}
+
 double CostModel::writers(uint64_t now_ns) {
   advance(now_ns);
   return smoothed_writers_;
@@ -84,13 +103,29 @@ uint64_t CostModel::advance(uint64_t now_ns) {
 
 void CostModel::smooth_until(uint64_t when_ns) {
   if (when_ns <= last_ns_) return;
-  const auto in_flight = static_cast<double>(write_ends_ns_.size());
+  const auto in_flight = static_cast<double>(write_ends_ns_.size()) + (owed_bytes_ > 0 ? 1 : 0);
+  if (owed_bytes_ > 0) pay_back(when_ns);
   if (in_flight > 0 || smoothed_writers_ >= kNoWriters) {
     const double elapsed = static_cast<double>(when_ns - last_ns_);
     const double kept = std::exp(-elapsed / static_cast<double>(profile_.settle_ns));
     smoothed_writers_ = in_flight + (smoothed_writers_ - in_flight) * kept;
   }
   last_ns_ = when_ns;
+}
+
+// What is owed goes to the medium while nobody waits for it.
+void CostModel::pay_back(uint64_t until_ns) {
+  const double from_ns = std::max(static_cast<double>(last_ns_), write_pipe_free_ns_);
+  const double idle_ns = static_cast<double>(until_ns) - from_ns;
+  if (idle_ns > 0) owed_bytes_ = std::max(0.0, owed_bytes_ - idle_ns * write_gb_s(1));
+}
+
+// Of whole transfers, at the place where they lie.
+double CostModel::span_bytes(uint64_t offset, uint64_t size_bytes) const {
+  if (size_bytes == 0) return 0;
+  const uint64_t unit = profile_.transfer_bytes;
+  const uint64_t begin = offset / unit * unit;
+  return transfer_bytes(offset + size_bytes - begin);
 }
 
 double CostModel::transfer_bytes(uint64_t size_bytes) const {

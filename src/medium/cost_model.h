@@ -18,6 +18,17 @@
 //     write: pipe_free = max(now, pipe_free) + n / W(v)
 //            done = max(pipe_free, now + write_latency)
 //   Reads do not slow writes: none of our sources measured it.
+//
+// Stores in place go through a processor's cache:
+//     store: owed += n; the core goes on at once, unless the cache is full of such
+//            bytes: then when owed is down to kProcessorCacheBytes. Between accesses
+//            owed falls by W(1) * (time in which no write is in the pipe). While any is
+//            owed, in_flight counts one writer more.
+//     flush: issued = now + lines * flush_issue (the core is busy with it);
+//            accepted = max(issued, done of a write of n)
+//     drain: done = max(now, accepted of the caller's flushes) + fence
+//   A flush does not wait for what is owed, and does not lessen it: stores are charged
+//   by store, or by the flush that follows them, not by both.
 #pragma once
 
 #include <array>
@@ -38,6 +49,18 @@ class CostModel {
   uint64_t start_read(uint64_t now_ns, uint64_t size_bytes);
   uint64_t start_write(uint64_t now_ns, uint64_t size_bytes);
 
+  // Bytes stored in place that nobody flushes; returns when the core may go on.
+  uint64_t start_store(uint64_t now_ns, uint64_t offset, uint64_t size_bytes);
+
+  struct Flush {
+    uint64_t issued_ns = 0;    // the core may go on
+    uint64_t accepted_ns = 0;  // a drain waits for this
+  };
+  // At most a processor's cache is written back, however long the extent.
+  Flush start_flush(uint64_t now_ns, uint64_t offset, uint64_t size_bytes);
+
+  static constexpr uint64_t kProcessorCacheBytes = 30 << 20;  // docs/MODEL.md
+
   // w(now): smoothed writes in flight.
   double writers(uint64_t now_ns);
 
@@ -51,7 +74,9 @@ class CostModel {
   double interpolate(const Curve& log_gb_s, double writers) const;
   uint64_t advance(uint64_t now_ns);
   void smooth_until(uint64_t when_ns);
+  void pay_back(uint64_t until_ns);
   double transfer_bytes(uint64_t size_bytes) const;
+  double span_bytes(uint64_t offset, uint64_t size_bytes) const;
 
   const Profile profile_;
   std::array<double, 3> points_{};
@@ -62,6 +87,7 @@ class CostModel {
   double smoothed_writers_ = 0;
   double read_pipe_free_ns_ = 0;
   double write_pipe_free_ns_ = 0;
+  double owed_bytes_ = 0;                // stored, and not on the medium yet
   std::vector<uint64_t> write_ends_ns_;  // min-heap: when each write in flight ends
 };
 

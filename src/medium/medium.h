@@ -62,6 +62,10 @@ class Medium {
   // (DATA_LOSS or UNAVAILABLE: do not touch them). A no-op where neither is needed.
   [[nodiscard]] virtual absl::Status on_direct_read(Extent) { return absl::OkStatus(); }
 
+  // Called after bytes of direct() were stored in place that no flush will follow: a
+  // decorator charges what their way to the medium costs. A no-op elsewhere.
+  virtual void on_direct_write(Extent) {}
+
   // Gives space back to, or takes it from, the system; bytes below the smaller
   // of the two sizes keep their contents. At most the `max_size_bytes` given at
   // open (OUT_OF_RANGE); RESOURCE_EXHAUSTED when the system has no more.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/striped_counters.h"
 #include "base/text.h"
 #include "medium/check.h"
 
@@ -27,6 +28,7 @@ ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> i
     : inner_(std::move(inner)),
       clock_(clock),
       traits_(emulated_traits(profile, inner_->traits())),
+      fence_ns_(profile.fence_ns),
       model_(profile) {}
 
 absl::Status ModelledMedium::read(uint64_t offset, MutableBytes into) {
@@ -43,6 +45,47 @@ absl::Status ModelledMedium::write(uint64_t offset, ByteView from) {
   absl::Status status = inner_->write(offset, from);
   clock_.wait_until_ns(done_ns);
   return status;
+}
+
+absl::Status ModelledMedium::flush(Extent extent) {
+  if (absl::Status status =
+          check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
+      !status.ok()) {
+    return status;
+  }
+  const uint64_t now_ns = clock_.now_ns();
+  CostModel::Flush cost;
+  {
+    MutexLock lock(mutex_);
+    cost = model_.start_flush(now_ns, extent.offset, extent.size_bytes);
+  }
+  std::atomic<uint64_t>& accepted_ns = accepted_ns_[thread_stripe() % kFlushers];
+  if (accepted_ns.load(std::memory_order_relaxed) < cost.accepted_ns) {
+    accepted_ns.store(cost.accepted_ns, std::memory_order_relaxed);
+  }
+  absl::Status status = inner_->flush(extent);
+  clock_.wait_until_ns(cost.issued_ns);
+  return status;
+}
+
+absl::Status ModelledMedium::drain() {
+  const uint64_t accepted_ns =
+      accepted_ns_[thread_stripe() % kFlushers].load(std::memory_order_relaxed);
+  const uint64_t done_ns = std::max(clock_.now_ns(), accepted_ns) + fence_ns_;
+  absl::Status status = inner_->drain();
+  clock_.wait_until_ns(done_ns);
+  return status;
+}
+
+void ModelledMedium::on_direct_write(Extent extent) {
+  const uint64_t now_ns = clock_.now_ns();
+  uint64_t done_ns = 0;
+  {
+    MutexLock lock(mutex_);
+    done_ns = model_.start_store(now_ns, extent.offset, extent.size_bytes);
+  }
+  inner_->on_direct_write(extent);
+  clock_.wait_until_ns(done_ns);
 }
 
 ByteView ModelledMedium::direct() const {

@@ -7,12 +7,17 @@
 // The wait starts when the access starts, so that what the inner medium takes
 // counts as part of it: an access costs the larger of the two. A read in place
 // (on_direct_read) pays the model first and the inner memory's own time after.
+// flush() keeps the core busy for each line, drain() waits until the calling thread's
+// flushes are accepted. Stores to direct() are charged by on_direct_write(), for those
+// that nobody flushes; a store that is not announced costs nothing.
 // Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
 // part of the wait and shows only where the modelled time is shorter.
 //
 // Thread-safe on disjoint extents. No lock is held during a wait or an access.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
 
 #include "base/clock.h"
@@ -31,10 +36,11 @@ class ModelledMedium final : public Medium {
   const Traits& traits() const override { return traits_; }
   [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
-  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
+  [[nodiscard]] absl::Status flush(Extent extent) override;
+  [[nodiscard]] absl::Status drain() override;
   ByteView direct() const override;
   [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
+  void on_direct_write(Extent extent) override;
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:
@@ -45,6 +51,11 @@ class ModelledMedium final : public Medium {
   const std::unique_ptr<Medium> inner_;
   Clock& clock_;
   const Traits traits_;
+  const uint64_t fence_ns_;
+  // When the last flush of a thread is accepted; threads may share an entry, and then
+  // wait for each other's.
+  static constexpr uint32_t kFlushers = 64;
+  std::array<std::atomic<uint64_t>, kFlushers> accepted_ns_{};
   Mutex mutex_;
   CostModel model_ ABSL_GUARDED_BY(mutex_);
 };

@@ -28,6 +28,10 @@ struct Profile {
   double stream_gb_s;         // the most that one read can draw; 0: no such limit
   uint32_t transfer_bytes;    // accesses are charged in multiples of this
   uint64_t settle_ns;         // how long a write is felt: see cost_model.h
+  // Making stores in place durable. 0 lines: what write() wrote has arrived already.
+  uint32_t flush_line_bytes;  // what one instruction writes back
+  uint64_t flush_issue_ns;    // that a core spends on each line
+  uint64_t fence_ns;          // of a drain, beside what it waits for
   bool byte_addressable;      // loads and stores reach it; else whole transfers only
 };
 

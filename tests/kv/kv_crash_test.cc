@@ -282,6 +282,24 @@ TEST(KvCrash, EachLosesNothingThatWasAcknowledged) {
   }
 }
 
+// What is in the write cache alone is lost, unless it was read often enough to move out.
+TEST(KvCrash, WhatIsReadOftenMovesOutOfTheWriteCache) {
+  for (const int reads : {0, 4}) {
+    auto medium = std::make_unique<CrashingMedium>(64 << 10);
+    CrashingMedium& lines = *medium;
+    const auto store = test::make_kv(test::small_config(), std::move(medium));
+    for (int i = 0; i < 4; ++i) test::put_text(*store, "often", "value");
+    for (int i = 0; i < reads; ++i) EXPECT_EQ(test::get_text(*store, "often"), "value");
+    test::put_text(*store, "another", "x");
+    EXPECT_EQ(test::get_text(*store, "often"), "value");
+    lines.evict_lines(1, 1);  // all that was stored is on the medium, and nothing of DRAM
+    const auto after =
+        test::make_kv(test::small_config(), std::make_unique<CrashingMedium>(lines.crash(1)));
+    EXPECT_EQ(test::get_text(*after, "often"), reads > 0 ? "value" : "") << reads;
+    EXPECT_EQ(test::get_text(*after, "another"), "x");
+  }
+}
+
 TEST(KvCrash, AVolatileStoreComesBackEmpty) {
   const KvConfig config = test::small_config(Durability::kVolatile);
   History history(config, 1);

@@ -111,6 +111,57 @@ TEST(CostModel, TimeThatGoesBackALittleDoesNoHarm) {
   EXPECT_GE(model.start_read(900, kBlock), 1000u);
 }
 
+TEST(CostModel, AFlushKeepsTheCoreForEachLineItTouches) {
+  CostModel model(profile("dram"));
+  // Two bytes, two lines: 100 ns each, longer than their 128 bytes take at 10 GB/s.
+  const CostModel::Flush flush = model.start_flush(0, 63, 2);
+  EXPECT_EQ(flush.issued_ns, 200u);
+  EXPECT_EQ(flush.accepted_ns, 200u);
+}
+
+TEST(CostModel, AFlushIsAcceptedWhenItsTransfersAreWritten) {
+  CostModel model(profile("optane"));
+  // One line costs the medium 256 bytes at 2 GB/s; a long extent is written at that rate.
+  const CostModel::Flush one = model.start_flush(0, 64, 16);
+  EXPECT_EQ(one.issued_ns, 10u);
+  EXPECT_EQ(one.accepted_ns, 128u);
+  CostModel fresh(profile("optane"));
+  EXPECT_EQ(fresh.start_flush(0, 0, 1 << 20).accepted_ns, (1u << 20) / 2);
+}
+
+TEST(CostModel, NoFlushWritesMoreThanAProcessorsCache) {
+  CostModel model(profile("optane"));
+  EXPECT_EQ(model.start_flush(0, 0, uint64_t{1} << 40).accepted_ns,
+            CostModel::kProcessorCacheBytes / 2);
+}
+
+TEST(CostModel, StoresCostNothingUntilTheProcessorsCacheIsFull) {
+  CostModel model(profile("optane"));
+  uint64_t done_ns = 0;
+  uint64_t bytes = 0;
+  for (; bytes < CostModel::kProcessorCacheBytes; bytes += kBlock) {
+    done_ns = model.start_store(0, bytes, kBlock);
+    ASSERT_EQ(done_ns, 0u);
+  }
+  EXPECT_EQ(model.start_store(0, bytes, kBlock), kBlock / 2);
+  // While any is owed a writer is at work, which readers feel.
+  EXPECT_GT(model.writers(1'000'000), 0.99);
+  // All of it is written by now, and forgotten.
+  const uint64_t later_ns = 10 * CostModel::kProcessorCacheBytes;
+  EXPECT_EQ(model.start_store(later_ns, 0, CostModel::kProcessorCacheBytes), later_ns);
+}
+
+TEST(CostModel, SteadyStoresGoAtTheMediumsPace) {
+  CostModel model(profile("optane"));
+  uint64_t now_ns = 0;
+  uint64_t bytes = 0;
+  for (; bytes < 10 * CostModel::kProcessorCacheBytes; bytes += kBlock) {
+    now_ns = model.start_store(now_ns, bytes, kBlock);
+  }
+  const double expected_ns = static_cast<double>(bytes - CostModel::kProcessorCacheBytes) / 2.0;
+  EXPECT_NEAR(static_cast<double>(now_ns), expected_ns, expected_ns * 0.01);
+}
+
 TEST(Profiles, AreFoundByName) {
   EXPECT_EQ(profile_names(), "optane, dram, cxl, flash");
   EXPECT_EQ(find_profile("tape"), nullptr);
@@ -172,6 +223,43 @@ TEST_F(ModelledMediumTest, ReadsWritesAndInPlaceReadsTakeTime) {
   EXPECT_NEAR(static_cast<double>(after_read_ns - 1'000'000'000), 170 + 16384 / 3.0, 1);
   ASSERT_EQ(medium->on_direct_read({0, kBlock}), absl::OkStatus());
   EXPECT_NEAR(static_cast<double>(clock_.now_ns() - after_read_ns), 170 + 16384 / 3.0, 1);
+}
+
+TEST_F(ModelledMediumTest, FlushAndDrainTakeTime) {
+  const auto medium = open("modelled:dram");
+  ASSERT_EQ(medium->flush({0, 64}), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns(), 100u);
+  ASSERT_EQ(medium->drain(), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns(), 115u);
+  ASSERT_EQ(medium->drain(), absl::OkStatus());  // nothing to wait for but the fence
+  EXPECT_EQ(clock_.now_ns(), 130u);
+
+  const auto optane = open("modelled:optane");
+  const uint64_t start_ns = clock_.now_ns();
+  ASSERT_EQ(optane->flush({0, kBlock}), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns() - start_ns, 2560u);  // 256 lines of 10 ns
+  ASSERT_EQ(optane->drain(), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns() - start_ns, 8192u + 15u);
+  EXPECT_TRUE(absl::IsOutOfRange(optane->flush({1 << 20, 1})));
+  EXPECT_EQ(clock_.now_ns() - start_ns, 8192u + 15u);
+}
+
+TEST_F(ModelledMediumTest, StoresInPlaceAreChargedWhenTheyAreAnnounced) {
+  const auto medium = open("modelled:optane");
+  medium->on_direct_write({0, kBlock});
+  EXPECT_EQ(clock_.now_ns(), 0u);
+  for (uint64_t i = 0; i <= CostModel::kProcessorCacheBytes / kBlock; ++i) {
+    medium->on_direct_write({0, kBlock});
+  }
+  EXPECT_GT(clock_.now_ns(), 0u);
+}
+
+TEST_F(ModelledMediumTest, AFlushOfFlashCostsTheDrainAlone) {
+  const auto medium = open("modelled:flash");
+  ASSERT_EQ(medium->flush({0, kBlock}), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns(), 0u);
+  ASSERT_EQ(medium->drain(), absl::OkStatus());
+  EXPECT_EQ(clock_.now_ns(), 20'000u);
 }
 
 TEST_F(ModelledMediumTest, RefusedAccessesCostNothing) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/bench/hybrid/hybrid_command.h"
+#include "cli/bench/kv/kv_command.h"
 #include "cli/bench/paper/paper_command.h"
 #include "cli/bench/profile_command.h"
 #include "cli/exit_code.h"
@@ -165,6 +166,7 @@ void add_bench_command(CLI::App& app, const std::string& command) {
   add_paper_command(*group, command);
   add_profile_command(*group, command);
   add_hybrid_command(*group, command);
+  add_kv_command(*group, command);
   CLI::App* ycsb = group->add_subcommand(
       "ycsb", "YCSB core workloads, with and without a second-tier cache, in turn");
   ycsb->footer(kExamples);

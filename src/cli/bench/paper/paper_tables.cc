@@ -111,11 +111,13 @@ void append_setup(const json& document, std::string& text) {
   text += fmt::format(
       "\nMedian [least..most] of {} round{} | the paper's. Sizes are the paper's / {}.\n", rounds,
       rounds == 1 ? "" : "s", setup.at("size_factor").get<int>());
-  if (!document.at("runs").empty()) {
-    text += fmt::format("{}: {:g} s measured after {:g} s of warm-up.\n",
-                        setup.value("runs_name", "In-house workloads"),
-                        setup.at("seconds").get<double>(),
-                        setup.at("warmup_seconds").get<double>());
+  if (!document.at("runs").empty() && setup.at("seconds").get<double>() == 0) {
+    text += fmt::format("{}: {}.\n", setup.value("runs_name", ""), setup.value("runs_text", ""));
+  } else if (!document.at("runs").empty()) {
+    text +=
+        fmt::format("{}: {:g} s measured after {:g} s of warm-up.\n",
+                    setup.value("runs_name", "In-house workloads"),
+                    setup.at("seconds").get<double>(), setup.at("warmup_seconds").get<double>());
   }
   if (!document.at("ycsb_runs").empty()) {
     text += fmt::format("YCSB: {:g} s measured after {:g} s of warm-up.\n",
