@@ -60,7 +60,7 @@ TEST(PersistentCacheDbTest, WorksBesideASecondaryCacheOnTheSameBlockCache) {
   ASSERT_ROCKS_OK(NewSecondaryCache({.cache = cache}, &caches.secondary));
   TestDb db(dir.file("db"), db_options(caches));
   db.fill();
-  db.read_and_verify(20000);
+  db.read_and_verify(60000);
   EXPECT_GT(db.ticker(::rocksdb::SECONDARY_CACHE_HITS), 100u);
   EXPECT_GT(db.ticker(::rocksdb::PERSISTENT_CACHE_HIT), 20u);
 }

@@ -132,7 +132,7 @@ case $case in
     ;;
   stress)
     stress "tiered://?policy=dram_first&tier=(size=500KiB)"
-    stress "tiered://?policy=scm_first(1)&tier=(size=500KiB,eviction=clock)" --use_multiget=1
+    stress "tiered://?policy=scm_first(2)&tier=(size=500KiB,eviction=clock)" --use_multiget=1 --ops_per_thread=15000
     stress "tiered://?policy=bidirectional(1)&tier=(size=256KiB)&tier=(size=1MiB,medium=file:$work/medium,io=direct)" \
       --checkpoint_one_in=2000 --compact_range_one_in=1000 --flush_one_in=1000 --partition_filters=1 \
       --index_type=2
