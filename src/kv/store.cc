@@ -83,6 +83,7 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
     return {.outcome = KvOutcome::kTooLarge};
   }
   const Spot spot = spot_of(key);
+  prefetch_bucket(spot);
   if (condition.kind != KvCondition::kAlways) {
     // Asked before the item is written, and again when it is published.
     const Current now = lock_current(spot, key);
@@ -144,6 +145,7 @@ KvResult KvStoreImpl::put_on_medium(const Spot& spot, std::string_view key, Byte
     return {.outcome = KvOutcome::kNoSpace};
   }
   const Hold hold(this, placed.zone);
+  prefetch_item(spot);
   write_item(key, value, meta, kv_tag(spot.hash), &placed);
   if (flushes_all() && !persist(placed.address, item_bytes)) {
     add(KvCounter::kRefused);

@@ -146,6 +146,13 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
     uint32_t version = 0;
     KvDescriptor descriptor;
   };
+  // An item of a zone that is walked.
+  static constexpr size_t kAhead = 16;
+  struct Ahead {
+    KvItemView item;
+    uint64_t offset = 0;
+    uint64_t hash = 0;
+  };
   struct Survivor {
     uint64_t slot;
     uint64_t hash;
@@ -169,6 +176,9 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
   // store_find.cc: descriptors and items.
   Spot spot_of(std::string_view key);
   Spot spot_of_hash(uint64_t hash);
+  // Begin to fetch what the next steps of a put wait for: each is a cache miss or two.
+  void prefetch_bucket(const Spot& spot) const;
+  void prefetch_item(const Spot& spot) const;
   std::byte* descriptor_at(uint64_t slot) const;
   KvDescriptor load_descriptor(uint64_t slot) const;
   uint64_t zone_of(uint64_t address) const;
@@ -220,7 +230,9 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
   bool clean(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
   Plan survey(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
   void choose(std::vector<Survivor> hot, uint64_t room_bytes, Plan* plan);
-  bool find_slot(uint64_t address, const KvItemView& item, uint64_t zone, Survivor* survivor);
+  size_t read_ahead(uint64_t zone, uint64_t* offset, std::array<Ahead, kAhead>* items)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  bool find_slot(uint64_t address, uint64_t hash, uint64_t zone, Survivor* survivor);
   void revive(uint64_t zone, uint64_t version, const Plan& plan)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
   bool rewrite(const Survivor& survivor, const KvDescriptor& descriptor);

@@ -6,6 +6,7 @@
 // readers of its items wait, and the cleaner waits for nobody. A zone that is pinned is
 // left for later instead.
 #include <algorithm>
+#include <span>
 #include <thread>
 
 #include "base/hash.h"
@@ -73,17 +74,14 @@ uint64_t KvStoreImpl::open_zone() {
 }
 
 // The table's slot that leads to an item of the zone's present version.
-bool KvStoreImpl::find_slot(uint64_t address, const KvItemView& item, uint64_t zone,
-                            Survivor* survivor) {
-  const std::string_view key(reinterpret_cast<const char*>(item.key()), item.header.key_bytes);
-  const Spot spot = spot_of(key);
+bool KvStoreImpl::find_slot(uint64_t address, uint64_t hash, uint64_t zone, Survivor* survivor) {
+  const Spot spot = spot_of_hash(hash);
   const uint64_t place = make_descriptor(address, kv_tag(spot.hash), 0, 0).place;
   const uint32_t version = version_of(zone);
   const auto matches = [&](uint64_t slot) {
     const KvDescriptor there = load_descriptor(slot);
     if (there.place != place || there.version() != version) return false;
     survivor->slot = slot;
-    survivor->hash = spot.hash;
     survivor->descriptor = there;
     return true;
   };
@@ -97,8 +95,26 @@ bool KvStoreImpl::find_slot(uint64_t address, const KvItemView& item, uint64_t z
   return false;
 }
 
-// Walks the zone's items, from header to header. After a crash a header may be lost: what
-// lies behind it in the zone is then not found, and goes.
+// The zone's items from `*offset` on, up to kAhead of them, from header to header; none at
+// the end. Each item's header and bucket are cache misses: those of many are waited for
+// together, the headers on the guess that items in a row are of one size.
+size_t KvStoreImpl::read_ahead(uint64_t zone, uint64_t* offset, std::array<Ahead, kAhead>* items) {
+  size_t count = 0;
+  for (KvItemView item; count < kAhead && item_at(zone, *offset, &item); ++count) {
+    const uint64_t size_bytes = item.size_bytes();
+    const uint64_t guess = *offset + kAhead / 4 * size_bytes;
+    if (guess < geometry_.zone_bytes) __builtin_prefetch(base_ + zone_at(zone) + guess);
+    const std::string_view key(reinterpret_cast<const char*>(item.key()), item.header.key_bytes);
+    const uint64_t hash = hash_bytes(key);
+    prefetch_bucket(spot_of_hash(hash));
+    (*items)[count] = {.item = item, .offset = *offset, .hash = hash};
+    *offset += size_bytes;
+  }
+  return count;
+}
+
+// After a crash a header may be lost: what lies behind it in the zone is then not found, and
+// goes.
 KvStoreImpl::Plan KvStoreImpl::survey(uint64_t zone) {
   const Zone& z = zones_[zone];
   const bool unchecked = z.unchecked.load(std::memory_order_relaxed);
@@ -107,32 +123,33 @@ KvStoreImpl::Plan KvStoreImpl::survey(uint64_t zone) {
   std::vector<Survivor> hot;
   uint64_t last_set_items = 0;
   uint64_t still_hot = 0;
-  KvItemView item;
-  for (uint64_t offset = 0; item_at(zone, offset, &item);) {
-    const uint64_t size_bytes = item.size_bytes();
-    const uint64_t address = zone_at(zone) + offset;
-    const bool in_last_set = offset < z.hot_line;
-    last_set_items += in_last_set;
-    Survivor survivor{.slot = 0,
-                      .hash = 0,
-                      .descriptor = {},
-                      .offset = offset,
-                      .size_bytes = size_bytes,
-                      .age = 0};
-    offset += size_bytes;
-    if (!find_slot(address, item, zone, &survivor) ||
-        past(static_cast<uint32_t>(item.header.expiry)) ||
-        (unchecked && !intact(address, survivor.descriptor, item))) {
-      continue;
+  std::array<Ahead, kAhead> items;
+  uint64_t next = 0;
+  while (const size_t count = read_ahead(zone, &next, &items)) {
+    for (const Ahead& each : std::span(items.data(), count)) {
+      const uint64_t address = zone_at(zone) + each.offset;
+      const bool in_last_set = each.offset < z.hot_line;
+      last_set_items += in_last_set;
+      Survivor survivor{.slot = 0,
+                        .hash = each.hash,
+                        .descriptor = {},
+                        .offset = each.offset,
+                        .size_bytes = each.item.size_bytes(),
+                        .age = 0};
+      if (!find_slot(address, each.hash, zone, &survivor) ||
+          past(static_cast<uint32_t>(each.item.header.expiry)) ||
+          (unchecked && !intact(address, survivor.descriptor, each.item))) {
+        continue;
+      }
+      survivor.age = marks_->age(survivor.slot);
+      // Right after a recovery, the hot line is all that is known about an old item's use.
+      const bool is_hot = marks_->hot(survivor.slot) || (unchecked && in_last_set);
+      if (in_last_set) {
+        last_set.push_back(survivor);
+        still_hot += is_hot;
+      }
+      if (is_hot) hot.push_back(survivor);
     }
-    survivor.age = marks_->age(survivor.slot);
-    // Right after a recovery, the hot line is all that is known about an old item's use.
-    const bool is_hot = marks_->hot(survivor.slot) || (unchecked && in_last_set);
-    if (in_last_set) {
-      last_set.push_back(survivor);
-      still_hot += is_hot;
-    }
-    if (is_hot) hot.push_back(survivor);
   }
   plan.keeps_hot_set = last_set_items > 0 && static_cast<double>(still_hot) >=
                                                  kStableShare * static_cast<double>(last_set_items);

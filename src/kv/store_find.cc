@@ -20,6 +20,27 @@ KvStoreImpl::Spot KvStoreImpl::spot_of_hash(uint64_t hash) {
           .stripe = stripes_[group & stripe_mask_]};
 }
 
+void KvStoreImpl::prefetch_bucket(const Spot& spot) const {
+  const std::byte* const bucket = descriptor_at(spot.first_slot);
+  static_assert(kKvBucketSlots * sizeof(KvDescriptor) == 128);
+  __builtin_prefetch(bucket);
+  __builtin_prefetch(bucket + 64);
+  __builtin_prefetch(&spot.stripe, /*rw=*/1);
+}
+
+void KvStoreImpl::prefetch_item(const Spot& spot) const {
+  const uint32_t tag = kv_tag(spot.hash);
+  for (uint64_t slot = spot.first_slot; slot < spot.first_slot + kKvBucketSlots; ++slot) {
+    const uint64_t place = load_word(descriptor_at(slot), std::memory_order_relaxed);
+    if (place == 0 || place >> KvDescriptor::kPlaceBits != tag) continue;
+    const uint64_t zone = zone_of(KvDescriptor{.place = place, .proof = 0}.address());
+    if (zone == kNoZone) continue;
+    __builtin_prefetch(base_ + KvDescriptor{.place = place, .proof = 0}.address());
+    __builtin_prefetch(&zones_[zone], /*rw=*/1);
+    __builtin_prefetch(header_at(zone), /*rw=*/1);
+  }
+}
+
 std::byte* KvStoreImpl::descriptor_at(uint64_t slot) const {
   return base_ + geometry_.table_at + slot * sizeof(KvDescriptor);
 }

@@ -59,6 +59,7 @@ uint32_t Items::expiry(int64_t exptime) const {
 
 Found Items::get(std::string_view key, bool counts) {
   Found found;
+  if (counts) traces_.prefetch(key);
   found.item = store_.get(key);
   if (!found.item) return found;
   const ByteView bytes = found.item.value();
@@ -72,6 +73,7 @@ Found Items::get(std::string_view key, bool counts) {
 
 KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
                     KvCondition condition, bool stale) {
+  traces_.prefetch(key);
   char& marks = value.data()[value.size()];
   const char behind = marks;
   marks = stale ? kStale : 0;
