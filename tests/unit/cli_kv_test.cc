@@ -124,6 +124,7 @@ TEST(KvCommandTest, WrongCommandLinesAreNamed) {
   EXPECT_THAT(complaint_for({"--media", "dram"}), HasSubstr("modelled:optane"));
   EXPECT_THAT(complaint_for({"--media", "modelled:flash"}), HasSubstr("byte-addressable"));
   EXPECT_THAT(complaint_for({"--size", "1KiB"}), HasSubstr("--size"));
+  EXPECT_THAT(complaint_for({"--write-cache", "some"}), HasSubstr("--write-cache"));
   EXPECT_THAT(complaint_for({"--traces-file", "/nonexistent"}), HasSubstr("cannot be read"));
 }
 
@@ -183,6 +184,17 @@ TEST(KvCrashRunTest, NvmcachedLosesTheNewestAndNoMore) {
   EXPECT_LE(static_cast<double>(result->items_dropped),
             0.001 * static_cast<double>(result->items_before));
   EXPECT_LT(result->items_lost_share(), 0.01);
+}
+
+// The smaller the cache, the larger the write cache's part of it: not without one.
+TEST(KvCrashRunTest, WithoutAWriteCacheTheNewestAloneAreLost) {
+  Progress progress(system_clock());
+  CrashPlan plan = small_crash();
+  plan.write_cache_bytes = 0;
+  const auto result = run_crash(find_kind(kNvmcached), trace_named("SYS"), plan, progress);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GT(result->items_lost, 0u);
+  EXPECT_LE(result->items_lost, result->items_dropped);
 }
 
 // The control: what loses everything is seen to do so.

@@ -109,6 +109,7 @@ class CrashRun {
   absl::StatusOr<std::unique_ptr<KvStoreImpl>> open(Image& image) {
     auto config = parse_kv_config(store_spec(kind_, whole_bytes(), trace_));
     if (!config.ok()) return config.status();
+    if (plan_.write_cache_bytes) config->write_cache_bytes = *plan_.write_cache_bytes;
     KvMedium medium;
     medium.medium = std::make_unique<LastingMemory>(image.bytes());
     return KvStoreImpl::make(*std::move(config), std::move(medium));

@@ -54,6 +54,7 @@ class Run {
 
   absl::Status run_crashes() {
     CrashPlan plan{.cache_bytes = options_.cache_bytes,
+                   .write_cache_bytes = options_.write_cache_bytes,
                    .drop_share = kPaperDropBytes / kPaperCacheBytes,
                    .window = options_.window,
                    .seed = options_.seed};

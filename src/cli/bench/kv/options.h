@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct Options {
   uint64_t cache_bytes = 128ull << 20;  // of each system
   uint64_t requests = 400'000;          // measured, of each run
   uint32_t rounds = 3;
-  uint64_t window = 200'000;  // requests, of Figure 3
+  uint64_t window = 200'000;                  // requests, of Figure 3
+  std::optional<uint64_t> write_cache_bytes;  // of Figure 3's stores; theirs by default
   uint64_t restart_items = 10'000'000;
   uint64_t seed = 1;
   std::string folder;  // of the restart's file; empty: a temporary one
