@@ -22,7 +22,7 @@ namespace nvcache::kv {
 
 struct CrashPlan {
   uint64_t cache_bytes = 0;
-  std::optional<uint64_t> write_cache_bytes;  // as KvConfig's by default
+  std::optional<uint64_t> write_cache_bytes = std::nullopt;  // as KvConfig's by default
   double drop_share = 0;
   uint64_t window = 0;          // requests
   uint32_t windows_before = 3;  // that are shown
