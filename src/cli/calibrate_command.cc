@@ -12,9 +12,9 @@
 #include "base/units.h"
 #include "base/virtual_clock.h"
 #include "cli/calibrate.h"
-#include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/machine.h"
+#include "cli/on_command.h"
 #include "cli/output_file.h"
 #include "medium/medium.h"
 
@@ -144,12 +144,7 @@ void add_calibrate_command(CLI::App& app) {
   command->add_option("--json", arguments->json_path, "Also write the result to this file");
   command->add_flag("--real-time", arguments->real_time,
                     "Run emulated media in real time: waits spin, one core per thread");
-  command->callback([arguments] {
-    const absl::Status status = run(*arguments);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache calibrate: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
-  });
+  on_command(*command, "nvcache calibrate", [arguments] { return run(*arguments); });
 }
 
 }  // namespace nvcache

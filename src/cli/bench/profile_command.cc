@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/bench/profile_files.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 #include "cli/output_file.h"
 
 namespace nvcache {
@@ -171,12 +171,9 @@ void add_profile_command(CLI::App& group, const std::string& command) {
   auto raw = std::make_shared<RawOptions>();
   options->command = command;
   define_options(*app, *options, *raw);
-  app->callback([options, raw] {
-    absl::Status status = understand(*raw, *options);
-    if (status.ok()) status = bench(*options);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache bench profile: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
+  on_command(*app, "nvcache bench profile", [options, raw] {
+    const absl::Status status = understand(*raw, *options);
+    return status.ok() ? bench(*options) : status;
   });
 }
 

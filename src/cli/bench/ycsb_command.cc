@@ -8,7 +8,7 @@
 #include "cli/bench/kv/kv_command.h"
 #include "cli/bench/paper/paper_command.h"
 #include "cli/bench/profile_command.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 #include "cli/report/table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -174,12 +174,9 @@ void add_bench_command(CLI::App& app, const std::string& command) {
   auto raw = std::make_shared<RawOptions>();
   options->command = command;
   define_options(*ycsb, *options, *raw);
-  ycsb->callback([options, raw] {
-    absl::Status status = understand(*raw, *options);
-    if (status.ok()) status = bench(*options);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache bench ycsb: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
+  on_command(*ycsb, "nvcache bench ycsb", [options, raw] {
+    const absl::Status status = understand(*raw, *options);
+    return status.ok() ? bench(*options) : status;
   });
 }
 

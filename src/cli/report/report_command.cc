@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/bench/paper/paper_tables.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 #include "cli/output_file.h"
 #include "cli/report/html.h"
 #include "cli/report/table.h"
@@ -71,12 +71,7 @@ void add_report_command(CLI::App& app) {
   auto html_path = std::make_shared<std::string>();
   command->add_option("json", *paths, "Results written by --json")->required();
   command->add_option("--html", *html_path, "Write the report here (else: tables on stdout)");
-  command->callback([paths, html_path] {
-    const absl::Status status = report(*paths, *html_path);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache report: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
-  });
+  on_command(*command, "nvcache report", [paths, html_path] { return report(*paths, *html_path); });
 }
 
 }  // namespace nvcache

@@ -8,7 +8,7 @@
 #include "cli/bench/hybrid/hybrid_run.h"
 #include "cli/bench/paper/publish.h"
 #include "cli/bench/profile_files.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 
 namespace nvcache {
 namespace {
@@ -175,12 +175,9 @@ void add_hybrid_command(CLI::App& group, const std::string& command) {
   options->command = command;
   define_what(*app, *options, *raw);
   define_how(*app, *options);
-  app->callback([app, options, raw] {
-    absl::Status status = understand(*app, *raw, *options);
-    if (status.ok()) status = bench(*options);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache bench hybrid: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
+  on_command(*app, "nvcache bench hybrid", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
   });
 }
 

@@ -12,7 +12,7 @@
 #include "cli/bench/kv/options.h"
 #include "cli/bench/kv/system.h"
 #include "cli/bench/paper/publish.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 #include "policy/spec.h"
 
 namespace nvcache {
@@ -213,12 +213,9 @@ void add_kv_command(CLI::App& group, const std::string& command) {
   options->command = command;
   define_what(*app, *options, *raw);
   define_how(*app, *options);
-  app->callback([app, options, raw] {
-    absl::Status status = understand(*app, *raw, *options);
-    if (status.ok()) status = bench(*options);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache bench kv: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
+  on_command(*app, "nvcache bench kv", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
   });
 }
 

@@ -9,7 +9,7 @@
 #include "cli/bench/paper/configurations.h"
 #include "cli/bench/paper/paper_run.h"
 #include "cli/bench/paper/publish.h"
-#include "cli/exit_code.h"
+#include "cli/on_command.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
@@ -199,12 +199,9 @@ void add_paper_command(CLI::App& group, const std::string& command) {
   define_what(*app, *options, *raw);
   define_how(*app, *options);
   define_where(*app, *options);
-  app->callback([app, options, raw] {
-    absl::Status status = understand(*app, *raw, *options);
-    if (status.ok()) status = bench(*options);
-    if (status.ok()) return;
-    fmt::print(stderr, "nvcache bench paper: {}\n", message_of(status));
-    throw CLI::RuntimeError(exit_code_of(status));
+  on_command(*app, "nvcache bench paper", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
   });
 }
 
