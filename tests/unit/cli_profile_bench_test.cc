@@ -76,8 +76,10 @@ class SmallRun : public testing::Test {
   SmallRun() {
     options_.profile = find_workload_profile("whatsapp").value();
     options_.profile.databases = 2;
-    options_.configurations = {{"lru", "lru:size=1MiB"}, {"tiered", kTiered}};
-    options_.gb_bytes = 32 << 10;  // 25,600 pairs a database
+    options_.configurations = {
+        {"lru", "lru:size=1MiB"},
+        {"tiered", "tiered://?dram=1MiB&tier=(size=1MiB)"}};  // not all of it
+    options_.gb_bytes = 32 << 10;                             // 25,600 pairs a database
     options_.threads = 2;
     options_.seconds = 0.4;
     options_.warmup_seconds = 0.3;
