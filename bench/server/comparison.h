@@ -51,7 +51,7 @@ struct MixResult {
 struct RestartResult {
   uint64_t items = 0;
   uint32_t value_bytes = 0;
-  double nvcached_bytes_per_item = 0;       // of the medium: all of the file that was written
+  double nvcached_bytes_per_item = 0;       // of the medium: pages of the file that are in memory
   double nvcached_dram_bytes_per_item = 0;  // anonymous memory
   double memcached_bytes_per_item = 0;      // anonymous memory
   double seconds_to_serving = 0;            // from the start of the process to the first answer

@@ -31,11 +31,11 @@ void KvStoreImpl::prefetch_bucket(const Spot& spot) const {
 void KvStoreImpl::prefetch_item(const Spot& spot) const {
   const uint32_t tag = kv_tag(spot.hash);
   for (uint64_t slot = spot.first_slot; slot < spot.first_slot + kKvBucketSlots; ++slot) {
-    const uint64_t place = load_word(descriptor_at(slot), std::memory_order_relaxed);
-    if (place == 0 || place >> KvDescriptor::kPlaceBits != tag) continue;
-    const uint64_t zone = zone_of(KvDescriptor{.place = place, .proof = 0}.address());
+    const KvDescriptor there = load_descriptor(slot);
+    if (there.place == 0 || there.tag() != tag) continue;
+    const uint64_t zone = zone_of(there.address());
     if (zone == kNoZone) continue;
-    __builtin_prefetch(base_ + KvDescriptor{.place = place, .proof = 0}.address());
+    __builtin_prefetch(base_ + there.address());
     __builtin_prefetch(&zones_[zone], /*rw=*/1);
     __builtin_prefetch(header_at(zone), /*rw=*/1);
   }

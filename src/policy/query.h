@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
 
 namespace nvcache {
 
@@ -69,10 +70,7 @@ class SeenKeys {
 template <typename Config>
 absl::Status read_setting(std::string_view pair, const QueryForm& form,
                           std::span<const QueryKey<Config>> keys, SeenKeys* seen, Config* config) {
-  const size_t equals = pair.find('=');
-  const std::string_view name = pair.substr(0, equals);
-  const std::string_view text =
-      equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+  const auto [name, text] = split_once(pair, '=');
   std::string names;
   std::string but;
   for (const QueryKey<Config>& key : keys) {

@@ -17,6 +17,7 @@
 #include "cli/exit_code.h"
 #include "cli/report/html.h"
 #include "nlohmann/json.hpp"
+#include "support/command_line.h"
 #include "support/temp_dir.h"
 
 namespace nvcache::kv {
@@ -103,19 +104,7 @@ std::string complaint_for(std::vector<std::string> words) {
   CLI::App app;
   add_kv_command(app, "test");
   words.insert(words.begin(), "kv");
-  std::reverse(words.begin(), words.end());
-  testing::internal::CaptureStderr();
-  int code = 0;
-  try {
-    app.parse(words);
-  } catch (const CLI::RuntimeError& error) {
-    code = error.get_exit_code();
-  } catch (const CLI::ParseError& error) {
-    testing::internal::GetCapturedStderr();
-    return error.what();
-  }
-  EXPECT_EQ(code, kExitUsage);
-  return testing::internal::GetCapturedStderr();
+  return test::complaint_of_line(app, words);
 }
 
 TEST(KvCommandTest, WrongCommandLinesAreNamed) {

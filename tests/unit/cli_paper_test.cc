@@ -21,6 +21,7 @@
 #include "cli/exit_code.h"
 #include "cli/report/html.h"
 #include "nlohmann/json.hpp"
+#include "support/command_line.h"
 
 namespace nvcache::paper {
 namespace {
@@ -371,15 +372,7 @@ int exit_code_for(std::vector<std::string> words) {
   CLI::App app;
   add_paper_command(app, "nvcache bench paper");
   words.insert(words.begin(), "paper");
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::RuntimeError& error) {
-    return error.get_exit_code();
-  } catch (const CLI::ParseError&) {
-    return kExitUsage;
-  }
-  return kExitOk;
+  return test::exit_code_of_line(app, words);
 }
 
 TEST(PaperCommandTest, RefusesWhatItDoesNotKnow) {

@@ -1,21 +1,15 @@
 // `nvcache bench profile`: wrong command lines, and small runs on the real RocksDB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/clock.h"
 #include "cli/bench/profile_command.h"
 #include "cli/bench/profile_files.h"
 #include "cli/bench/profile_folder.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
 #include "support/temp_dir.h"
@@ -178,18 +172,8 @@ TEST_F(SmallRunDeathTest, AnInterruptRemovesTheDatabasesAndEndsWith130) {
   options_.seconds = 60;
   // The child makes its own folder: this fixture is made again in it.
   EXPECT_EXIT(
-      {
-        watch_for_interrupt();
-        std::thread([] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-          ::kill(::getpid(), SIGINT);
-        }).detach();
-        const auto document = run_profile_bench(options_, system_clock());
-        const bool removed = !fs::exists(options_.db);
-        std::error_code ignored;
-        fs::remove_all(folder_.path(), ignored);
-        std::_Exit(removed ? exit_code_of(document.status()) : 99);
-      },
+      test::exit_by_interrupt(options_.db, folder_.path(),
+                              [&] { return run_profile_bench(options_, system_clock()).status(); }),
       testing::ExitedWithCode(kExitInterrupted), "");
 }
 

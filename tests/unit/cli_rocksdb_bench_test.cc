@@ -1,19 +1,14 @@
 // `nvcache bench ycsb` on the real RocksDB, small: from loading to the report.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <thread>
 
 #include "base/clock.h"
 #include "cli/bench/engine.h"
 #include "cli/bench/ycsb_command.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "nlohmann/json.hpp"
+#include "support/command_line.h"
 #include "support/temp_dir.h"
 #include "support/ycsb_bench.h"
 
@@ -77,20 +72,9 @@ TEST_F(RocksdbBenchDeathTest, AnInterruptRemovesTheDatabaseAndEndsWith130) {
   options_.workloads = {ycsb_workload("a").value()};
   options_.seconds = 60;
   // The child makes its own folder: this fixture is made again in it.
-  EXPECT_EXIT(
-      {
-        watch_for_interrupt();
-        std::thread([] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-          ::kill(::getpid(), SIGINT);
-        }).detach();
-        const auto document = run_bench(options_, system_clock());
-        const bool removed = !fs::exists(options_.db);
-        std::error_code ignored;
-        fs::remove_all(folder_.path(), ignored);
-        std::_Exit(removed ? exit_code_of(document.status()) : 99);
-      },
-      testing::ExitedWithCode(kExitInterrupted), "");
+  EXPECT_EXIT(test::exit_by_interrupt(options_.db, folder_.path(),
+                                      [&] { return run_bench(options_, system_clock()).status(); }),
+              testing::ExitedWithCode(kExitInterrupted), "");
 }
 
 }  // namespace
