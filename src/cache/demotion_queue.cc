@@ -51,7 +51,10 @@ bool DemotionQueue::push(ObjectEntry* entry, size_t charge_bytes) {
       ++refused_;
       return false;
     }
-    waiting_.push_back({.hash = entry->hash, .charge_bytes = charge_bytes, .entry = entry});
+    waiting_.push_back({.number = ++last_number_,
+                        .hash = entry->hash,
+                        .charge_bytes = charge_bytes,
+                        .entry = entry});
     count_in(waiting_.back());
     wake = !working_ && waiting_.size() >= kBatch;
   }
@@ -76,18 +79,25 @@ ObjectEntry* DemotionQueue::take(std::string_view key,
     ++taken_back_;
     break;
   }
-  const bool last = drains_ > 0 && waiting_.empty();
+  const bool drained = found != nullptr && drains_ > 0;
   mutex_.unlock();
-  if (last) arrived_.notify_all();
+  if (drained) arrived_.notify_all();
   return found;
 }
 
+uint64_t DemotionQueue::oldest() const {
+  if (busy_with_ != 0) return busy_with_;
+  return waiting_.empty() ? last_number_ + 1 : waiting_.front().number;
+}
+
+// The oldest number only grows: whoever comes late to look at it finds it grown.
 void DemotionQueue::drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   mutex_.lock();
   if (!is_worker() && thread_.joinable()) {
+    const uint64_t last = last_number_;
     ++drains_;
     wake_.notify_one();
-    while (!waiting_.empty() || busy_) arrived_.wait(mutex_);
+    while (oldest() <= last) arrived_.wait(mutex_);
     --drains_;
   }
   mutex_.unlock();
@@ -99,7 +109,8 @@ void DemotionQueue::clear() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ended.swap(waiting_);
   waiting_.reserve(kMaxBlocks);
   for (const Waiting& each : ended) count_out(each);
-  while (busy_ && !is_worker()) arrived_.wait(mutex_);
+  const uint64_t busy_with = busy_with_;
+  while (busy_with != 0 && busy_with_ == busy_with && !is_worker()) arrived_.wait(mutex_);
   mutex_.unlock();
   arrived_.notify_all();
   for (const Waiting& each : ended) work_.end(each.entry);
@@ -121,8 +132,8 @@ void DemotionQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       wake_.wait(mutex_);
       continue;
     }
-    busy_ = true;
     moving_ = waiting_.front();
+    busy_with_ = moving_.number;
     waiting_.erase(waiting_.begin());
     mutex_.unlock();
     work_.move(*moving_.entry);
@@ -134,7 +145,7 @@ void DemotionQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     work_.end(moved.entry);
     std::this_thread::yield();  // to a reader that waits for this core
     mutex_.lock();
-    busy_ = false;
+    busy_with_ = 0;
     arrived_.notify_all();
   }
   mutex_.unlock();

@@ -48,7 +48,9 @@ class DemotionQueue {
   // now, waits until it has arrived. Without a lock if no key of that hash waits.
   ObjectEntry* take(std::string_view key, uint64_t hash);
 
-  void drain();  // waits until all are moved and ended
+  // Waits until all that are in it now are moved and ended, or taken back; not for what
+  // comes meanwhile.
+  void drain();
   void clear();  // ends those that wait, and waits for the one that is being moved and ended
 
   struct Use {
@@ -62,6 +64,7 @@ class DemotionQueue {
 
  private:
   struct Waiting {
+    uint64_t number = 0;  // in the order of arrival, from 1 on
     uint64_t hash = 0;
     size_t charge_bytes = 0;
     ObjectEntry* entry = nullptr;
@@ -72,6 +75,8 @@ class DemotionQueue {
   bool is_worker() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return thread_.get_id() == std::this_thread::get_id();
   }
+  // Of the oldest that is not ended yet; one more than the newest if there is none.
+  uint64_t oldest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void count_in(const Waiting& waiting) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void count_out(const Waiting& waiting) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::atomic<uint32_t>& mark_of(uint64_t hash) { return marks_[hash % marks_.size()]; }
@@ -84,7 +89,8 @@ class DemotionQueue {
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // oldest first
   Waiting moving_ ABSL_GUARDED_BY(mutex_);                // no entry: none
   uint32_t drains_ ABSL_GUARDED_BY(mutex_) = 0;           // under way
-  bool busy_ ABSL_GUARDED_BY(mutex_) = false;             // moving or ending one
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t busy_with_ ABSL_GUARDED_BY(mutex_) = 0;  // moving or ending this number; 0: none
   bool working_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t taken_back_ ABSL_GUARDED_BY(mutex_) = 0;

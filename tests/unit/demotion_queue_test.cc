@@ -144,5 +144,25 @@ TEST(DemotionQueue, DrainEndsWhereALookupTakesTheLast) {
   }
 }
 
+// The queue is never found empty here: what is moved comes back as long as the drain lasts.
+TEST(DemotionQueue, DrainWaitsForNothingThatComesLater) {
+  std::atomic<DemotionQueue*> queue_seen{nullptr};
+  std::atomic<bool> drained{false};
+  std::atomic<uint64_t> moved{0};
+  DemotionQueue queue(1 << 20, {.move = [&](const ObjectEntry&) { ++moved; },
+                                .end =
+                                    [&](ObjectEntry* entry) {
+                                      DemotionQueue* const back = queue_seen;
+                                      if (drained || !back->push(entry, kCharge)) {
+                                        ObjectEntry::destroy(entry);
+                                      }
+                                    }});
+  queue_seen = &queue;
+  for (uint64_t id = 0; id < 3; ++id) ASSERT_TRUE(queue.push(entry_of(id), kCharge));
+  queue.drain();
+  EXPECT_GE(moved, 3u);
+  drained = true;
+}
+
 }  // namespace
 }  // namespace nvcache
