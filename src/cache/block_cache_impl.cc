@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
     cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), *cache->pool_,
                                                      cache->space_, cache->counters_));
   }
+  cache->counts_offers_ = cache->shards_[0]->counts_offers();
   if (config.maintenance_seconds > 0 && cache->shards_[0]->evicts_in_background()) {
     cache->maintenance_ = std::thread([raw = cache.get()] { raw->run_maintenance(); });
   }
@@ -128,28 +129,37 @@ Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origi
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
+  if (counts_offers_) shard.count_offer(hash);
   const Verdict verdict = admission_->admit(
       {.key = key, .key_hash = hash, .size_bytes = size_bytes, .origin = origin}, traffic());
   if (!verdict.admitted()) return refuse(verdict.reason);
 
-  const std::optional<uint32_t> offset_grains = allocate(hash, size_bytes);
-  if (!offset_grains) return refuse(Reason::kNoSpace);
+  uint32_t offset_grains = 0;
+  if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
+    return refuse(room);
+  }
   uint32_t slot = 0;
   const Reason reserved =
-      shard.reserve(hash, key, size_bytes, *offset_grains, generation, expected, &slot);
+      shard.reserve(hash, key, size_bytes, offset_grains, generation, expected, &slot);
   if (reserved != Reason::kAdmitted) {
-    space_.release(*offset_grains, size_bytes);
+    space_.release(offset_grains, size_bytes);
     return refuse(reserved);
   }
-  return write_block(hash, key, slot, *offset_grains, block);
+  return write_block(hash, key, slot, offset_grains, block);
 }
 
-std::optional<uint32_t> BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes) {
-  if (const auto offset_grains = space_.allocate(size_bytes)) return offset_grains;
+Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains) {
+  const auto fits = [&] {
+    const std::optional<uint32_t> found = space_.allocate(size_bytes);
+    *offset_grains = found.value_or(0);
+    return found.has_value();
+  };
+  if (fits()) return Reason::kAdmitted;
   const uint64_t first = shard_number(hash);
   if (shards_[first]->evicts_in_background() || !admission_->may_evict(traffic())) {
-    return std::nullopt;
+    return Reason::kNoSpace;
   }
+  if (counts_offers_ && !shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
   // Freed extents need not be neighbours: evict up to eight times the block's size
   // before giving up, from its own shard as long as that has victims.
   const uint64_t enough_bytes = std::max<uint64_t>(uint64_t{8} * size_bytes, 256 << 10);
@@ -157,11 +167,13 @@ std::optional<uint32_t> BlockCacheImpl::allocate(uint64_t hash, uint32_t size_by
   for (uint64_t i = 0; i < shards_.size(); ++i) {
     Shard& shard = *shards_[(first + i) % shards_.size()];
     while (evict_one(shard)) {
-      if (const auto offset_grains = space_.allocate(size_bytes)) return offset_grains;
-      if (counters_.sum(Count::kRemovedBytes) - start_bytes > enough_bytes) return std::nullopt;
+      if (fits()) return Reason::kAdmitted;
+      if (counters_.sum(Count::kRemovedBytes) - start_bytes > enough_bytes) {
+        return Reason::kNoSpace;
+      }
     }
   }
-  return std::nullopt;
+  return Reason::kNoSpace;
 }
 
 bool BlockCacheImpl::evict_one(Shard& shard) {

@@ -107,7 +107,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
 
-  std::optional<uint32_t> allocate(uint64_t hash, uint32_t size_bytes);
+  // kAdmitted with room at *offset_grains, or why there is none.
+  Reason allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains);
   bool evict_one(Shard& shard);
   void hand_down(Shard& shard, const DetachedBlock& block);
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
@@ -134,6 +135,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   std::vector<std::atomic<uint32_t>> generations_;
   std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  bool counts_offers_ = false;  // the eviction policy does; set by make()
   std::atomic<uint64_t> dataset_size_bytes_{0};
   std::atomic<uint32_t> errors_in_row_{0};
   std::atomic<bool> failed_{false};

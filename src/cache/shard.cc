@@ -109,6 +109,16 @@ void Shard::abandon(uint32_t slot) {
   if (entry(slot).unpin()) free_slot(slot);
 }
 
+void Shard::count_offer(uint64_t hash) {
+  MutexLock lock(mutex_);
+  policy_->on_offer(hash);
+}
+
+bool Shard::outranks_victim(uint64_t hash) {
+  MutexLock lock(mutex_);
+  return policy_->outranks_victim(hash, *this);
+}
+
 bool Shard::evict_one() {
   MutexLock lock(mutex_);
   return evict_one_locked();
@@ -171,7 +181,7 @@ void Shard::remove(uint64_t hash, uint32_t slot, Cause cause) {
 
 void Shard::forget(uint64_t hash, uint32_t slot, Cause cause) {
   index_.erase(hash, slot);
-  policy_->on_remove(slot, cause == Cause::kEvicted);
+  policy_->on_remove(slot, hash, cause == Cause::kEvicted);
   counters_.add(Count::kRemovals, 1);
   counters_.add(Count::kRemovedBytes, entry(slot).word().size_bytes());
   if (cause == Cause::kEvicted) counters_.add(Count::kEvictions, 1);

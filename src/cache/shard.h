@@ -96,6 +96,12 @@ class Shard final : public Residents {
   // The write of a filling block failed: it goes.
   void abandon(uint32_t slot);
 
+  // Only of policies that count offers (see EvictionPolicy): an offer of a block that is not
+  // here, and whether it is worth more than the next victim.
+  bool counts_offers() const { return policy_->counts_offers(); }
+  void count_offer(uint64_t hash);
+  bool outranks_victim(uint64_t hash);
+
   // Evicts the policy's next victim; false if it names none.
   bool evict_one();
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.

@@ -28,6 +28,8 @@ std::string_view reason_name(Reason reason) {
       return "write_queue_full";
     case Reason::kMediumFailed:
       return "medium_failed";
+    case Reason::kLessUsed:
+      return "less_used";
   }
   return "unknown";
 }

@@ -191,7 +191,8 @@ TEST_P(EvictionContract, HitsMayComeFromOtherThreadsAtAnyTime) {
 INSTANTIATE_TEST_SUITE_P(Policies, EvictionContract,
                          ::testing::Values(PolicyCase{"none", 0}, PolicyCase{"lru", 2.5},
                                            PolicyCase{"clock", 1}, PolicyCase{"lfru", 2},
-                                           PolicyCase{"lfru(1.5)", 2}, PolicyCase{"s3fifo", 2.5}),
+                                           PolicyCase{"lfru(1.5)", 2}, PolicyCase{"s3fifo", 2.5},
+                                           PolicyCase{"tinylfu", 3}),
                          [](const auto& instance) {
                            const std::string& spec = instance.param.spec;
                            return spec.find('(') == std::string::npos ? spec : "lfru_with_window";

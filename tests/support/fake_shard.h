@@ -85,7 +85,7 @@ class FakeShard : public Residents {
   void remove(uint32_t slot, bool evicted) {
     by_key_.erase(slots_[slot].key);
     slots_[slot].used = false;
-    policy_->on_remove(slot, evicted);
+    policy_->on_remove(slot, mix64(slots_[slot].key), evicted);
     free_.push_back(slot);
   }
 

@@ -40,6 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, MetadataBudget,
                                          Budget{"second_touch", "clock", "always"},
                                          Budget{"obp(0.5)+second_touch", "lru", "always"},
                                          Budget{"second_touch", "s3fifo", "always"},
+                                         Budget{"second_touch", "tinylfu", "always"},
                                          Budget{"second_touch", "lfru", "always"}));
 
 // All DRAM metadata together: at most 40 bytes per block, the cache full of 4 KiB blocks.

@@ -35,7 +35,7 @@ class ClockPolicy final : public EvictionPolicy {
     }
   }
 
-  void on_remove(uint32_t, bool) override {}
+  void on_remove(uint32_t, uint64_t, bool) override {}
 
   std::optional<uint32_t> next_victim(const Residents& residents) override {
     const uint32_t limit = residents.slot_limit();

@@ -29,14 +29,24 @@ class EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;
 
-  // `key_hash` identifies the block to policies that remember what they evicted.
+  // `key_hash` identifies the block to policies that remember what is not in the cache.
   virtual void on_insert(uint32_t slot, uint64_t key_hash) = 0;
   virtual void on_hit(uint32_t slot) = 0;
-  virtual void on_remove(uint32_t slot, bool evicted) = 0;
+  virtual void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) = 0;
 
   // The next block to evict, or nothing if all are pinned or worth keeping.
-  // The caller either removes it (on_remove(slot, true)) or leaves it be.
+  // The caller either removes it (on_remove(.., true)) or leaves it be.
   virtual std::optional<uint32_t> next_victim(const Residents& residents) = 0;
+
+  // True where on_offer() must be called for every block that is offered and not in the
+  // cache, admitted or not, and outranks_victim() before another leaves for its sake: whether
+  // it is worth more than what next_victim() will name; true if that is nothing.
+  virtual bool counts_offers() const { return false; }
+  virtual void on_offer(uint64_t key_hash) { (void)key_hash; }
+  virtual bool outranks_victim(uint64_t key_hash, const Residents&) {
+    (void)key_hash;
+    return true;
+  }
 
   // True where blocks leave only in passes of the maintenance thread (lfru): a
   // put that finds no room is then refused instead of evicting.
@@ -54,7 +64,7 @@ class EvictionPolicy {
   virtual uint64_t metadata_bytes() const = 0;
 };
 
-// Makes one policy by name: none | lru | clock | lfru[(WINDOW_SECONDS)] | s3fifo.
+// Makes one policy by name: none | lru | clock | lfru[(WINDOW_SECONDS)] | s3fifo | tinylfu.
 // `max_slots` bounds the slots that will ever be used. INVALID_ARGUMENT names
 // what was given and what is allowed. Check a spec once with max_slots = 0.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(std::string_view spec,

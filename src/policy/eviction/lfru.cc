@@ -70,7 +70,7 @@ class Lfru final : public EvictionPolicy {
     if (use.pack() != before) uses_[slot].store(use.pack(), kRelaxed);
   }
 
-  void on_remove(uint32_t slot, bool) override { uses_[slot].store(0, kRelaxed); }
+  void on_remove(uint32_t slot, uint64_t, bool) override { uses_[slot].store(0, kRelaxed); }
 
   bool evicts_in_background() const override { return true; }
 

@@ -57,7 +57,7 @@ class Lru final : public EvictionPolicy {
     }
   }
 
-  void on_remove(uint32_t slot, bool) override {
+  void on_remove(uint32_t slot, uint64_t, bool) override {
     --resident_;
     stamps_[slot].store(0, std::memory_order_relaxed);
   }

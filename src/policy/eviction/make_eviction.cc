@@ -9,15 +9,17 @@ namespace {
 
 using Factory = EvictionOr (*)(const SpecMember&, uint32_t);
 
-constexpr std::array<std::pair<std::string_view, Factory>, 5> kPolicies = {{
+constexpr std::array<std::pair<std::string_view, Factory>, 6> kPolicies = {{
     {"none", make_none},
     {"lru", make_lru},
     {"clock", make_clock},
     {"lfru", make_lfru},
     {"s3fifo", make_s3fifo},
+    {"tinylfu", make_tinylfu},
 }};
 
-constexpr std::string_view kAllowed = "one of none, lru, clock, lfru, lfru(WINDOW_SECONDS), s3fifo";
+constexpr std::string_view kAllowed =
+    "one of none, lru, clock, lfru, lfru(WINDOW_SECONDS), s3fifo, tinylfu";
 
 }  // namespace
 

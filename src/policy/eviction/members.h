@@ -17,6 +17,7 @@ EvictionOr make_lru(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_clock(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_s3fifo(const SpecMember& member, uint32_t max_slots);
+EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots);
 
 inline constexpr std::string_view kEviction = "eviction";
 

@@ -11,7 +11,7 @@ class None final : public EvictionPolicy {
  public:
   void on_insert(uint32_t, uint64_t) override {}
   void on_hit(uint32_t) override {}
-  void on_remove(uint32_t, bool) override {}
+  void on_remove(uint32_t, uint64_t, bool) override {}
   std::optional<uint32_t> next_victim(const Residents&) override { return std::nullopt; }
   uint64_t metadata_bytes() const override { return 0; }
 };

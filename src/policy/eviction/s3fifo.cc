@@ -68,11 +68,11 @@ class S3Fifo final : public EvictionPolicy {
     states_[slot].compare_exchange_strong(before, static_cast<uint8_t>(before + 1), kRelaxed);
   }
 
-  void on_remove(uint32_t slot, bool evicted) override {
+  void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
     --resident_;
     if (evicted && slot == small_victim_) {
       ghost_.follow(resident_ / kGhostShare);
-      ghost_.remember(small_victim_hash_);
+      ghost_.remember(short_hash(key_hash));
     }
     if ((state(slot) & kPlaceMask) == kSmall) --small_blocks_;
     set_state(slot, state(slot) & kTagMask);
@@ -132,7 +132,6 @@ class S3Fifo final : public EvictionPolicy {
     if (promoted || !residents.evictable(head.slot)) return std::nullopt;
     // It counts as of main from here: should the caller let it be, it is found there.
     small_victim_ = head.slot;
-    small_victim_hash_ = head.hash_with_tag & ~15u;
     return head.slot;
   }
 
@@ -178,7 +177,6 @@ class S3Fifo final : public EvictionPolicy {
   uint64_t slots_used_ = 0;
   uint32_t hand_ = 0;
   uint32_t small_victim_ = kNoSlot;  // the block of the last next_victim(), if from small
-  uint32_t small_victim_hash_ = 0;
 };
 
 }  // namespace

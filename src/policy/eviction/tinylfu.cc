@@ -1,0 +1,137 @@
+// tinylfu: a block comes into a full cache only if it was asked for more often of late
+// than the block that would leave (Einziger, Friedman and Manes, "TinyLFU", ACM TOS 2017).
+//
+//   offer:   count of the block + 1, in a table of those that are not here
+//   insert:  count from the table      hit: count + 1, at most 255
+//   victim:  the lowest count of kSample blocks, by a hand that goes round
+//   room:    only if offer's count > the victim's; else the block is refused (less_used)
+//   evict:   count back into the table
+//   age:     after kPeriod offers a block of the cache all counts are halved, a few at a
+//            time; a cache that nothing is offered to ages nothing
+//
+// A tier below another cache sees each block's first uses and few of its later ones: how
+// recent a use was says little there, how many there were says more. What is refused
+// is not written, so the medium's reads are not hurt.
+//
+// Memory a slot: 1 byte, and 1 to 2 bytes of the table. on_hit() is lock-free; a hit
+// lost to a race counts for nothing. All else under the shard's lock.
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/reserved_array.h"
+#include "policy/eviction/members.h"
+#include "policy/frequency_table.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint32_t kSample = 5;
+constexpr uint64_t kPeriod = 16;    // offers a block between halvings
+constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
+constexpr uint32_t kMaxCount = 255;
+
+class TinyLfu final : public EvictionPolicy {
+ public:
+  explicit TinyLfu(uint32_t max_slots) : counts_(max_slots), table_(max_slots) {}
+
+  void on_insert(uint32_t slot, uint64_t key_hash) override {
+    ++resident_;
+    slots_used_ = std::max(slots_used_, slot + 1);
+    table_.follow(resident_);
+    counts_[slot].store(static_cast<uint8_t>(table_.take(key_hash)), kRelaxed);
+  }
+
+  void on_hit(uint32_t slot) override {
+    const uint8_t count = counts_[slot].load(kRelaxed);
+    if (count < kMaxCount) counts_[slot].store(static_cast<uint8_t>(count + 1), kRelaxed);
+  }
+
+  void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
+    --resident_;
+    if (evicted) table_.put(key_hash, counts_[slot].load(kRelaxed));
+  }
+
+  bool counts_offers() const override { return true; }
+
+  void on_offer(uint64_t key_hash) override {
+    table_.add(key_hash);
+    if (++offers_ >= kPeriod * std::max<uint64_t>(resident_, kMinAging)) {
+      offers_ = 0;
+      aging_slot_ = 0;
+      aging_bucket_ = 0;
+      aging_ = true;
+    }
+    if (aging_) age();
+  }
+
+  bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
+    const std::optional<uint32_t> victim = next_victim(residents);
+    if (!victim) return true;
+    if (table_.count(key_hash) <= counts_[*victim].load(kRelaxed)) return false;
+    chosen_ = *victim;
+    return true;
+  }
+
+  std::optional<uint32_t> next_victim(const Residents& residents) override {
+    const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
+    if (chosen && residents.evictable(*chosen)) return chosen;
+    const uint32_t limit = residents.slot_limit();
+    if (hand_ >= limit) hand_ = 0;
+    const uint32_t first = hand_++;
+    // Far from each other: neighbours came in together, and are alike.
+    const uint32_t stride = std::max(limit / kSample, 1u);
+    std::optional<uint32_t> victim;
+    for (uint32_t i = 0; i < kSample && i < limit; ++i) {
+      look_at((uint64_t{first} + uint64_t{i} * stride) % limit, residents, &victim);
+    }
+    for (uint32_t i = 0; i < limit && !victim; ++i) look_at(i, residents, &victim);
+    return victim;
+  }
+
+  uint64_t metadata_bytes() const override {
+    return slots_used_ * sizeof(counts_[0]) + table_.metadata_bytes();
+  }
+
+ private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+  static constexpr uint64_t kMinAging = 64;
+
+  // Keeps the one with the lower count.
+  void look_at(uint64_t at, const Residents& residents, std::optional<uint32_t>* victim) const {
+    const auto slot = static_cast<uint32_t>(at);
+    if (!residents.evictable(slot)) return;
+    if (!*victim || counts_[slot].load(kRelaxed) < counts_[**victim].load(kRelaxed)) *victim = slot;
+  }
+
+  void age() {
+    const uint32_t end = std::min(aging_slot_ + kAgeStep, slots_used_);
+    for (; aging_slot_ < end; ++aging_slot_) {
+      const uint8_t count = counts_[aging_slot_].load(kRelaxed);
+      counts_[aging_slot_].store(static_cast<uint8_t>(count / 2), kRelaxed);
+    }
+    const bool more = table_.halve(&aging_bucket_, kAgeStep / 8);
+    aging_ = more || aging_slot_ < slots_used_;
+  }
+
+  ReservedArray<std::atomic<uint8_t>> counts_;
+  FrequencyTable table_;
+  std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
+  uint64_t resident_ = 0;
+  uint64_t offers_ = 0;  // since the last halving began
+  uint64_t aging_bucket_ = 0;
+  uint32_t aging_slot_ = 0;
+  uint32_t slots_used_ = 0;
+  uint32_t hand_ = 0;
+  bool aging_ = false;
+};
+
+}  // namespace
+
+EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots) {
+  const absl::Status arguments = check_argument_count(kEviction, member, 0, "tinylfu");
+  if (!arguments.ok()) return arguments;
+  return std::make_unique<TinyLfu>(max_slots);
+}
+
+}  // namespace nvcache
