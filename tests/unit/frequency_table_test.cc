@@ -1,0 +1,155 @@
+// The table of counts behind tinylfu, and what the policy makes of it.
+#include "policy/frequency_table.h"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.h"
+#include "support/block_cache_fixture.h"
+#include "support/fake_shard.h"
+
+namespace nvcache {
+namespace {
+
+using test::put;
+using testing::FakeShard;
+
+TEST(FrequencyTable, CountsWhatItIsTold) {
+  FrequencyTable table(1000);
+  EXPECT_EQ(table.count(7), 0u);
+  for (uint32_t n = 1; n <= 10; ++n) EXPECT_EQ(table.add(7), n);
+  EXPECT_EQ(table.count(7), 10u);
+  EXPECT_EQ(table.take(7), 10u);
+  EXPECT_EQ(table.count(7), 0u);
+  table.put(7, 5);
+  EXPECT_EQ(table.count(7), 5u);
+  table.put(7, 3);
+  EXPECT_EQ(table.count(7), 5u) << "the higher count stays";
+}
+
+TEST(FrequencyTable, CountsStopAtTheHighest) {
+  FrequencyTable table(1000);
+  for (int n = 0; n < 1000; ++n) table.add(7);
+  EXPECT_EQ(table.count(7), FrequencyTable::kMaxCount);
+  table.put(8, 200);
+  EXPECT_EQ(table.count(8), FrequencyTable::kMaxCount);
+}
+
+TEST(FrequencyTable, WhatComesOftenStaysWhenManyComeOnce) {
+  FrequencyTable table(FrequencyTable::kMinEntries);
+  for (uint64_t key = 0; key < 32; ++key) table.put(key, 40);
+  for (uint64_t key = 1000; key < 3000; ++key) table.add(key);
+  uint64_t kept = 0;
+  for (uint64_t key = 0; key < 32; ++key) kept += table.count(key) >= 20 ? 1 : 0;
+  EXPECT_GE(kept, 31u);
+}
+
+TEST(FrequencyTable, SeldomTakesAStrangerForAFriend) {
+  FrequencyTable table(100'000);
+  for (int i = 0; i < 20; ++i) table.follow(100'000);
+  for (uint64_t key = 0; key < 50'000; ++key) table.put(key, 2);
+  uint64_t mistaken = 0;
+  for (uint64_t key = 1'000'000; key < 1'100'000; ++key) mistaken += table.count(key) > 0 ? 1 : 0;
+  EXPECT_LT(mistaken, 1200u);  // 8 / 1023 of 100,000 is 782, were all entries taken
+}
+
+TEST(FrequencyTable, GrowsWithoutForgettingUpToWhatWasReserved) {
+  FrequencyTable table(1 << 16);
+  EXPECT_EQ(table.entries(), FrequencyTable::kMinEntries);
+  for (uint64_t key = 0; key < 100; ++key) table.put(key, 3);
+  for (int i = 0; i < 50; ++i) table.follow(uint64_t{1} << 40);
+  EXPECT_EQ(table.entries(), uint64_t{1} << 16);
+  EXPECT_EQ(table.metadata_bytes(), uint64_t{2} << 16);
+  for (uint64_t key = 0; key < 100; ++key) EXPECT_EQ(table.count(key), 3u) << key;
+}
+
+TEST(FrequencyTable, HalvesAPartAtATime) {
+  FrequencyTable table(1000);
+  for (uint64_t key = 0; key < 50; ++key) table.put(key, 9);
+  table.put(50, 1);
+  uint64_t bucket = 0;
+  int calls = 1;
+  while (table.halve(&bucket, 8)) ++calls;
+  EXPECT_EQ(calls, 4);
+  for (uint64_t key = 0; key < 50; ++key) EXPECT_EQ(table.count(key), 4u) << key;
+  EXPECT_EQ(table.count(50), 0u);
+}
+
+TEST(TinyLfuPolicy, OnlyWhatWasOfferedMoreOftenOutranksTheVictim) {
+  FakeShard shard("tinylfu", 100);
+  for (uint64_t key = 0; key < 100; ++key) {
+    shard.insert(key);
+    for (int hits = 0; hits < 3; ++hits) shard.hit(key);
+  }
+  EvictionPolicy& policy = shard.policy();
+  ASSERT_TRUE(policy.counts_offers());
+  for (int offers = 1; offers <= 4; ++offers) {
+    policy.on_offer(mix64(1000));
+    EXPECT_EQ(policy.outranks_victim(mix64(1000), shard), offers > 3) << offers;
+  }
+}
+
+TEST(TinyLfuPolicy, TheVictimIsTheOneThatWasCompared) {
+  FakeShard shard("tinylfu", 5);
+  for (uint64_t key = 0; key < 5; ++key) {
+    shard.insert(key);
+    for (uint64_t hits = 0; hits < 5 - key; ++hits) shard.hit(key);
+  }
+  shard.policy().on_offer(mix64(1000));
+  shard.policy().on_offer(mix64(1000));
+  ASSERT_TRUE(shard.policy().outranks_victim(mix64(1000), shard));
+  EXPECT_EQ(shard.evict(), 4u);
+  EXPECT_EQ(shard.evict(), 3u);
+}
+
+TEST(TinyLfuPolicy, AnEmptyShardRefusesNothing) {
+  FakeShard shard("tinylfu", 5);
+  EXPECT_TRUE(shard.policy().outranks_victim(mix64(1), shard));
+}
+
+TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
+  FakeShard shard("tinylfu", 5);
+  for (uint64_t key = 0; key < 5; ++key) shard.insert(key);
+  for (int hits = 0; hits < 8; ++hits) {
+    for (uint64_t key = 0; key < 5; ++key) shard.hit(key);
+  }
+  const uint64_t evicted = shard.evict().value();
+  shard.insert(100);  // never hit
+  EXPECT_TRUE(shard.policy().outranks_victim(mix64(evicted), shard));
+}
+
+TEST(TinyLfuPolicy, OldUseFades) {
+  FakeShard shard("tinylfu", 100);
+  for (uint64_t key = 0; key < 100; ++key) {
+    shard.insert(key);
+    for (int hits = 0; hits < 200; ++hits) shard.hit(key);
+  }
+  // A new working set: each is offered until it is let in.
+  uint64_t offers = 0;
+  while (!shard.policy().outranks_victim(mix64(1000), shard)) {
+    for (uint64_t key = 1000; key < 1050; ++key) shard.policy().on_offer(mix64(key));
+    ASSERT_LT(++offers, 500u);
+  }
+}
+
+// More requests for few blocks than for many: the few are what the cache ends up with, and
+// little is written for it.
+TEST(TinyLfuPolicy, ACacheKeepsWhatIsAskedForMostAndWritesLittle) {
+  const auto run = [](const char* eviction) {
+    const auto cache = test::open(
+        std::string("nvcache://?size=4MiB&shards=1&admission=always&eviction=") + eviction);
+    Prng random(11);
+    for (int i = 0; i < 200'000; ++i) {
+      const uint64_t id = random.below(4) > 0 ? random.below(800) : 1000 + random.below(20'000);
+      if (!cache->get({1, id}).hit()) put(*cache, {1, id}, 4096);
+    }
+    return cache->stats();
+  };
+  const Stats lru = run("lru");
+  const Stats frequent = run("tinylfu");
+  EXPECT_GT(frequent.hits, lru.hits * 5 / 4) << "seed 11";
+  EXPECT_LT(frequent.medium_written_bytes, lru.medium_written_bytes / 20);
+  EXPECT_GT(frequent.refused[static_cast<size_t>(Reason::kLessUsed)], 0u);
+}
+
+}  // namespace
+}  // namespace nvcache
