@@ -214,6 +214,8 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
       {"lfru(soon)", "WINDOW_SECONDS: 'soon' given; allowed: a number from 0.001"},
       {"lfru(0)", "'0' given"},
       {"lfru(nan)", "'nan' given"},
+      {"tinylfu(0)", "PERIOD: '0' given; allowed: a number from 1"},
+      {"tinylfu(8,8)", "2 argument"},
       {"lfru(1", "no ')'"},
       {"lfru(1)x", "no ')'"},
       {"lfru((1))", "'lfru((1))'"},
@@ -229,7 +231,7 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
 }
 
 TEST(EvictionSpec, WhiteSpaceIsIgnored) {
-  for (const std::string spec : {" lru ", "lru()", "lfru ( 2.5 )", "\tclock\n"}) {
+  for (const std::string spec : {" lru ", "lru()", "lfru ( 2.5 )", "tinylfu(16)", "\tclock\n"}) {
     EXPECT_TRUE(make_eviction(spec, 0).ok()) << spec;
   }
 }

@@ -64,8 +64,8 @@ class EvictionPolicy {
   virtual uint64_t metadata_bytes() const = 0;
 };
 
-// Makes one policy by name: none | lru | clock | lfru[(WINDOW_SECONDS)] | s3fifo | tinylfu.
-// `max_slots` bounds the slots that will ever be used. INVALID_ARGUMENT names
+// Makes one policy by name: none | lru | clock | lfru[(WINDOW_SECONDS)] | s3fifo |
+// tinylfu[(PERIOD)]. `max_slots` bounds the slots that will ever be used. INVALID_ARGUMENT names
 // what was given and what is allowed. Check a spec once with max_slots = 0.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(std::string_view spec,
                                                                             uint32_t max_slots);

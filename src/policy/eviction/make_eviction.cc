@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, Factory>, 6> kPolicies = {{
 }};
 
 constexpr std::string_view kAllowed =
-    "one of none, lru, clock, lfru, lfru(WINDOW_SECONDS), s3fifo, tinylfu";
+    "one of none, lru, clock, lfru, lfru(WINDOW_SECONDS), s3fifo, tinylfu, tinylfu(PERIOD)";
 
 }  // namespace
 

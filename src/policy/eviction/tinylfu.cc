@@ -6,12 +6,13 @@
 //   victim:  the lowest count of kSample blocks, by a hand that goes round
 //   room:    only if offer's count > the victim's; else the block is refused (less_used)
 //   evict:   count back into the table
-//   age:     after kPeriod offers a block of the cache all counts are halved, a few at a
+//   age:     after PERIOD offers a block of the cache all counts are halved, a few at a
 //            time; a cache that nothing is offered to ages nothing
 //
 // A tier below another cache sees each block's first uses and few of its later ones: how
 // recent a use was says little there, how many there were says more. What is refused
-// is not written, so the medium's reads are not hurt.
+// is not written, so the medium's reads are not hurt. A longer period writes less and serves
+// uses that stay the same better, a shorter one follows changes sooner.
 //
 // Memory a slot: 1 byte, and 1 to 2 bytes of the table. on_hit() is lock-free; a hit
 // lost to a race counts for nothing. All else under the shard's lock.
@@ -20,6 +21,8 @@
 #include <utility>
 
 #include "base/reserved_array.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "policy/eviction/members.h"
 #include "policy/frequency_table.h"
 
@@ -27,13 +30,16 @@ namespace nvcache {
 namespace {
 
 constexpr uint32_t kSample = 5;
-constexpr uint64_t kPeriod = 16;    // offers a block between halvings
+constexpr double kDefaultPeriod = 8;  // offers a block between halvings
+constexpr double kMinPeriod = 1;
+constexpr double kMaxPeriod = 1000;
 constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
 constexpr uint32_t kMaxCount = 255;
 
 class TinyLfu final : public EvictionPolicy {
  public:
-  explicit TinyLfu(uint32_t max_slots) : counts_(max_slots), table_(max_slots) {}
+  TinyLfu(uint32_t max_slots, double period)
+      : period_(period), counts_(max_slots), table_(max_slots) {}
 
   void on_insert(uint32_t slot, uint64_t key_hash) override {
     ++resident_;
@@ -56,7 +62,8 @@ class TinyLfu final : public EvictionPolicy {
 
   void on_offer(uint64_t key_hash) override {
     table_.add(key_hash);
-    if (++offers_ >= kPeriod * std::max<uint64_t>(resident_, kMinAging)) {
+    const auto blocks = static_cast<double>(std::max<uint64_t>(resident_, kMinAging));
+    if (static_cast<double>(++offers_) >= period_ * blocks) {
       offers_ = 0;
       aging_slot_ = 0;
       aging_bucket_ = 0;
@@ -114,6 +121,7 @@ class TinyLfu final : public EvictionPolicy {
     aging_ = more || aging_slot_ < slots_used_;
   }
 
+  const double period_;
   ReservedArray<std::atomic<uint8_t>> counts_;
   FrequencyTable table_;
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
@@ -129,9 +137,17 @@ class TinyLfu final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments = check_argument_count(kEviction, member, 0, "tinylfu");
+  const absl::Status arguments =
+      check_argument_count(kEviction, member, 1, "tinylfu or tinylfu(PERIOD)");
   if (!arguments.ok()) return arguments;
-  return std::make_unique<TinyLfu>(max_slots);
+  double period = kDefaultPeriod;
+  if (!member.arguments.empty()) {
+    const absl::StatusOr<double> given =
+        parse_number("PERIOD", shown(member.arguments[0]), kMinPeriod, kMaxPeriod);
+    if (!given.ok()) return bad_member(kEviction, member, message_of(given.status()));
+    period = *given;
+  }
+  return std::make_unique<TinyLfu>(max_slots, period);
 }
 
 }  // namespace nvcache
