@@ -42,6 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
     Caches, BlockCacheContract,
     testing::Values(Kind{"DramClock", "dram", "clock"}, Kind{"DramLru", "dram", "lru"},
                     Kind{"DramLfru", "dram", "lfru"}, Kind{"DramS3Fifo", "dram", "s3fifo"},
+                    Kind{"DramTinyLfu", "dram", "tinylfu"},
                     Kind{"FileMapped", "file:FILE", "clock"},
                     Kind{"FileDirect", "file:FILE,io=direct", "clock"},
                     Kind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
