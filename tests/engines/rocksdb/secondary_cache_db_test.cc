@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Specs, PolicyTest,
                          ::testing::Values("admission=always&eviction=clock",
                                            "admission=always&eviction=lru",
                                            "admission=always&eviction=s3fifo",
-                                           "admission=always&eviction=tinylfu",
+                                           "admission=always&eviction=tinylfu(1)",
                                            "admission=second_touch&eviction=clock",
                                            "admission=obp(0.5)&eviction=clock"));
 
