@@ -133,7 +133,7 @@ class BlockCache {
   // Tells small_bypass how large the engine's dataset is now.
   virtual void set_dataset_size(uint64_t size_bytes) = 0;
 
-  // Waits until all queued writes have reached the medium.
+  // Waits until all writes that are queued now have reached the medium.
   virtual void drain() = 0;
 
   // A snapshot. Counters are read one by one while others go on.

@@ -50,7 +50,8 @@ std::shared_ptr<const AlignedBuffer> WriteQueue::find(uint64_t handle, const Blo
 
 void WriteQueue::drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   mutex_.lock();
-  while (!order_.empty()) changed_.wait(mutex_);
+  const uint64_t last = written_ + order_.size();
+  while (written_ < last) changed_.wait(mutex_);
   mutex_.unlock();
 }
 
@@ -77,6 +78,7 @@ void WriteQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     done_(block, status);
     mutex_.lock();
     order_.pop_front();
+    ++written_;
     changed_.notify_all();
   }
   mutex_.unlock();

@@ -64,7 +64,7 @@ class WriteQueue {
   std::shared_ptr<const AlignedBuffer> find(uint64_t handle, const BlockKey& key,
                                             uint32_t* size_bytes) const;
 
-  // Waits until the queue is empty.
+  // Waits until all that is in it now is written; not for what comes meanwhile.
   void drain();
   uint64_t pending_bytes() const;
 
@@ -79,6 +79,7 @@ class WriteQueue {
   std::deque<uint64_t> order_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
   uint64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;  // blocks, since it was made
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
