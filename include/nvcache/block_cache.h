@@ -115,9 +115,9 @@ class BlockCache {
   virtual Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) = 0;
 
   // put() in two steps, for who keeps books of what is cached and spares them a block
-  // that is refused: most of them, while an engine writes. First whether a block of this
-  // size would be let in: asks as put() does, and counts a refusal as put() does. Then,
-  // after an admission, at once and once, the rest of put(), which may refuse as well.
+  // that is refused: most of them, while an engine writes. First whether the policy lets
+  // a block of this size in; a refusal is counted, whether the key is present is not looked
+  // at. Then, after an admission, at once and once, the rest of put(), which may refuse too.
   virtual Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin origin) = 0;
   virtual Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token = {}) = 0;
 

@@ -123,25 +123,37 @@ Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origi
                                const std::atomic<uint32_t>& generation,
                                std::optional<uint32_t> expected) {
   const uint64_t hash = hash_key(key, config_.seed);
-  const Verdict verdict = judge(hash, key, block.size(), origin);
+  Verdict verdict = usable(block.size());
+  if (verdict.admitted() && shard_of(hash).contains(hash, key)) {
+    verdict = refuse(Reason::kDuplicate);
+  }
+  if (verdict.admitted()) verdict = ask_admission(hash, key, block.size(), origin);
   return verdict.admitted() ? enter(hash, key, block, generation, expected) : verdict;
 }
 
 Verdict BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin) {
-  return judge(hash_key(key, config_.seed), key, size_bytes, origin);
+  const Verdict verdict = usable(size_bytes);
+  if (!verdict.admitted()) return verdict;
+  return ask_admission(hash_key(key, config_.seed), key, size_bytes, origin);
 }
 
 Verdict BlockCacheImpl::put_admitted(const BlockKey& key, ByteView block, MissToken token) {
+  const Verdict verdict = usable(block.size());
+  if (!verdict.admitted()) return verdict;
   const uint64_t hash = hash_key(key, config_.seed);
+  if (shard_of(hash).contains(hash, key)) return refuse(Reason::kDuplicate);
   return enter(hash, key, block, generation_of(hash),
                token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
 }
 
-Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
-                              Origin origin) {
+Verdict BlockCacheImpl::usable(uint64_t size_bytes) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
-  if (shard_of(hash).contains(hash, key)) return refuse(Reason::kDuplicate);
+  return Verdict::admit();
+}
+
+Verdict BlockCacheImpl::ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
+                                      Origin origin) {
   const Verdict verdict = admission_->admit({.key = key,
                                              .key_hash = hash,
                                              .size_bytes = static_cast<uint32_t>(size_bytes),
@@ -153,7 +165,6 @@ Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_
 Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block,
                               const std::atomic<uint32_t>& generation,
                               std::optional<uint32_t> expected) {
-  if (block.empty() || block.size() > kMaxBlockBytes) return refuse(Reason::kBadSize);
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
   const std::optional<uint32_t> offset_grains = allocate(hash, size_bytes);

@@ -115,8 +115,9 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
                       ByteView block);
   void finish_write(uint64_t handle, uint32_t written_bytes, const absl::Status& status);
-  // The halves of put().
-  Verdict judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin);
+  // The parts of put(). A refusal is counted.
+  Verdict usable(uint64_t size_bytes);
+  Verdict ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin);
   Verdict enter(uint64_t hash, const BlockKey& key, ByteView block,
                 const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
   Verdict refuse(Reason reason);

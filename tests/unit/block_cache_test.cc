@@ -160,8 +160,9 @@ TEST(BlockCache, AdmissionAndEntryMakeAPut) {
   EXPECT_FALSE(cache->contains(key)) << "asked for, not entered";
   EXPECT_TRUE(cache->put_admitted(key, block).admitted());
   EXPECT_TRUE(cache->get(key).hit());
-  EXPECT_EQ(cache->admit(key, block.size(), Origin::kRead).reason, Reason::kDuplicate);
+  EXPECT_TRUE(cache->admit(key, block.size(), Origin::kRead).admitted());
   EXPECT_EQ(cache->put_admitted(key, block).reason, Reason::kDuplicate);
+  EXPECT_EQ(refused(*cache, Reason::kDuplicate), 1u);
   EXPECT_EQ(cache->admit(key, 0, Origin::kRead).reason, Reason::kBadSize);
 
   const BlockKey late{1, 9};
