@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the extension costs when it caches nothing: CPU time per operation of wtperf with it
-(pass-through) and without it (WiredTiger's own file system), in turn.
+"""What the extension costs: operations per second and CPU time per operation of wtperf with it and without it
+(WiredTiger's own file system), in pairs. It caches nothing (pass-through), or with --cache what that says.
 
-usage: pass_through.py EXTENSION.SO [--pairs 5] [--seconds 10] [--workload read|mixed] [--db DIR]
+usage: pass_through.py EXTENSION.SO [--cache SPEC] [--pairs 5] [--seconds 10] [--workload read|mixed|FILE.wtperf] [--db DIR]
 
 Uniform reads (read), or as many updates beside them with a checkpoint each second (mixed), of a
-480 MB table with a 50 MB cache and direct I/O. Prints each pair and the median ratio; as JSON with --json FILE.
+480 MB table with a 50 MB cache and direct I/O; or a workload of this folder. Which of a pair runs first changes
+from pair to pair. Prints each pair and the medians of the pairs' ratios; as JSON with --json FILE.
 WiredTiger is the one that script/wiredtiger keeps.
 """
 import argparse
@@ -20,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 
-BASE = "type=file"
 ROWS = 1_500_000
 THREADS = {"read": "((count=4,reads=1))", "mixed": "((count=2,reads=1),(count=2,updates=1))"}
 
@@ -28,16 +28,26 @@ THREADS = {"read": "((count=4,reads=1))", "mixed": "((count=2,reads=1),(count=2,
 def wtperf(root, home, options, connection):
     """Runs wtperf; its operations and the CPU seconds it took."""
     file = home.parent / "options.wtperf"
-    file.write_text("\n".join(options) + f'\nconn_config="{connection}"\n')
+    file.write_text("\n".join(options) + "\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([root / "bin/wtperf", "-h", home, "-O", file], cwd=root / "bench/wtperf",
+    done = subprocess.run([root / "bin/wtperf", "-h", home, "-O", file, "-C", connection], cwd=root / "bench/wtperf",
                           capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"pass_through.py: wtperf failed:\n{done.stdout}{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found = re.findall(r"Executed (\d+) (?:read|update) operations", (home / "test.stat").read_text())
+    found = re.findall(r"Executed (\d+) (?:read|update|insert) operations", (home / "test.stat").read_text())
     return sum(map(int, found)), cpu
+
+
+def own_workload(name):
+    """Options and connection of one of the two built-in workloads."""
+    return ['table_config="type=file"', f"icount={ROWS}", "value_sz=300", "populate_threads=1",
+            f"threads={THREADS[name]}", 'conn_config="cache_size=50M,direct_io=[data],checkpoint=(wait=1)"']
+
+
+def spread(ratios):
+    return f"{statistics.median(ratios):.3f} [{min(ratios):.3f}..{max(ratios):.3f}]"
 
 
 def main():
@@ -45,7 +55,8 @@ def main():
     parser.add_argument("extension", type=pathlib.Path)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--workload", choices=THREADS, default="read")
+    parser.add_argument("--workload", default="read", help="read, mixed or a .wtperf file")
+    parser.add_argument("--cache", help="specification of a cache; default: none, pass-through")
     parser.add_argument("--db", default="/var/tmp", help="folder for the temporary database")
     parser.add_argument("--json", type=pathlib.Path)
     given = parser.parse_args()
@@ -59,29 +70,36 @@ def main():
     try:
         loaded = work / "loaded"
         loaded.mkdir()
-        common = [f'table_config="{BASE}"', f"icount={ROWS}", "value_sz=300"]
-        connection = "cache_size=50M,direct_io=[data],checkpoint=(wait=1)"
-        print(f"loading {ROWS} rows", flush=True)
-        wtperf(root, loaded, common + ["populate_threads=1"], connection)
-        run = common + ["create=false", f"run_time={given.seconds}", f"threads={THREADS[given.workload]}"]
-        modes = {"stock": "", "pass-through": f",extensions=[{extension}=(early_load=true)]"}
+        if given.workload in THREADS:
+            options = own_workload(given.workload)
+        else:
+            options = pathlib.Path(given.workload).read_text().splitlines()
+        snappy = f"{root}/ext/compressors/snappy/libwiredtiger_snappy.so" if any("snappy" in o for o in options) else ""
+        print("loading", flush=True)
+        wtperf(root, loaded, options + ["run_time=0"], f"extensions=[{snappy}]")
+        run = options + ["create=false", f"run_time={given.seconds}"]
+        cache = f',config=(cache=\\"{given.cache}\\")' if given.cache else ""
+        with_it = "cache" if given.cache else "pass-through"
+        modes = {"stock": snappy, with_it: f"{extension}=(early_load=true{cache}),{snappy}"}
         results = {name: [] for name in modes}
         for pair in range(given.pairs):
-            for name, more in modes.items():
+            for name in list(modes)[::-1 if pair % 2 else 1]:
                 home = work / "run"
                 shutil.copytree(loaded, home)
                 os.sync()  # or its writing back would be counted in the run
-                operations, cpu = wtperf(root, home, run, connection + more)
+                operations, cpu = wtperf(root, home, run, f"extensions=[{modes[name]}]")
                 results[name].append({"operations": operations, "cpu_us_per_operation": 1e6 * cpu / operations})
                 shutil.rmtree(home)
-            a, b = (results[name][pair]["cpu_us_per_operation"] for name in modes)
-            print(f"pair {pair + 1}: stock {a:.2f} us, pass-through {b:.2f} us per operation, ratio {b / a:.3f}", flush=True)
-        ratios = [b["cpu_us_per_operation"] / a["cpu_us_per_operation"]
-                  for a, b in zip(results["stock"], results["pass-through"])]
-        print(f"{given.workload}: median ratio {statistics.median(ratios):.3f} "
-              f"[{min(ratios):.3f}..{max(ratios):.3f}] of {given.pairs} pairs")
+            a, b = (results[name][pair] for name in modes)
+            print(f"pair {pair + 1}: stock {a['operations'] / given.seconds:.0f}/s, {a['cpu_us_per_operation']:.2f} us; "
+                  f"{with_it} {b['operations'] / given.seconds:.0f}/s, {b['cpu_us_per_operation']:.2f} us CPU per operation", flush=True)
+        pairs = list(zip(results["stock"], results[with_it]))
+        ratios = {what: [b[what] / a[what] for a, b in pairs] for what in ("operations", "cpu_us_per_operation")}
+        print(f"{given.workload}, {with_it} / stock, {given.pairs} pairs: operations {spread(ratios['operations'])}, "
+              f"CPU per operation {spread(ratios['cpu_us_per_operation'])}")
         if given.json:
-            given.json.write_text(json.dumps({"workload": given.workload, "ratios": ratios, "runs": results}, indent=1))
+            given.json.write_text(json.dumps({"workload": given.workload, "cache": given.cache, "ratios": ratios,
+                                              "runs": results}, indent=1))
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

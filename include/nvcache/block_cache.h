@@ -114,6 +114,13 @@ class BlockCache {
   // A key that is present is refused (kDuplicate): erase it first to replace it.
   virtual Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) = 0;
 
+  // put() in two steps, for who keeps books of what is cached and spares them a block
+  // that is refused: most of them, while an engine writes. First whether the policy lets
+  // a block of this size in; a refusal is counted, whether the key is present is not looked
+  // at. Then, after an admission, at once and once, the rest of put(), which may refuse too.
+  virtual Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin origin) = 0;
+  virtual Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token = {}) = 0;
+
   // Removes a block, if present; says whether it was. After it returns no lookup
   // finds the old block, and puts with older tokens of this key are refused.
   virtual bool erase(const BlockKey& key) = 0;

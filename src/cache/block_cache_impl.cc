@@ -123,17 +123,52 @@ Verdict BlockCacheImpl::put(const BlockKey& key, ByteView block, Origin origin, 
 Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origin,
                                const std::atomic<uint32_t>& generation,
                                std::optional<uint32_t> expected) {
-  if (block.empty() || block.size() > kMaxBlockBytes) return refuse(Reason::kBadSize);
-  if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
   const uint64_t hash = hash_key(key, config_.seed);
+  Verdict verdict = usable(block.size());
+  if (verdict.admitted() && shard_of(hash).contains(hash, key)) {
+    verdict = refuse(Reason::kDuplicate);
+  }
+  if (verdict.admitted()) verdict = ask_admission(hash, key, block.size(), origin);
+  return verdict.admitted() ? enter(hash, key, block, generation, expected) : verdict;
+}
+
+Verdict BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin) {
+  const Verdict verdict = usable(size_bytes);
+  if (!verdict.admitted()) return verdict;
+  return ask_admission(hash_key(key, config_.seed), key, size_bytes, origin);
+}
+
+Verdict BlockCacheImpl::put_admitted(const BlockKey& key, ByteView block, MissToken token) {
+  const Verdict verdict = usable(block.size());
+  if (!verdict.admitted()) return verdict;
+  const uint64_t hash = hash_key(key, config_.seed);
+  if (shard_of(hash).contains(hash, key)) return refuse(Reason::kDuplicate);
+  return enter(hash, key, block, generation_of(hash),
+               token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
+}
+
+Verdict BlockCacheImpl::usable(uint64_t size_bytes) {
+  if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
+  if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
+  return Verdict::admit();
+}
+
+Verdict BlockCacheImpl::ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
+                                      Origin origin) {
+  if (counts_offers_) shard_of(hash).count_offer(hash);
+  const Verdict verdict = admission_->admit({.key = key,
+                                             .key_hash = hash,
+                                             .size_bytes = static_cast<uint32_t>(size_bytes),
+                                             .origin = origin},
+                                            traffic());
+  return verdict.admitted() ? verdict : refuse(verdict.reason);
+}
+
+Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block,
+                              const std::atomic<uint32_t>& generation,
+                              std::optional<uint32_t> expected) {
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
-  if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
-  if (counts_offers_) shard.count_offer(hash);
-  const Verdict verdict = admission_->admit(
-      {.key = key, .key_hash = hash, .size_bytes = size_bytes, .origin = origin}, traffic());
-  if (!verdict.admitted()) return refuse(verdict.reason);
-
   uint32_t offset_grains = 0;
   if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
     return refuse(room);

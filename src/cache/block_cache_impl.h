@@ -52,6 +52,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Copied get_copy(const BlockKey& key, MutableBytes into,
                   Caller caller = Caller::kForeground) override;
   Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) override;
+  Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin origin) override;
+  Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token = {}) override;
   // As put(), refused as stale unless `generation` is `expected` while the block is
   // entered (with its shard locked).
   Verdict put_if(const BlockKey& key, ByteView block, Origin origin,
@@ -114,6 +116,11 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
                       ByteView block);
   void finish_write(uint64_t handle, uint32_t written_bytes, const absl::Status& status);
+  // The parts of put(). A refusal is counted.
+  Verdict usable(uint64_t size_bytes);
+  Verdict ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin);
+  Verdict enter(uint64_t hash, const BlockKey& key, ByteView block,
+                const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
   Verdict refuse(Reason reason);
   Traffic traffic() const;
   void count_medium_result(const absl::Status& status);

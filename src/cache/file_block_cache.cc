@@ -149,23 +149,27 @@ bool CachedFile::erase_overlapped(const FileRange& range) {
 // Why the extent map comes first: a write that begins while the block is on its way
 // finds it there, and its erase makes the put's token worthless. Why one offer of a
 // range at a time: the second could otherwise take out of the map what the first
-// has just put into the cache.
+// has just put into the cache. Why admission is asked before all that: while an engine
+// writes, nearly every block is refused, and must cost it no lock and no map.
 void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
                      uint32_t regions) {
   owner_.counts_.add(FileCount::kOffers, 1);
+  if (kSkipOverlap && origin == Origin::kWrite) owner_.cache_->erase({id_, extent.offset});
+  const auto outdated = [&] {
+    const bool stale = region_sum(extent) != regions || forgotten_.load(std::memory_order_acquire);
+    if (stale) owner_.counts_.add(FileCount::kStaleOffers, 1);
+    return stale;
+  };
+  if (outdated() || !owner_.cache_->admit({id_, extent.offset}, extent.size, origin).admitted()) {
+    return;
+  }
   bool inserted = false;
   {
     MutexLock lock(mutex_);
-    if (region_sum(extent) != regions || forgotten_.load(std::memory_order_acquire)) {
-      owner_.counts_.add(FileCount::kStaleOffers, 1);
-      return;
-    }
+    if (outdated()) return;
     const auto in_the_way = [&](const FileRange& other) { return other.overlaps(extent); };
     if (std::any_of(on_their_way_.begin(), on_their_way_.end(), in_the_way)) return;
-    if (kSkipOverlap && origin == Origin::kWrite) {
-      extents_.erase(extent);
-      owner_.cache_->erase({id_, extent.offset});
-    }
+    if (kSkipOverlap && origin == Origin::kWrite) extents_.erase(extent);
     if (!extents_.contains(extent)) {
       erase_overlapped(extent);
       inserted = extents_.insert(extent);
@@ -175,7 +179,7 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
   }
   Verdict verdict = Verdict::refuse(Reason::kNoSpace);
   try {
-    verdict = owner_.cache_->put({id_, extent.offset}, block, origin, token);
+    verdict = owner_.cache_->put_admitted({id_, extent.offset}, block, token);
   } catch (const std::bad_alloc&) {  // refused: the extent must not stay on its way
   }
   if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);

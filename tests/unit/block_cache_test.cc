@@ -151,6 +151,29 @@ TEST(BlockCache, OverheadGatesAdmissionAndThawsWithLookups) {
   EXPECT_NEAR(cache->stats().overhead_ratio, 0.1, 0.005);
 }
 
+TEST(BlockCache, AdmissionAndEntryMakeAPut) {
+  const auto cache = test::open("nvcache://?size=1MiB&admission=second_touch&eviction=lru");
+  const std::vector<std::byte> block(4096, std::byte{7});
+  const BlockKey key{1, 8};
+  EXPECT_EQ(cache->admit(key, block.size(), Origin::kRead).reason, Reason::kFirstTouch);
+  EXPECT_EQ(refused(*cache, Reason::kFirstTouch), 1u);
+  ASSERT_TRUE(cache->admit(key, block.size(), Origin::kRead).admitted());
+  EXPECT_FALSE(cache->contains(key)) << "asked for, not entered";
+  EXPECT_TRUE(cache->put_admitted(key, block).admitted());
+  EXPECT_TRUE(cache->get(key).hit());
+  EXPECT_TRUE(cache->admit(key, block.size(), Origin::kRead).admitted());
+  EXPECT_EQ(cache->put_admitted(key, block).reason, Reason::kDuplicate);
+  EXPECT_EQ(refused(*cache, Reason::kDuplicate), 1u);
+  EXPECT_EQ(cache->admit(key, 0, Origin::kRead).reason, Reason::kBadSize);
+
+  const BlockKey late{1, 9};
+  const MissToken token = cache->get(late).token;
+  cache->admit(late, block.size(), Origin::kRead);
+  ASSERT_TRUE(cache->admit(late, block.size(), Origin::kRead).admitted());
+  cache->erase(late);
+  EXPECT_EQ(cache->put_admitted(late, block, token).reason, Reason::kStaleToken);
+}
+
 TEST(BlockCache, BackgroundLookupsStayOutOfTheOverheadRatioAndTheHitRatio) {
   const auto cache = test::open("nvcache://?size=4MiB&admission=obp(0.1)&eviction=clock");
   put(*cache, {1, 0}, 4096);

@@ -1,5 +1,5 @@
-// `nvcache bench paper`: what wtperf says, the scale, the configurations, the tables
-// and wrong command lines. No WiredTiger is needed.
+// `nvcache bench paper`: what wtperf says, the tables and wrong command lines. No
+// WiredTiger is needed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,11 +10,9 @@
 
 #include "CLI/CLI.hpp"
 #include "base/clock.h"
-#include "cli/bench/paper/configurations.h"
 #include "cli/bench/paper/figures.h"
 #include "cli/bench/paper/paper_command.h"
 #include "cli/bench/paper/paper_tables.h"
-#include "cli/bench/paper/scale.h"
 #include "cli/bench/paper/work_folder.h"
 #include "cli/bench/paper/workloads.h"
 #include "cli/bench/paper/wtperf.h"
@@ -108,71 +106,6 @@ TEST(PaperChildTest, KillsAChildThatIsOutOfTime) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(PaperScaleTest, KeepsTheProportions) {
-  EXPECT_EQ(scaled_bytes(252), 1008ull << 20);
-  EXPECT_EQ(scaled_bytes(32), 128ull << 20);
-  EXPECT_EQ(scaled_bytes(16), 64ull << 20);
-  EXPECT_EQ(scaled_bytes(120), 480ull << 20);
-  EXPECT_EQ(scaled_threads(16), 4u);
-  EXPECT_EQ(scaled_threads(10), 3u);
-  EXPECT_EQ(scaled_threads(1), 1u);
-  EXPECT_EQ(scaled_threads(400), 8u);
-  EXPECT_EQ(scaled_seconds(600), 10u);
-  EXPECT_EQ(scaled_seconds(10), 1u);
-}
-
-TEST(PaperScaleTest, CostsAreThoseOfTable4) {
-  for (const CostRow& row : table4()) {
-    EXPECT_NEAR(relative_cost(row.nvram_gb, row.dram_gb), row.printed_cost, 0.006) << row.nvram_gb;
-  }
-}
-
-TEST(PaperWorkloadsTest, AllAreBuiltInAndOfTheScale) {
-  EXPECT_EQ(workloads().size(), 10u);
-  for (const Workload& workload : workloads()) {
-    for (const Variant variant : {Variant::kSmall, Variant::kLarge}) {
-      const auto text = workload_file(workload, variant, "");
-      ASSERT_TRUE(text.ok()) << text.status();
-      EXPECT_THAT(*text, HasSubstr("threads=(("));
-      EXPECT_THAT(*text, testing::EndsWith("\n"));
-      EXPECT_EQ(text->find("direct_io") != std::string::npos, variant == Variant::kLarge);
-      EXPECT_EQ(text->find("compression=\"snappy\"") != std::string::npos, workload.compressed);
-      EXPECT_EQ(text->find("scan_icount") != std::string::npos, workload.load_each_time);
-    }
-  }
-  const auto btree = find_workload("evict-btree");
-  ASSERT_TRUE(btree.ok());
-  EXPECT_THAT(*workload_file(**btree, Variant::kLarge, ""), HasSubstr("icount=3906250\n"));
-  EXPECT_FALSE(find_workload("evict").ok());
-  EXPECT_FALSE(workload_file(**btree, Variant::kLarge, "/nonexistent").ok());
-}
-
-TEST(PaperConfigurationsTest, AreThePapers) {
-  const Options options;
-  const auto small = figure4_choices(options);
-  ASSERT_EQ(small.size(), 4u);
-  EXPECT_EQ(small[3].spec,
-            "nvcache://?size=1008MiB&medium=modelled:optane&admission=small_bypass(64MiB)+obp(0.1)"
-            "&eviction=none");
-  EXPECT_EQ(figure6_choices(options, "").size(), 6u);
-  EXPECT_EQ(figure6_choices(options, "/tmp").size(), 7u);
-  Options few;
-  few.configurations = {"open-cas-like"};
-  const auto chosen = figure6_choices(few, "/tmp");
-  ASSERT_EQ(chosen.size(), 2u);
-  EXPECT_EQ(chosen[0].name, "none");
-  EXPECT_EQ(chosen[1].writes, "update");
-}
-
-TEST(PaperConfigurationsTest, QuotesForWtperf) {
-  const Tools tools{"/w/wtperf", "/w/ext.so", "/w/snappy.so"};
-  const CacheChoice cache{"x", "", "nvcache://?size=1MiB", "update", ""};
-  EXPECT_EQ(connection_config(cache, tools, true, "/s.json"),
-            R"(extensions=[/w/ext.so=(early_load=true,config=(cache=\"nvcache://?size=1MiB\",)"
-            R"(writes=update,stats=\"/s.json\",stats_interval=0)),/w/snappy.so])");
-  EXPECT_EQ(connection_config({}, {"/w/wtperf", "", ""}, false, ""), "extensions=[]");
-}
-
 json run_of(const char* variant, const char* configuration, int round, double reads, double hits,
             double inserts) {
   json run = {{"workload", "evict-btree"},
@@ -204,6 +137,7 @@ json sample_document() {
     runs.push_back(run_of("large", "none", round, none, 0, 0));
     runs.push_back(run_of("large", "nvcache", round, none * 2.5, 97, 100));
     runs.push_back(run_of("large", "eager", round, none, 48, 1000));
+    runs.push_back(run_of("large", "eager-lru", round, none * 2, 40, 1000));
     runs.push_back(run_of("large", "no-eviction", round, none * 3, 44, 100));
   }
   runs.push_back({{"workload", "evict-btree"},
@@ -289,7 +223,14 @@ TEST(PaperFiguresTest, ComparesWithinTheRound) {
   EXPECT_NEAR(loss["cells"][1]["max"].get<double>(), 1, 1e-9);
   EXPECT_DOUBLE_EQ(figure(document, "Figure 5")["rows"][0]["cells"][0]["median"], 25);
   EXPECT_DOUBLE_EQ(figure(document, "Figure 6")["rows"][0]["cells"][0]["median"], 2.5);
-  EXPECT_DOUBLE_EQ(figure(document, "Table 1")["rows"][0]["cells"][4]["median"], 3);
+  const json& table1_rows = figure(document, "Table 1")["rows"];
+  ASSERT_EQ(table1_rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(table1_rows[0]["cells"][4]["median"], 3);
+  EXPECT_EQ(table1_rows[0]["cells"][1]["paper"], "48");
+  EXPECT_EQ(table1_rows[1]["label"], "evict-btree, LRU");
+  EXPECT_DOUBLE_EQ(table1_rows[1]["cells"][1]["median"], 40);
+  EXPECT_DOUBLE_EQ(table1_rows[1]["cells"][4]["median"], 1.5);
+  EXPECT_FALSE(table1_rows[1]["cells"][1].contains("paper")) << "the paper has no LRU";
 }
 
 TEST(PaperFiguresTest, YcsbAndCosts) {

@@ -23,7 +23,8 @@ class FileBlockCacheTest : public testing::Test {
  protected:
   void open_cache(const std::string& more = "", OnWrite on_write = OnWrite::kOffer) {
     cache_ = test::open(
-        "nvcache://?size=4MiB&verify=always&seed=3&admission=always&eviction=clock" + more);
+        "nvcache://?size=4MiB&verify=always&seed=3&eviction=clock" +
+        (more.find("admission=") == std::string::npos ? "&admission=always" + more : more));
     files_ = std::make_unique<FileBlockCache>(cache_, on_write);
     file_ = files_->open("a", {.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 5});
   }
@@ -100,6 +101,17 @@ TEST_F(FileBlockCacheTest, AWrittenBlockComesFromTheWritePath) {
   file_ = files_->open("a", {});
   write(0, 4096, 3);
   EXPECT_EQ(cache_->stats().refused[static_cast<size_t>(Reason::kWriteOrigin)], 1u);
+}
+
+TEST_F(FileBlockCacheTest, ARefusedBlockLeavesNoTraceAndIsAskedAboutOnce) {
+  open_cache("&admission=second_touch");
+  write(0, 4096, 3);
+  EXPECT_EQ(files_->stats().extents, 0u);
+  EXPECT_EQ(cache_->stats().refused[static_cast<size_t>(Reason::kFirstTouch)], 1u);
+  EXPECT_FALSE(read(0, 4096, 3, &bytes_)) << "one offer must not count as two touches";
+  EXPECT_TRUE(read(0, 4096, 3, &bytes_)) << "the read's offer was the second";
+  EXPECT_EQ(count(FileCount::kOffers), 2u);
+  EXPECT_EQ(files_->stats().extents, 1u);
 }
 
 TEST_F(FileBlockCacheTest, AFailedWriteOutdatesToo) {

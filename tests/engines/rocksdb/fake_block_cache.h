@@ -48,7 +48,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
 
   Verdict put(const BlockKey& key, ByteView block, Origin, MissToken) override {
     std::lock_guard lock(mutex_);
-    const Verdict verdict = judge(key, block);
+    const Verdict verdict = judge(key, block.size());
     ++stats_.refused[static_cast<size_t>(verdict.reason)];
     if (!verdict.admitted()) return verdict;
     blocks_[{key.file, key.offset}] =
@@ -56,6 +56,17 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
     ++stats_.inserts;
     ++stats_.blocks;
     return verdict;
+  }
+
+  Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin) override {
+    std::lock_guard lock(mutex_);
+    const Verdict verdict = judge(key, size_bytes);
+    if (!verdict.admitted()) ++stats_.refused[static_cast<size_t>(verdict.reason)];
+    return verdict;
+  }
+
+  Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token) override {
+    return put(key, block, Origin::kRead, token);
   }
 
   bool erase(const BlockKey& key) override {
@@ -101,9 +112,9 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
  private:
   using Block = std::shared_ptr<const std::vector<std::byte>>;
 
-  Verdict judge(const BlockKey& key, ByteView block) const {
+  Verdict judge(const BlockKey& key, uint64_t size_bytes) const {
     if (refuse_ != Reason::kAdmitted) return Verdict::refuse(refuse_);
-    if (block.empty() || block.size() > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
+    if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
     if (blocks_.contains({key.file, key.offset})) return Verdict::refuse(Reason::kDuplicate);
     return Verdict::admit();
   }

@@ -1,5 +1,5 @@
 // The in-house workloads: loads each database once, then runs wtperf on copies of it
-// with each cache in turn, round by round.
+// with each cache in turn, round by round, each second round in reverse order.
 //
 // A run is {"workload", "variant", "configuration", "round", "seconds", "ops": {type:
 // per second}, "series", "checkpoints", "scans", "database_bytes", "cache", "files"},
