@@ -15,10 +15,11 @@ namespace nvcache {
 namespace {
 
 // The keys of a tier are decoded where its own specification is read.
-constexpr QueryForm kForm = {.scheme = "tiered://",
-                             .form = "tiered://?dram=SIZE[&tier=(size=SIZE,...)][&key=value...]",
-                             .brackets = true,
-                             .percent = false};
+constexpr QueryForm kTieredForm = {
+    .scheme = "tiered://",
+    .form = "tiered://?dram=SIZE[&tier=(size=SIZE,...)][&key=value...]",
+    .brackets = true,
+    .percent = false};
 constexpr std::string_view kDefaultAdmission = "always";
 constexpr std::string_view kDefaultEviction = "lru";
 constexpr uint32_t kMaxThreshold = 254;
@@ -115,7 +116,7 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<TieredConfig>, 10> kKeys = {{
+constexpr std::array<QueryKey<TieredConfig>, 10> kTieredKeys = {{
     {"policy", set_policy},
     {"dram",
      [](std::string_view v, TieredConfig* c) {
@@ -150,7 +151,8 @@ constexpr std::array<QueryKey<TieredConfig>, 10> kKeys = {{
 absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
   TieredConfig config;
   SeenKeys seen;
-  if (absl::Status status = read_query(spec, kForm, kKeys, &seen, &config); !status.ok()) {
+  if (absl::Status status = read_query(spec, kTieredForm, kTieredKeys, &seen, &config);
+      !status.ok()) {
     return status;
   }
   if (!seen.contains("dram"))

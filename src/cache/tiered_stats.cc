@@ -5,13 +5,13 @@
 namespace nvcache {
 namespace {
 
-struct Field {
+struct TierField {
   const char* name;
   uint64_t TierStats::*value;
 };
 
 // nvcache/tiered_cache.h documents them.
-constexpr Field kFields[] = {
+constexpr TierField kTierFields[] = {
     {"hits", &TierStats::hits},
     {"inserts", &TierStats::inserts},
     {"demoted_in", &TierStats::demoted_in},
@@ -26,7 +26,7 @@ constexpr Field kFields[] = {
 nlohmann::ordered_json to_json(const TierStats& tier, bool has_block_cache) {
   nlohmann::ordered_json json;
   json["medium"] = tier.medium;
-  for (const Field& field : kFields) json[field.name] = tier.*field.value;
+  for (const TierField& field : kTierFields) json[field.name] = tier.*field.value;
   json["threshold"] = tier.threshold;
   if (!tier.problem.empty()) json["problem"] = tier.problem;
   if (has_block_cache) {

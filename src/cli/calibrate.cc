@@ -52,9 +52,9 @@ struct Window {
   uint64_t end_ns;
 };
 
-class Bench {
+class MediumBench {
  public:
-  Bench(Medium& medium, Clock& clock, const CalibrationOptions& options)
+  MediumBench(Medium& medium, Clock& clock, const CalibrationOptions& options)
       : medium_(medium),
         clock_(clock),
         virtual_clock_(dynamic_cast<VirtualClock*>(&clock)),
@@ -83,7 +83,7 @@ class Bench {
 
 // Writes every block once: a page or an extent that was never written may be read
 // without touching the medium at all.
-absl::Status Bench::fill() {
+absl::Status MediumBench::fill() {
   const Buffer buffer = make_buffer(options_.block_bytes);
   const uint64_t blocks = blocks_per_thread_ * (options_.readers + options_.max_writers);
   for (uint64_t block = 0; block < blocks; ++block) {
@@ -97,7 +97,7 @@ absl::Status Bench::fill() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> Bench::point_ns() {
+absl::StatusOr<uint64_t> MediumBench::point_ns() {
   if (options_.point_ns > 0) return options_.point_ns;
   if (!virtual_time()) return kSecond_ns;
   const Buffer buffer = make_buffer(options_.block_bytes);
@@ -112,7 +112,7 @@ absl::StatusOr<uint64_t> Bench::point_ns() {
   return std::clamp(kReadsPerPoint * read_ns, 10 * kMillisecond_ns, kSecond_ns);
 }
 
-std::vector<Worker> Bench::make_workers(uint32_t writers) const {
+std::vector<Worker> MediumBench::make_workers(uint32_t writers) const {
   std::vector<Worker> workers(options_.readers + writers);
   for (size_t i = 0; i < workers.size(); ++i) {
     workers[i].writes = i >= options_.readers;
@@ -123,7 +123,7 @@ std::vector<Worker> Bench::make_workers(uint32_t writers) const {
   return workers;
 }
 
-absl::StatusOr<CalibrationPoint> Bench::measure(uint32_t writers, uint64_t point_ns) {
+absl::StatusOr<CalibrationPoint> MediumBench::measure(uint32_t writers, uint64_t point_ns) {
   std::vector<Worker> workers = make_workers(writers);
   const uint64_t begin_ns = clock_.now_ns() + point_ns / kWarmUpParts;
   const Window window{begin_ns, begin_ns + point_ns};
@@ -155,7 +155,7 @@ absl::StatusOr<CalibrationPoint> Bench::measure(uint32_t writers, uint64_t point
   return point;
 }
 
-void Bench::run(Worker& worker, const Window& window) {
+void MediumBench::run(Worker& worker, const Window& window) {
   const Buffer buffer = make_buffer(options_.block_bytes);
   Prng random(worker.seed);
   uint64_t now_ns = clock_.now_ns();
@@ -173,7 +173,7 @@ void Bench::run(Worker& worker, const Window& window) {
   }
 }
 
-absl::Status Bench::access(const Worker& worker, uint64_t block, std::byte* buffer) {
+absl::Status MediumBench::access(const Worker& worker, uint64_t block, std::byte* buffer) {
   const uint64_t offset = block * options_.block_bytes;
   if (worker.writes) return medium_.write(offset, ByteView(buffer, options_.block_bytes));
   return medium_.read(offset, MutableBytes(buffer, options_.block_bytes));
@@ -241,7 +241,7 @@ absl::Status report(const CalibrationOptions& options, const std::string& step) 
 absl::StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
                                             const CalibrationOptions& options) {
   if (absl::Status status = check_options(medium, clock, options); !status.ok()) return status;
-  Bench bench(medium, clock, options);
+  MediumBench bench(medium, clock, options);
   const Traits& traits = medium.traits();
   CalibrationResult result{.medium = traits.name,
                            .emulated = traits.emulated,

@@ -10,7 +10,7 @@
 namespace nvcache {
 namespace {
 
-constexpr QueryForm kForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZE[&key=value...]"};
+constexpr QueryForm kStoreForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZE[&key=value...]"};
 constexpr uint64_t kMinZoneBytes = 4 << 10;
 constexpr uint64_t kMaxZoneBytes = uint64_t{256} << 20;
 
@@ -43,7 +43,7 @@ absl::Status set_hot(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<KvConfig>, 8> kKeys = {{
+constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
     {"size",
      [](std::string_view v, KvConfig* c) {
        return set_size("size", v, KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes, &c->size_bytes);
@@ -104,7 +104,8 @@ std::string_view durability_name(Durability durability) {
 absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
   KvConfig config;
   SeenKeys seen;
-  if (absl::Status status = read_query(spec, kForm, kKeys, &seen, &config); !status.ok()) {
+  if (absl::Status status = read_query(spec, kStoreForm, kStoreKeys, &seen, &config);
+      !status.ok()) {
     return status;
   }
   if (absl::Status status = complete(seen, &config); !status.ok()) return status;

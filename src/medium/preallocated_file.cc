@@ -17,7 +17,7 @@ namespace nvcache {
 namespace {
 
 constexpr const char* kFileName = "nvcache.blocks";
-constexpr int kOpenAttempts = 8;
+constexpr int kFileOpenAttempts = 8;
 
 std::string file_path(const std::string& path) {
   struct stat found {};
@@ -53,7 +53,7 @@ absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
 absl::StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(
     const std::string& path, const MediumOptions& options, int open_flags) {
   const std::string file = file_path(path);
-  for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kFileOpenAttempts; ++attempt) {
     const auto opened = open_or_create(file, open_flags);
     if (!opened.ok()) {
       // Removed between our two attempts, by the opener that had made it.

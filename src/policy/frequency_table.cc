@@ -10,14 +10,14 @@ namespace {
 
 constexpr uint32_t kMaxFingerprint = 1023;
 
-uint32_t fingerprint_of(uint64_t mixed) {
+uint32_t tag_of(uint64_t mixed) {
   return std::max<uint32_t>(static_cast<uint32_t>(mixed >> 54), 1);
 }
 
 uint32_t count_of(uint16_t entry) { return entry & FrequencyTable::kMaxCount; }
 
 template <typename Bucket>
-auto* find(Bucket& bucket, uint32_t fingerprint) {
+auto* find_entry(Bucket& bucket, uint32_t fingerprint) {
   for (auto& entry : bucket) {
     if (entry >> std::bit_width(FrequencyTable::kMaxCount) == static_cast<int>(fingerprint)) {
       return &entry;
@@ -36,15 +36,15 @@ FrequencyTable::FrequencyTable(uint64_t max_entries)
 
 uint32_t FrequencyTable::count(uint64_t key_hash) const {
   const uint64_t mixed = mix64(key_hash);
-  const uint16_t* const entry = find(bucket_of(mixed), fingerprint_of(mixed));
+  const uint16_t* const entry = find_entry(bucket_of(mixed), tag_of(mixed));
   return entry == nullptr ? 0 : count_of(*entry);
 }
 
 uint32_t FrequencyTable::add(uint64_t key_hash) {
   const uint64_t mixed = mix64(key_hash);
-  const uint32_t fingerprint = fingerprint_of(mixed);
+  const uint32_t fingerprint = tag_of(mixed);
   Bucket& bucket = bucket_of(mixed);
-  if (uint16_t* const entry = find(bucket, fingerprint); entry != nullptr) {
+  if (uint16_t* const entry = find_entry(bucket, fingerprint); entry != nullptr) {
     if (count_of(*entry) < kMaxCount) ++*entry;
     return count_of(*entry);
   }
@@ -59,7 +59,7 @@ uint32_t FrequencyTable::add(uint64_t key_hash) {
 
 uint32_t FrequencyTable::take(uint64_t key_hash) {
   const uint64_t mixed = mix64(key_hash);
-  uint16_t* const entry = find(bucket_of(mixed), fingerprint_of(mixed));
+  uint16_t* const entry = find_entry(bucket_of(mixed), tag_of(mixed));
   if (entry == nullptr) return 0;
   const uint32_t count = count_of(*entry);
   *entry = 0;
@@ -69,9 +69,9 @@ uint32_t FrequencyTable::take(uint64_t key_hash) {
 void FrequencyTable::put(uint64_t key_hash, uint32_t count) {
   if (count == 0) return;
   const uint64_t mixed = mix64(key_hash);
-  const uint32_t fingerprint = fingerprint_of(mixed);
+  const uint32_t fingerprint = tag_of(mixed);
   Bucket& bucket = bucket_of(mixed);
-  uint16_t* entry = find(bucket, fingerprint);
+  uint16_t* entry = find_entry(bucket, fingerprint);
   if (entry == nullptr) entry = &*std::ranges::min_element(bucket, {}, count_of);
   count = std::min(count, kMaxCount);
   if (count_of(*entry) >= count) return;

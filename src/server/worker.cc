@@ -6,7 +6,7 @@
 namespace nvcache::server {
 namespace {
 
-constexpr timeval kSecond = {1, 0};
+constexpr timeval kTick = {1, 0};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ absl::Status Worker::start() {
   wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
   second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
   if (wake_event_ == nullptr || second_event_ == nullptr || event_add(wake_event_, nullptr) != 0 ||
-      event_add(second_event_, &kSecond) != 0) {
+      event_add(second_event_, &kTick) != 0) {
     return absl::ResourceExhaustedError("no events for a worker thread");
   }
   spare_input_.reserve(kSpareInputBytes);

@@ -13,8 +13,8 @@
 namespace nvcache {
 namespace {
 
-constexpr size_t kVersionAt = 8;
-constexpr size_t kBytesAt = 16;
+constexpr size_t kRecordVersionAt = 8;
+constexpr size_t kRecordBytesAt = 16;
 constexpr size_t kChecksumAt = kFieldBytes - 8;
 
 uint64_t hash_of_key(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
@@ -25,9 +25,9 @@ uint64_t checksum_of_field(const char* field, uint32_t place) {
 
 void write_field(uint64_t key_hash, uint32_t field, uint64_t version, char* into) {
   std::memcpy(into, &key_hash, 8);
-  std::memcpy(into + kVersionAt, &version, 8);
+  std::memcpy(into + kRecordVersionAt, &version, 8);
   Prng bytes(mix64(key_hash ^ mix64(version + field)));
-  for (size_t at = kBytesAt; at < kChecksumAt; at += 8) {
+  for (size_t at = kRecordBytesAt; at < kChecksumAt; at += 8) {
     const uint64_t word = bytes();
     std::memcpy(into + at, &word, kChecksumAt - at < 8 ? kChecksumAt - at : 8);
   }

@@ -16,15 +16,17 @@ using test::holds;
 using test::make_block;
 using test::put;
 
-struct Kind {
+struct CacheKind {
   const char* name;
   const char* medium;  // FILE stands for a path in the test's folder
   const char* eviction;
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.medium << ' ' << kind.eviction; }
+void PrintTo(const CacheKind& kind, std::ostream* out) {
+  *out << kind.medium << ' ' << kind.eviction;
+}
 
-class BlockCacheContract : public testing::TestWithParam<Kind> {
+class BlockCacheContract : public testing::TestWithParam<CacheKind> {
  protected:
   std::unique_ptr<BlockCache> open_cache(const std::string& size, const std::string& more = "") {
     std::string medium = GetParam().medium;
@@ -40,15 +42,16 @@ class BlockCacheContract : public testing::TestWithParam<Kind> {
 
 INSTANTIATE_TEST_SUITE_P(
     Caches, BlockCacheContract,
-    testing::Values(Kind{"DramClock", "dram", "clock"}, Kind{"DramLru", "dram", "lru"},
-                    Kind{"DramLfru", "dram", "lfru"}, Kind{"DramS3Fifo", "dram", "s3fifo"},
-                    Kind{"DramTinyLfu", "dram", "tinylfu"},
-                    Kind{"FileMapped", "file:FILE", "clock"},
-                    Kind{"FileDirect", "file:FILE,io=direct", "clock"},
-                    Kind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
-                    Kind{"ModelledOptane", "modelled:optane", "s3fifo"},
-                    Kind{"ModelledOnFile", "modelled:cxl,on=file:FILE", "clock"}),
-    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+    testing::Values(CacheKind{"DramClock", "dram", "clock"}, CacheKind{"DramLru", "dram", "lru"},
+                    CacheKind{"DramLfru", "dram", "lfru"},
+                    CacheKind{"DramS3Fifo", "dram", "s3fifo"},
+                    CacheKind{"DramTinyLfu", "dram", "tinylfu"},
+                    CacheKind{"FileMapped", "file:FILE", "clock"},
+                    CacheKind{"FileDirect", "file:FILE,io=direct", "clock"},
+                    CacheKind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
+                    CacheKind{"ModelledOptane", "modelled:optane", "s3fifo"},
+                    CacheKind{"ModelledOnFile", "modelled:cxl,on=file:FILE", "clock"}),
+    [](const testing::TestParamInfo<CacheKind>& kind) { return std::string(kind.param.name); });
 
 TEST_P(BlockCacheContract, ServesWhatWasPut) {
   const auto cache = open_cache("4MiB");

@@ -12,8 +12,6 @@
 namespace nvcache {
 namespace {
 
-using testing::FakeShard;
-
 struct PolicyCase {
   std::string spec;
   double budget_bytes_per_slot;

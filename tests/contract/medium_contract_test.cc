@@ -22,7 +22,7 @@ constexpr uint64_t kSizeBytes = 1 << 20;
 constexpr uint64_t kMaxSizeBytes = 2 << 20;
 constexpr uint64_t kPiece = 8192;  // a multiple of every granularity we meet
 
-struct Kind {
+struct NamedMedium {
   std::string name;
   std::string spec;  // "{}" stands for a path in the test's directory
   bool failing = false;
@@ -53,7 +53,7 @@ bool all_zero(ByteView bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-class MediumContract : public testing::TestWithParam<Kind> {
+class MediumContract : public testing::TestWithParam<NamedMedium> {
  protected:
   void SetUp() override {
     const std::string spec = fmt::format(fmt::runtime(GetParam().spec), directory_.file("blocks"));
@@ -217,16 +217,16 @@ TEST_P(MediumContract, ConcurrentAccessToDisjointExtents) {
 
 INSTANTIATE_TEST_SUITE_P(
     Media, MediumContract,
-    testing::Values(Kind{"dram", "dram"}, Kind{"file_mmap", "file:{}"},
-                    Kind{"file_direct", "file:{},io=direct"},
-                    Kind{.name = "numa", .spec = "numa:0", .may_be_refused = true},
-                    Kind{"cxl_on_numa", "modelled:cxl,on=numa:0", false, true},
-                    Kind{"optane_on_dram", "modelled:optane"},
-                    Kind{"flash_on_dram", "modelled:flash"},
-                    Kind{"cxl_on_file", "modelled:cxl,on=file:{}"},
-                    Kind{"flash_on_direct_file", "modelled:flash,on=file:{},io=direct"},
-                    Kind{"failing_never", "dram", true}),
-    [](const testing::TestParamInfo<Kind>& kind) { return kind.param.name; });
+    testing::Values(NamedMedium{"dram", "dram"}, NamedMedium{"file_mmap", "file:{}"},
+                    NamedMedium{"file_direct", "file:{},io=direct"},
+                    NamedMedium{.name = "numa", .spec = "numa:0", .may_be_refused = true},
+                    NamedMedium{"cxl_on_numa", "modelled:cxl,on=numa:0", false, true},
+                    NamedMedium{"optane_on_dram", "modelled:optane"},
+                    NamedMedium{"flash_on_dram", "modelled:flash"},
+                    NamedMedium{"cxl_on_file", "modelled:cxl,on=file:{}"},
+                    NamedMedium{"flash_on_direct_file", "modelled:flash,on=file:{},io=direct"},
+                    NamedMedium{"failing_never", "dram", true}),
+    [](const testing::TestParamInfo<NamedMedium>& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace nvcache

@@ -14,14 +14,14 @@ using test::Engine;
 using test::key_of;
 using test::TestCodec;
 
-struct Kind {
+struct TierKind {
   const char* name;
   const char* spec;  // FILE stands for a path in the test's folder
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.spec; }
+void PrintTo(const TierKind& kind, std::ostream* out) { *out << kind.spec; }
 
-class TieredCacheContract : public testing::TestWithParam<Kind> {
+class TieredCacheContract : public testing::TestWithParam<TierKind> {
  protected:
   std::string spec(const std::string& more = "") {
     std::string spec = GetParam().spec;
@@ -36,28 +36,28 @@ class TieredCacheContract : public testing::TestWithParam<Kind> {
 INSTANTIATE_TEST_SUITE_P(
     Caches, TieredCacheContract,
     testing::Values(
-        Kind{"DramOnly", "dram=256KiB"}, Kind{"DramFirst", "dram=64KiB&tier=(size=256KiB)"},
-        Kind{"ScmOnly", "dram=0&tier=(size=256KiB)"},
-        Kind{"ScmFirst", "policy=scm_first(2)&dram=64KiB&tier=(size=256KiB)"},
-        Kind{"Bidirectional", "policy=bidirectional(2)&dram=64KiB&tier=(size=256KiB)"},
-        Kind{"Adaptive", "policy=bidirectional(4,adaptive)&dram=64KiB&tier=(size=256KiB)"},
-        Kind{"InTheForeground",
-             "policy=bidirectional(2)&demote=foreground&dram=64KiB&"
-             "tier=(size=256KiB)"},
-        Kind{"OnModelledOptane",
-             "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,medium=modelled:optane)"},
-        Kind{"OnDevice",
-             "policy=bidirectional(1)&dram=64KiB&tier=(size=4MiB,medium=file:FILE,io=direct)"},
-        Kind{"Guarded",
-             "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,"
-             "admission=obp(0.3,window)+second_touch,eviction=clock)"},
-        Kind{"ThreeTiers",
-             "policy=bidirectional(1)&dram=64KiB&tier=(size=64KiB,medium=modelled:"
-             "cxl)&tier=(size=256KiB,medium=file:FILE)"},
-        Kind{"FourTiers",
-             "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&tier=(size=64KiB,"
-             "eviction=clock)&tier=(size=256KiB,medium=modelled:optane,on=dram)"}),
-    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+        TierKind{"DramOnly", "dram=256KiB"}, TierKind{"DramFirst", "dram=64KiB&tier=(size=256KiB)"},
+        TierKind{"ScmOnly", "dram=0&tier=(size=256KiB)"},
+        TierKind{"ScmFirst", "policy=scm_first(2)&dram=64KiB&tier=(size=256KiB)"},
+        TierKind{"Bidirectional", "policy=bidirectional(2)&dram=64KiB&tier=(size=256KiB)"},
+        TierKind{"Adaptive", "policy=bidirectional(4,adaptive)&dram=64KiB&tier=(size=256KiB)"},
+        TierKind{"InTheForeground",
+                 "policy=bidirectional(2)&demote=foreground&dram=64KiB&"
+                 "tier=(size=256KiB)"},
+        TierKind{"OnModelledOptane",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,medium=modelled:optane)"},
+        TierKind{"OnDevice",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=4MiB,medium=file:FILE,io=direct)"},
+        TierKind{"Guarded",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,"
+                 "admission=obp(0.3,window)+second_touch,eviction=clock)"},
+        TierKind{"ThreeTiers",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=64KiB,medium=modelled:"
+                 "cxl)&tier=(size=256KiB,medium=file:FILE)"},
+        TierKind{"FourTiers",
+                 "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&tier=(size=64KiB,"
+                 "eviction=clock)&tier=(size=256KiB,medium=modelled:optane,on=dram)"}),
+    [](const testing::TestParamInfo<TierKind>& kind) { return std::string(kind.param.name); });
 
 TEST_P(TieredCacheContract, ServesWhatWasInsertedOrMisses) {
   Engine engine(spec());

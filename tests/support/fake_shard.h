@@ -13,7 +13,7 @@
 #include "base/prng.h"
 #include "policy/eviction/eviction_policy.h"
 
-namespace nvcache::testing {
+namespace nvcache {
 
 class FakeShard : public Residents {
  public:
@@ -97,4 +97,4 @@ class FakeShard : public Residents {
   uint64_t now_ns_ = 1'000'000'000'000;
 };
 
-}  // namespace nvcache::testing
+}  // namespace nvcache

@@ -125,7 +125,7 @@ json run_of(const char* workload, const char* server, std::string_view policy, i
             {"cpu_ratio", 0.5}}}};
 }
 
-json sample_document() {
+json hybrid_document() {
   json runs = json::array();
   for (int round = 1; round <= 3; ++round) {
     const double base = 1000 * round;  // a machine that gets faster: pairs must not mind
@@ -188,7 +188,7 @@ json cell(const json& figure, const std::string& label, size_t column) {
 }
 
 TEST(HybridFiguresTest, CompareWithinARound) {
-  const json document = sample_document();
+  const json document = hybrid_document();
   const json nine = figure(document, "Figure 9a");
   EXPECT_NEAR(cell(nine, "DRAM first", 2)["median"].get<double>(), 1.8, 1e-9);
   EXPECT_NEAR(cell(nine, "DRAM first", 2)["max"].get<double>(), 1.8, 1e-9);
@@ -205,7 +205,7 @@ TEST(HybridFiguresTest, CompareWithinARound) {
 }
 
 TEST(HybridFiguresTest, CostsAndDifferences) {
-  const json document = sample_document();
+  const json document = hybrid_document();
   const json eleven = figure(document, "Figure 11");
   EXPECT_NEAR(cell(eleven, "32-256", 0)["median"].get<double>(), 75, 1e-9);
   EXPECT_NEAR(cell(eleven, "32-256", 1)["median"].get<double>(), 35, 1e-9);
@@ -222,7 +222,7 @@ TEST(HybridFiguresTest, CostsAndDifferences) {
 }
 
 TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
-  const json document = sample_document();
+  const json document = hybrid_document();
   const auto text = paper::paper_tables(document);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_THAT(*text, HasSubstr("EMULATED modelled:optane"));

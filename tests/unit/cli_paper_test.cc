@@ -127,7 +127,7 @@ json run_of(const char* variant, const char* configuration, int round, double re
   return run;
 }
 
-json sample_document() {
+json paper_document() {
   json runs = json::array();
   for (int round = 1; round <= 3; ++round) {
     const double none = 1000 * round;  // a machine that gets faster: pairs must not mind
@@ -214,7 +214,7 @@ const json& figure(const json& document, const std::string& id) {
 }
 
 TEST(PaperFiguresTest, ComparesWithinTheRound) {
-  const json document = sample_document();
+  const json document = paper_document();
   const json loss = figure(document, "Figure 4")["rows"][0];
   EXPECT_EQ(loss["label"], "evict-btree.READ");
   EXPECT_DOUBLE_EQ(loss["cells"][0]["median"], 75);
@@ -234,7 +234,7 @@ TEST(PaperFiguresTest, ComparesWithinTheRound) {
 }
 
 TEST(PaperFiguresTest, YcsbAndCosts) {
-  const json document = sample_document();
+  const json document = paper_document();
   const json seven = figure(document, "Figure 7")["rows"][0];
   EXPECT_EQ(seven["label"], "YCSB-C 64 GB");
   EXPECT_DOUBLE_EQ(seven["cells"][1]["median"], 2);
@@ -245,7 +245,7 @@ TEST(PaperFiguresTest, YcsbAndCosts) {
 }
 
 TEST(PaperTablesTest, FitATerminalAndSayWhatMatters) {
-  const json document = sample_document();
+  const json document = paper_document();
   const auto text = paper_tables(document);
   ASSERT_TRUE(text.ok()) << text.status();
   std::istringstream lines(*text);
@@ -267,12 +267,12 @@ TEST(PaperTablesTest, CellsSayTheSpreadOnlyIfThereIsOne) {
 }
 
 TEST(PaperReportTest, IsOnePageWithTheData) {
-  const auto html = report_html({sample_document()});
+  const auto html = report_html({paper_document()});
   ASSERT_TRUE(html.ok()) << html.status();
   EXPECT_THAT(*html, HasSubstr("Emulated medium"));
   EXPECT_THAT(*html, HasSubstr("nvcache.paper/1"));
   EXPECT_THAT(*html, Not(HasSubstr("signal 6 <b>")));
-  json broken = sample_document();
+  json broken = paper_document();
   broken.erase("figures");
   EXPECT_FALSE(report_html({broken}).ok());
 }

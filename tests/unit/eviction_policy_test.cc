@@ -11,8 +11,6 @@
 namespace nvcache {
 namespace {
 
-using testing::FakeShard;
-
 std::vector<uint64_t> evict_all(FakeShard& shard) {
   std::vector<uint64_t> order;
   while (const auto key = shard.evict()) order.push_back(*key);

@@ -11,7 +11,6 @@ namespace nvcache {
 namespace {
 
 using test::put;
-using testing::FakeShard;
 
 TEST(FrequencyTable, CountsWhatItIsTold) {
   FrequencyTable table(1000);

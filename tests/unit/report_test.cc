@@ -49,7 +49,7 @@ RunResult result_of(uint64_t ops, bool tier) {
   return result;
 }
 
-json sample_document(int rounds = 3) {
+json report_document(int rounds = 3) {
   const YcsbWorkload workload = ycsb_workload("c").value();
   const Configuration none{"none", ""};
   const Configuration paper{"paper", "nvcache://?size=1GiB&medium=modelled:optane"};
@@ -99,7 +99,7 @@ json sample_calibration() {
 }
 
 TEST(RunToJson, TierFiguresAreDifferencesOverTheMeasuredPart) {
-  const json run = sample_document(1)["runs"][1];
+  const json run = report_document(1)["runs"][1];
   const json& metrics = run["metrics"];
   EXPECT_EQ(metrics["ops_per_second"], 2000);
   EXPECT_EQ(metrics["block_reads_per_op"], 0.25);
@@ -118,14 +118,14 @@ TEST(RunToJson, TierFiguresAreDifferencesOverTheMeasuredPart) {
 }
 
 TEST(RunToJson, WithoutATierThereAreNoTierFigures) {
-  const json run = sample_document(1)["runs"][0];
+  const json run = report_document(1)["runs"][0];
   EXPECT_FALSE(run["metrics"].contains("tier_hit_ratio"));
   EXPECT_FALSE(run.contains("medium"));
   EXPECT_TRUE(run["refused"].empty());
 }
 
 TEST(Summarize, MedianSpreadAndRatiosWithinARound) {
-  const json summary = sample_document(3)["summary"];
+  const json summary = report_document(3)["summary"];
   ASSERT_EQ(summary.size(), 2u);
   EXPECT_EQ(summary[0]["configuration"], "none");
   const json& ops = summary[1]["metrics"]["ops_per_second"];
@@ -139,13 +139,13 @@ TEST(Summarize, MedianSpreadAndRatiosWithinARound) {
 }
 
 TEST(Summarize, AnEvenNumberOfRoundsTakesTheMiddle) {
-  const json summary = sample_document(2)["summary"];
+  const json summary = report_document(2)["summary"];
   EXPECT_EQ(summary[0]["metrics"]["ops_per_second"]["median"], 1500);
   EXPECT_TRUE(summarize(json::array()).empty());
 }
 
 TEST(Tables, HoldTheFiguresWithin100Columns) {
-  const auto text = ycsb_tables(sample_document());
+  const auto text = ycsb_tables(report_document());
   ASSERT_TRUE(text.ok()) << text.status();
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
@@ -157,7 +157,7 @@ TEST(Tables, HoldTheFiguresWithin100Columns) {
 }
 
 TEST(Tables, ADocumentWithOtherThingsInItIsAnErrorNotACrash) {
-  json document = sample_document();
+  json document = report_document();
   document["summary"][0]["metrics"] = "none";
   const auto text = ycsb_tables(document);
   ASSERT_FALSE(text.ok());
@@ -165,7 +165,7 @@ TEST(Tables, ADocumentWithOtherThingsInItIsAnErrorNotACrash) {
 }
 
 TEST(Html, IsSelfContainedAndKeepsChartJsLicence) {
-  const auto html = report_html({sample_document(), sample_calibration()});
+  const auto html = report_html({report_document(), sample_calibration()});
   ASSERT_TRUE(html.ok()) << html.status();
   EXPECT_TRUE(html->starts_with("<!DOCTYPE html>"));
   EXPECT_NE(html->find("Chart.js v"), std::string::npos);
@@ -179,7 +179,7 @@ TEST(Html, IsSelfContainedAndKeepsChartJsLicence) {
 }
 
 TEST(Html, TheDataInItIsTheDocumentAndCannotEndItsElement) {
-  const json document = sample_document();
+  const json document = report_document();
   const auto html = report_html({document});
   ASSERT_TRUE(html.ok());
   EXPECT_EQ(html->find("'a=</script>"), std::string::npos);
@@ -190,9 +190,9 @@ TEST(Html, TheDataInItIsTheDocumentAndCannotEndItsElement) {
 }
 
 TEST(Html, EmulatedMediaAreStatedAndOthersAreNot) {
-  EXPECT_NE(report_html({sample_document()})->find("Emulated medium:"), std::string::npos);
+  EXPECT_NE(report_html({report_document()})->find("Emulated medium:"), std::string::npos);
   EXPECT_NE(report_html({sample_calibration()})->find("Emulated medium:"), std::string::npos);
-  json real = sample_document();
+  json real = report_document();
   real["configurations"][1]["emulated"] = false;
   EXPECT_EQ(report_html({real})->find("Emulated medium:"), std::string::npos);
 }
@@ -202,19 +202,20 @@ TEST(Html, WhatIsNoResultIsNamed) {
     return std::string(check_report_document(document).message());
   };
   EXPECT_NE(message(json(3)).find("not a JSON object"), std::string::npos);
-  EXPECT_NE(message({{"kind", "poem"}}).find("kind 'poem'; allowed are ycsb, calibration and paper"),
-            std::string::npos);
-  json newer = sample_document();
+  EXPECT_NE(
+      message({{"kind", "poem"}}).find("kind 'poem'; allowed are ycsb, calibration and paper"),
+      std::string::npos);
+  json newer = report_document();
   newer["schema"] = 2;
   EXPECT_NE(message(newer).find("schema 2; allowed is 1"), std::string::npos);
-  json partial = sample_document();
+  json partial = report_document();
   partial.erase("summary");
   EXPECT_NE(message(partial).find("'summary' is missing"), std::string::npos);
-  json odd = sample_document();
+  json odd = report_document();
   odd["runs"] = {1, 2};
   EXPECT_NE(message(odd).find("'runs' holds something else"), std::string::npos);
-  EXPECT_TRUE(check_report_document(sample_document()).ok());
-  EXPECT_FALSE(report_html({sample_document(), odd}).ok());
+  EXPECT_TRUE(check_report_document(report_document()).ok());
+  EXPECT_FALSE(report_html({report_document(), odd}).ok());
 }
 
 }  // namespace

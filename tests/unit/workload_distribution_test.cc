@@ -14,7 +14,7 @@
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kSeed = 20260101;
+constexpr uint64_t kDrawSeed = 20260101;
 constexpr int kDraws = 400'000;
 
 std::vector<uint64_t> counts_by_popularity(KeyChooser& chooser, uint64_t seed, int draws) {
@@ -41,10 +41,10 @@ TEST(YcsbHash, IsFnv1aOverEightBytesWithoutSign) {
 }
 
 TEST(Zipfian, HeadSharesFollowTheory) {
-  SCOPED_TRACE(kSeed);
+  SCOPED_TRACE(kDrawSeed);
   constexpr uint64_t kItems = 10'000;
   const Zipfian zipfian(kItems);
-  Prng prng(kSeed);
+  Prng prng(kDrawSeed);
   std::vector<uint64_t> counts(kItems);
   for (int i = 0; i < kDraws; ++i) {
     const uint64_t item = zipfian.next(prng);
@@ -72,22 +72,22 @@ TEST(Zipfian, GrowingGivesTheSameAsStartingLarge) {
   const Zipfian large(5000);
   EXPECT_EQ(grown.items(), 5000u);
   EXPECT_NEAR(grown.zeta_of_items(), large.zeta_of_items(), 1e-9);
-  Prng a(kSeed), b(kSeed);
+  Prng a(kDrawSeed), b(kDrawSeed);
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(grown.next(a), large.next(b));
 }
 
 TEST(ScrambledZipfian, HottestRecordHasYcsbsShareAndHotRecordsAreSpread) {
-  SCOPED_TRACE(kSeed);
+  SCOPED_TRACE(kDrawSeed);
   KeySequence sequence(100'000);
   auto chooser = make_key_chooser(Distribution::kZipfian, sequence, 0);
-  const auto counts = counts_by_popularity(*chooser, kSeed, kDraws);
+  const auto counts = counts_by_popularity(*chooser, kDrawSeed, kDraws);
   // zeta is that of YCSB's 10^10 items, whatever the number of records is.
   const double hottest = 1.0 / 26.46902820178302;
   EXPECT_NEAR(share(counts[0]), hottest, tolerance(hottest) + 1e-4);
   const double second = hottest * std::pow(0.5, kYcsbTheta);
   EXPECT_NEAR(share(counts[1]), second, tolerance(second) + 1e-4);
   // The hottest record is where FNV puts rank 0, not record 0.
-  Prng prng(kSeed);
+  Prng prng(kDrawSeed);
   int hits = 0;
   for (int i = 0; i < kDraws; ++i) hits += chooser->next(prng) == ycsb_hash(0) % 100'000;
   EXPECT_NEAR(share(hits), hottest, tolerance(hottest) + 1e-4);
@@ -96,7 +96,7 @@ TEST(ScrambledZipfian, HottestRecordHasYcsbsShareAndHotRecordsAreSpread) {
 TEST(ScrambledZipfian, NeverReturnsARecordThatDoesNotExistYet) {
   KeySequence sequence(1000);
   auto chooser = make_key_chooser(Distribution::kZipfian, sequence, 1000);
-  Prng prng(kSeed);
+  Prng prng(kDrawSeed);
   uint64_t largest = 0;
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t number = chooser->next(prng);
@@ -109,13 +109,13 @@ TEST(ScrambledZipfian, NeverReturnsARecordThatDoesNotExistYet) {
 }
 
 TEST(Latest, NewestIsHottestAndMovesWithInserts) {
-  SCOPED_TRACE(kSeed);
+  SCOPED_TRACE(kDrawSeed);
   constexpr uint64_t kRecords = 10'000;
   KeySequence sequence(kRecords);
   auto chooser = make_key_chooser(Distribution::kLatest, sequence, 0);
   const double expected = 1.0 / zeta(0, kRecords, kYcsbTheta);
   for (int round = 0; round < 2; ++round) {
-    Prng prng(kSeed);
+    Prng prng(kDrawSeed);
     int newest = 0;
     const uint64_t count = sequence.count();
     for (int i = 0; i < kDraws; ++i) {
@@ -131,7 +131,7 @@ TEST(Latest, NewestIsHottestAndMovesWithInserts) {
 TEST(Uniform, EveryTenthGetsATenth) {
   KeySequence sequence(1000);
   auto chooser = make_key_chooser(Distribution::kUniform, sequence, 0);
-  Prng prng(kSeed);
+  Prng prng(kDrawSeed);
   std::vector<int> tenths(10);
   for (int i = 0; i < kDraws; ++i) ++tenths[chooser->next(prng) / 100];
   for (int count : tenths) EXPECT_NEAR(share(count), 0.1, tolerance(0.1));

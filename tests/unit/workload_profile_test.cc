@@ -69,9 +69,9 @@ TEST(PowerLawTest, ATenthOfThePairsGetsHalfOfTheAccesses) {
     EXPECT_NEAR(law.share_of(items / 10), 0.5, 1e-9);
     Prng prng(test_seed());
     uint64_t hot = 0;
-    constexpr int kDraws = 400'000;
-    for (int i = 0; i < kDraws; ++i) hot += law.next(prng) < items / 10 ? 1 : 0;
-    EXPECT_NEAR(static_cast<double>(hot) / kDraws, 0.5, 0.01) << items;
+    constexpr int kHotDraws = 400'000;
+    for (int i = 0; i < kHotDraws; ++i) hot += law.next(prng) < items / 10 ? 1 : 0;
+    EXPECT_NEAR(static_cast<double>(hot) / kHotDraws, 0.5, 0.01) << items;
   }
 }
 

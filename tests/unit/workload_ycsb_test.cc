@@ -11,7 +11,7 @@
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kSeed = 42;
+constexpr uint64_t kStreamSeed = 42;
 
 OperationStream stream_of(const YcsbWorkload& workload, KeySequence& sequence, uint64_t seed) {
   return OperationStream(workload, sequence,
@@ -26,11 +26,11 @@ struct Mix {
 class YcsbMix : public testing::TestWithParam<Mix> {};
 
 TEST_P(YcsbMix, SharesAreThoseOfTheDefinition) {
-  SCOPED_TRACE(kSeed);
+  SCOPED_TRACE(kStreamSeed);
   const auto workload = ycsb_workload(std::string(1, GetParam().workload));
   ASSERT_TRUE(workload.ok());
   KeySequence sequence(10'000);
-  auto stream = stream_of(*workload, sequence, kSeed);
+  auto stream = stream_of(*workload, sequence, kStreamSeed);
   constexpr int kOps = 50'000;
   std::array<int, kOpTypeCount> counts{};
   for (int i = 0; i < kOps; ++i) {
@@ -72,9 +72,9 @@ TEST(YcsbWorkload, DistributionsAndMistakes) {
 TEST(OperationStream, SameSeedSameOperationsOtherSeedOthers) {
   const auto workload = ycsb_workload("a").value();
   KeySequence sequence(10'000);
-  auto one = stream_of(workload, sequence, thread_seed(kSeed, 0));
-  auto same = stream_of(workload, sequence, thread_seed(kSeed, 0));
-  auto other = stream_of(workload, sequence, thread_seed(kSeed, 1));
+  auto one = stream_of(workload, sequence, thread_seed(kStreamSeed, 0));
+  auto same = stream_of(workload, sequence, thread_seed(kStreamSeed, 0));
+  auto other = stream_of(workload, sequence, thread_seed(kStreamSeed, 1));
   int differing = 0;
   for (int i = 0; i < 1000; ++i) {
     const Operation a = one.next(), b = same.next(), c = other.next();
@@ -89,7 +89,7 @@ TEST(OperationStream, SameSeedSameOperationsOtherSeedOthers) {
 TEST(OperationStream, InsertsTakeNewNumbersInOrder) {
   const auto workload = ycsb_workload("d").value();
   KeySequence sequence(1000);
-  auto stream = stream_of(workload, sequence, kSeed);
+  auto stream = stream_of(workload, sequence, kStreamSeed);
   uint64_t expected = 1000;
   for (int i = 0; i < 5000; ++i) {
     const Operation op = stream.next();

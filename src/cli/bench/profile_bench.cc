@@ -25,9 +25,9 @@ absl::Status check_caches(const ProfileOptions& options) {
   return absl::OkStatus();
 }
 
-class Bench {
+class ProfileBench {
  public:
-  Bench(const ProfileOptions& options, const Clock& clock)
+  ProfileBench(const ProfileOptions& options, const Clock& clock)
       : options_(options), clock_(clock), progress_(clock) {}
 
   absl::StatusOr<json> run() {
@@ -141,7 +141,7 @@ class Bench {
 }  // namespace
 
 absl::StatusOr<json> run_profile_bench(const ProfileOptions& options, const Clock& clock) {
-  return Bench(options, clock).run();
+  return ProfileBench(options, clock).run();
 }
 
 json profile_json(const WorkloadProfile& profile) {

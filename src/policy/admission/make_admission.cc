@@ -9,9 +9,9 @@
 namespace nvcache {
 namespace {
 
-using Factory = AdmissionOr (*)(const SpecMember&, const AdmissionContext&);
+using AdmissionFactory = AdmissionOr (*)(const SpecMember&, const AdmissionContext&);
 
-constexpr std::array<std::pair<std::string_view, Factory>, 6> kMembers = {{
+constexpr std::array<std::pair<std::string_view, AdmissionFactory>, 6> kMembers = {{
     {"always", make_always},
     {"no_write_allocate", make_no_write_allocate},
     {"probability", make_probability},
@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, Factory>, 6> kMembers = {{
     {"small_bypass", make_small_bypass},
 }};
 
-constexpr std::string_view kAllowed =
+constexpr std::string_view kAllowedAdmission =
     "always, no_write_allocate, probability(P), second_touch, "
     "obp(TARGET,lifetime|window|window:LOOKUPS,bytes), small_bypass(DRAM_SIZE,DIRECTORY), "
     "joined by '+'";
@@ -30,7 +30,8 @@ constexpr std::string_view kAllowed =
 AdmissionOr make_admission(std::string_view spec, const AdmissionContext& context) {
   const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kAdmission, spec);
   if (!members.ok()) {
-    return invalid_argument("{}; members allowed: {}", message_of(members.status()), kAllowed);
+    return invalid_argument("{}; members allowed: {}", message_of(members.status()),
+                            kAllowedAdmission);
   }
   std::array<bool, kMembers.size()> given{};
   std::vector<std::unique_ptr<AdmissionPolicy>> policies;
@@ -38,7 +39,8 @@ AdmissionOr make_admission(std::string_view spec, const AdmissionContext& contex
     const auto known = std::find_if(kMembers.begin(), kMembers.end(),
                                     [&](const auto& entry) { return entry.first == member.name; });
     if (known == kMembers.end()) {
-      return bad_member(kAdmission, member, fmt::format("not known; allowed: {}", kAllowed));
+      return bad_member(kAdmission, member,
+                        fmt::format("not known; allowed: {}", kAllowedAdmission));
     }
     if (std::exchange(given[static_cast<size_t>(known - kMembers.begin())], true)) {
       return bad_member(kAdmission, member,

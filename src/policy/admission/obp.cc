@@ -167,7 +167,7 @@ class Obp final : public AdmissionPolicy {
   std::atomic<uint64_t> offered_blocks_{0};
 };
 
-constexpr std::string_view kAllowed =
+constexpr std::string_view kAllowedObp =
     "obp(TARGET, lifetime | window | window:LOOKUPS, bytes), each at most once";
 
 // Reads "lifetime", "window", "window:LOOKUPS" or "bytes"; false if it is none of them.
@@ -189,7 +189,7 @@ bool read_option(std::string_view text, Settings& settings, bool& span_given) {
 }  // namespace
 
 AdmissionOr make_obp(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 3, kAllowed);
+  const absl::Status arguments = check_argument_count(kAdmission, member, 3, kAllowedObp);
   if (!arguments.ok()) return arguments;
   Settings settings;
   bool span_given = false;
@@ -201,7 +201,7 @@ AdmissionOr make_obp(const SpecMember& member, const AdmissionContext&) {
       if (read_option(text, settings, span_given)) continue;
       return bad_member(kAdmission, member,
                         fmt::format("option '{}' given; allowed: {}, LOOKUPS from 1 to {}",
-                                    shown(text), kAllowed, kMaxWindowLookups));
+                                    shown(text), kAllowedObp, kMaxWindowLookups));
     }
     const absl::StatusOr<double> target = parse_number("TARGET", shown(text), 0, kMaxTarget);
     if (!target.ok()) return bad_member(kAdmission, member, message_of(target.status()));

@@ -26,14 +26,14 @@
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kMinBlockBytes = 512;
+constexpr uint64_t kGhostBlockBytes = 512;
 constexpr uint64_t kSlack = 4;
 constexpr double kNearlyFull = 0.875;  // slabs, rounding and pins keep caches from being quite full
 
 class SecondTouch final : public AdmissionPolicy {
  public:
   explicit SecondTouch(uint64_t cache_size_bytes)
-      : cache_size_bytes_(cache_size_bytes), ghost_(cache_size_bytes / kMinBlockBytes) {}
+      : cache_size_bytes_(cache_size_bytes), ghost_(cache_size_bytes / kGhostBlockBytes) {}
 
   Verdict admit(const Candidate& candidate, const Traffic& traffic) override {
     ghost_.follow(wanted_entries(candidate, traffic));
@@ -48,7 +48,7 @@ class SecondTouch final : public AdmissionPolicy {
   uint64_t wanted_entries(const Candidate& candidate, const Traffic& traffic) const {
     const uint64_t block_bytes = std::max<uint64_t>(
         traffic.inserted > 0 ? traffic.written_bytes / traffic.inserted : candidate.size_bytes,
-        kMinBlockBytes);
+        kGhostBlockBytes);
     const uint64_t room_blocks = cache_size_bytes_ / block_bytes;
     if (static_cast<double>(traffic.resident_blocks) >=
         kNearlyFull * static_cast<double>(room_blocks)) {

@@ -7,9 +7,9 @@
 namespace nvcache {
 namespace {
 
-using Factory = EvictionOr (*)(const SpecMember&, uint32_t);
+using EvictionFactory = EvictionOr (*)(const SpecMember&, uint32_t);
 
-constexpr std::array<std::pair<std::string_view, Factory>, 6> kPolicies = {{
+constexpr std::array<std::pair<std::string_view, EvictionFactory>, 6> kEvictionPolicies = {{
     {"none", make_none},
     {"lru", make_lru},
     {"clock", make_clock},
@@ -18,13 +18,13 @@ constexpr std::array<std::pair<std::string_view, Factory>, 6> kPolicies = {{
     {"tinylfu", make_tinylfu},
 }};
 
-constexpr std::string_view kAllowed =
+constexpr std::string_view kAllowedEviction =
     "one of none, lru, clock, lfru, lfru(WINDOW_SECONDS), s3fifo, tinylfu, tinylfu(PERIOD)";
 
 }  // namespace
 
 EvictionOr make_eviction(std::string_view spec, uint32_t max_slots) {
-  return make_only_member(kEviction, spec, kPolicies, kAllowed, max_slots);
+  return make_only_member(kEviction, spec, kEvictionPolicies, kAllowedEviction, max_slots);
 }
 
 }  // namespace nvcache

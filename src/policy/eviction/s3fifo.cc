@@ -32,7 +32,7 @@ constexpr uint64_t kSmallShare = 20;     // small: 1/20 of the blocks
 constexpr uint64_t kOverflowShare = 16;  // the most it holds while nothing is evicted
 constexpr uint64_t kGhostShare = 2;      // ghost: 1/2 of the blocks
 constexpr uint32_t kPromoteHits = 1;     // the DRAM cache above took the first uses
-constexpr uint32_t kMaxCount = 3;
+constexpr uint32_t kMaxHits = 3;
 
 // State byte of a slot: count in bits 0-1, place in 2-3, tag in 4-7. The tag
 // changes with each use of the slot: it tells stale entries of the small queue.
@@ -63,7 +63,7 @@ class S3Fifo final : public EvictionPolicy {
 
   void on_hit(uint32_t slot) override {
     uint8_t before = state(slot);
-    if ((before & kCountMask) == kMaxCount) return;
+    if ((before & kCountMask) == kMaxHits) return;
     // Never overwrites a change of place; a hit lost to a race counts for nothing.
     states_[slot].compare_exchange_strong(before, static_cast<uint8_t>(before + 1), kRelaxed);
   }
@@ -137,7 +137,7 @@ class S3Fifo final : public EvictionPolicy {
 
   std::optional<uint32_t> take_main(const Residents& residents) {
     const uint32_t limit = residents.slot_limit();
-    for (uint32_t round = 0; round <= kMaxCount + 1; ++round) {
+    for (uint32_t round = 0; round <= kMaxHits + 1; ++round) {
       bool any_evictable = false;
       for (uint32_t steps = 0; steps < limit; ++steps) {
         if (hand_ >= limit) hand_ = 0;

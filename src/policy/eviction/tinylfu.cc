@@ -34,7 +34,7 @@ constexpr double kDefaultPeriod = 8;  // offers a block between halvings
 constexpr double kMinPeriod = 1;
 constexpr double kMaxPeriod = 1000;
 constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
-constexpr uint32_t kMaxCount = 255;
+constexpr uint32_t kMaxUses = 255;
 
 class TinyLfu final : public EvictionPolicy {
  public:
@@ -50,7 +50,7 @@ class TinyLfu final : public EvictionPolicy {
 
   void on_hit(uint32_t slot) override {
     const uint8_t count = counts_[slot].load(kRelaxed);
-    if (count < kMaxCount) counts_[slot].store(static_cast<uint8_t>(count + 1), kRelaxed);
+    if (count < kMaxUses) counts_[slot].store(static_cast<uint8_t>(count + 1), kRelaxed);
   }
 
   void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {

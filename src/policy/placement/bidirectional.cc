@@ -5,7 +5,7 @@
 namespace nvcache {
 namespace {
 
-constexpr uint32_t kDefaultThreshold = 4;
+constexpr uint32_t kBidirectionalThreshold = 4;
 
 class Bidirectional final : public PlacementPolicy {
  public:
@@ -23,7 +23,8 @@ class Bidirectional final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_bidirectional(const SpecMember& member) {
-  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kDefaultThreshold);
+  const absl::StatusOr<PromotionArguments> arguments =
+      parse_promotion(member, kBidirectionalThreshold);
   if (!arguments.ok()) return arguments.status();
   return std::make_unique<Bidirectional>(*arguments);
 }

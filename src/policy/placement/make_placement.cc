@@ -11,15 +11,15 @@
 namespace nvcache {
 namespace {
 
-using Factory = PlacementOr (*)(const SpecMember&);
+using PlacementFactory = PlacementOr (*)(const SpecMember&);
 
-constexpr std::array<std::pair<std::string_view, Factory>, 3> kPolicies = {{
+constexpr std::array<std::pair<std::string_view, PlacementFactory>, 3> kPlacementPolicies = {{
     {"dram_first", make_dram_first},
     {"scm_first", make_scm_first},
     {"bidirectional", make_bidirectional},
 }};
 
-constexpr std::string_view kAllowed =
+constexpr std::string_view kAllowedPlacement =
     "one of dram_first, scm_first(THRESHOLD), bidirectional(THRESHOLD), "
     "the last two also as (THRESHOLD,adaptive)";
 
@@ -62,7 +62,7 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share) {
 }
 
 absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
-  return make_only_member(kPlacement, spec, kPolicies, kAllowed);
+  return make_only_member(kPlacement, spec, kPlacementPolicies, kAllowedPlacement);
 }
 
 }  // namespace nvcache

@@ -5,7 +5,7 @@
 namespace nvcache {
 namespace {
 
-constexpr uint32_t kDefaultThreshold = 6;
+constexpr uint32_t kScmFirstThreshold = 6;
 
 class ScmFirst final : public PlacementPolicy {
  public:
@@ -23,7 +23,7 @@ class ScmFirst final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_scm_first(const SpecMember& member) {
-  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kDefaultThreshold);
+  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kScmFirstThreshold);
   if (!arguments.ok()) return arguments.status();
   return std::make_unique<ScmFirst>(*arguments);
 }

@@ -30,10 +30,10 @@ std::string database_name(const Experiment& experiment) {
   return fmt::format("{}.{}", experiment.workload->name, variant_name(experiment.variant));
 }
 
-class Runner {
+class WtperfRunner {
  public:
-  Runner(const Options& options, const Tools& tools, WorkFolder& folder, const Clock& clock,
-         Progress& progress, size_t total)
+  WtperfRunner(const Options& options, const Tools& tools, WorkFolder& folder, const Clock& clock,
+               Progress& progress, size_t total)
       : options_(options),
         tools_(tools),
         folder_(folder),
@@ -248,7 +248,7 @@ absl::StatusOr<WtperfRuns> run_experiments(const Options& options,
   for (const Experiment& experiment : experiments) {
     total += experiment.choices.size() * options.rounds;
   }
-  Runner runner(options, tools, folder, clock, progress, total);
+  WtperfRunner runner(options, tools, folder, clock, progress, total);
   for (const Experiment& experiment : experiments) {
     if (absl::Status status = runner.run(experiment); !status.ok()) return status;
   }

@@ -33,9 +33,9 @@ BenchOptions bench_options(const Options& options, const YcsbRow& row, const std
   return bench;
 }
 
-class Runner {
+class YcsbRunner {
  public:
-  Runner(const Options& options, WorkFolder& folder, const Clock& clock)
+  YcsbRunner(const Options& options, WorkFolder& folder, const Clock& clock)
       : options_(options), folder_(folder), clock_(clock) {}
 
   absl::Status run(const YcsbRow& row) {
@@ -119,7 +119,7 @@ class Runner {
 uint64_t ycsb_records(double dataset_gb) { return scaled_bytes(dataset_gb) / kRowBytes; }
 
 absl::StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder, const Clock& clock) {
-  Runner runner(options, folder, clock);
+  YcsbRunner runner(options, folder, clock);
   for (const YcsbRow& row : table3()) {
     if (options.ycsb.find(row.letter) == std::string::npos) continue;
     if (absl::Status status = runner.run(row); !status.ok()) return status;
