@@ -48,20 +48,20 @@ void destroy(const Slice& key, void* value) {
   ++destroyed;
   delete object;
 }
-size_t counted_size(void*) { return kObjectBytes; }
-Status save_counted(void* value, size_t offset, size_t length, void* out) {
+size_t size_of(void*) { return kObjectBytes; }
+Status save(void* value, size_t offset, size_t length, void* out) {
   EXPECT_EQ(offset, 0u);
   EXPECT_EQ(length, kObjectBytes);
   std::memset(out, 0x5a, length);
   std::memcpy(out, value, sizeof(Counted));
   return Status::OK();
 }
-Status refuse_to_save(void*, size_t, size_t, void*) { return Status::IOError(); }
+Status fail_to_save(void*, size_t, size_t, void*) { return Status::IOError(); }
 
-const Cache::CacheItemHelper kHelper(counted_size, save_counted, destroy);
-const Cache::CacheItemHelper kUnsaved(counted_size, refuse_to_save, destroy);
+const Cache::CacheItemHelper kHelper(size_of, save, destroy);
+const Cache::CacheItemHelper kUnsaved(size_of, fail_to_save, destroy);
 
-Status create_counted(const void* bytes, size_t size, void** value, size_t* charge) {
+Status create(const void* bytes, size_t size, void** value, size_t* charge) {
   EXPECT_EQ(size, kObjectBytes);
   Counted saved(0, 0);
   --alive;
@@ -72,7 +72,7 @@ Status create_counted(const void* bytes, size_t size, void** value, size_t* char
 }
 
 Cache::Handle* look_up(Cache& cache, uint64_t id) {
-  return cache.Lookup(key16(id), &kHelper, create_counted, Cache::Priority::LOW, true, nullptr);
+  return cache.Lookup(key16(id), &kHelper, create, Cache::Priority::LOW, true, nullptr);
 }
 
 uint64_t version_of(Cache& cache, uint64_t id) {
@@ -96,12 +96,12 @@ TEST(TieredAdapter, ServesFromBothTiersAndTicks) {
     }
     // Lookups that cannot make an object search the first tier alone.
     EXPECT_EQ(cache.Lookup(key16(1)), nullptr);
-    EXPECT_EQ(cache.Lookup(key16(1), nullptr, create_counted, Cache::Priority::LOW, true), nullptr);
+    EXPECT_EQ(cache.Lookup(key16(1), nullptr, create, Cache::Priority::LOW, true), nullptr);
     EXPECT_EQ(cache.Lookup(key16(1), &kHelper, nullptr, Cache::Priority::LOW, true), nullptr);
     const auto statistics = ::rocksdb::CreateDBStatistics();
     const auto found = [&](uint64_t id) {
-      Cache::Handle* const handle = cache.Lookup(key16(id), &kHelper, create_counted,
-                                                 Cache::Priority::LOW, true, statistics.get());
+      Cache::Handle* const handle =
+          cache.Lookup(key16(id), &kHelper, create, Cache::Priority::LOW, true, statistics.get());
       if (handle == nullptr) return false;
       EXPECT_TRUE(cache.IsReady(handle));
       EXPECT_EQ(static_cast<Counted*>(cache.Value(handle))->version, id);

@@ -13,14 +13,14 @@ namespace nvcache::rocksdb::testing {
 namespace {
 
 constexpr int kOwners = 3;
-constexpr int kRecords = 6000;
+constexpr int kKeys = 6000;
 constexpr int kSteps = 12000;
 
 // The versions of one thread's keys, 0 for none, and the database that must agree.
 class Owner {
  public:
   Owner(::rocksdb::DB* db, int number)
-      : db_(db), number_(number), versions_(kRecords), random_(test_seed() + number) {}
+      : db_(db), number_(number), versions_(kKeys), random_(test_seed() + number) {}
 
   void run() {
     for (int step = 0; step < kSteps && !::testing::Test::HasFatalFailure(); ++step) {
@@ -43,12 +43,12 @@ class Owner {
           read(any());
       }
     }
-    for (int record = number_; record < kRecords; record += kOwners) read(record);
+    for (int record = number_; record < kKeys; record += kOwners) read(record);
   }
 
  private:
   int any() {
-    const int range = random_() % 2 == 0 ? kRecords : kRecords / 10;
+    const int range = random_() % 2 == 0 ? kKeys : kKeys / 10;
     return static_cast<int>(random_() % (range / kOwners)) * kOwners + number_;
   }
 
@@ -96,7 +96,7 @@ class Owner {
     std::unique_ptr<::rocksdb::Iterator> it(db_->NewIterator(::rocksdb::ReadOptions()));
     int expected = any();
     it->Seek(key_of(expected));
-    for (int i = 0; i < 60 && expected < kRecords; expected += kOwners) {
+    for (int i = 0; i < 60 && expected < kKeys; expected += kOwners) {
       if (versions_[expected] == 0) continue;
       it->Seek(key_of(expected));
       ASSERT_TRUE(it->Valid() && it->key() == key_of(expected)) << "record " << expected;
