@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace nvcache {
 namespace {
@@ -96,6 +97,18 @@ absl::Status check_argument_count(std::string_view what, const SpecMember& membe
   return bad_member(
       what, member,
       fmt::format("{} argument(s) given; allowed: {}", member.arguments.size(), allowed));
+}
+
+absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
+                                   const OnlyNumber& number) {
+  const absl::Status arguments = check_argument_count(
+      what, member, 1, fmt::format("{0} or {0}({1})", member.name, number.name));
+  if (!arguments.ok()) return arguments;
+  if (member.arguments.empty()) return number.fallback;
+  const absl::StatusOr<double> given =
+      parse_number(number.name, shown(member.arguments[0]), number.least, number.most);
+  if (!given.ok()) return bad_member(what, member, message_of(given.status()));
+  return given;
 }
 
 std::string shown(std::string_view text) {

@@ -40,6 +40,18 @@ absl::Status bad_member(std::string_view what, const SpecMember& member, std::st
 [[nodiscard]] absl::Status check_argument_count(std::string_view what, const SpecMember& member,
                                                 size_t most, std::string_view allowed);
 
+// A number that may be a member's only argument.
+struct OnlyNumber {
+  std::string_view name;  // "PERIOD"
+  double fallback = 0;    // where it is not given
+  double least = 0;
+  double most = 0;
+};
+
+// The member's number. INVALID_ARGUMENT says what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
+                                                 const OnlyNumber& number);
+
 // The number, in `names`, of the only member of a specification, and the member. INVALID_ARGUMENT
 // says what is `allowed` where there is another, or more than one.
 [[nodiscard]] absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(

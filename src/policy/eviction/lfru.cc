@@ -25,8 +25,6 @@
 #include <cmath>
 
 #include "base/reserved_array.h"
-#include "base/text.h"
-#include "base/units.h"
 #include "policy/eviction/members.h"
 
 namespace nvcache {
@@ -178,17 +176,13 @@ class Lfru final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments =
-      check_argument_count(kEviction, member, 1, "lfru or lfru(WINDOW_SECONDS)");
-  if (!arguments.ok()) return arguments;
-  double window_seconds = kDefaultWindowSeconds;
-  if (!member.arguments.empty()) {
-    const absl::StatusOr<double> given = parse_number("WINDOW_SECONDS", shown(member.arguments[0]),
-                                                      kMinWindowSeconds, kMaxWindowSeconds);
-    if (!given.ok()) return bad_member(kEviction, member, message_of(given.status()));
-    window_seconds = *given;
-  }
-  return std::make_unique<Lfru>(max_slots, window_seconds);
+  const absl::StatusOr<double> window_seconds = only_number(kEviction, member,
+                                                            {.name = "WINDOW_SECONDS",
+                                                             .fallback = kDefaultWindowSeconds,
+                                                             .least = kMinWindowSeconds,
+                                                             .most = kMaxWindowSeconds});
+  if (!window_seconds.ok()) return window_seconds.status();
+  return std::make_unique<Lfru>(max_slots, *window_seconds);
 }
 
 }  // namespace nvcache

@@ -21,8 +21,6 @@
 #include <utility>
 
 #include "base/reserved_array.h"
-#include "base/text.h"
-#include "base/units.h"
 #include "policy/eviction/members.h"
 #include "policy/frequency_table.h"
 
@@ -137,17 +135,11 @@ class TinyLfu final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments =
-      check_argument_count(kEviction, member, 1, "tinylfu or tinylfu(PERIOD)");
-  if (!arguments.ok()) return arguments;
-  double period = kDefaultPeriod;
-  if (!member.arguments.empty()) {
-    const absl::StatusOr<double> given =
-        parse_number("PERIOD", shown(member.arguments[0]), kMinPeriod, kMaxPeriod);
-    if (!given.ok()) return bad_member(kEviction, member, message_of(given.status()));
-    period = *given;
-  }
-  return std::make_unique<TinyLfu>(max_slots, period);
+  const absl::StatusOr<double> period = only_number(
+      kEviction, member,
+      {.name = "PERIOD", .fallback = kDefaultPeriod, .least = kMinPeriod, .most = kMaxPeriod});
+  if (!period.ok()) return period.status();
+  return std::make_unique<TinyLfu>(max_slots, *period);
 }
 
 }  // namespace nvcache
