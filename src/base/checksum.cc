@@ -1,5 +1,5 @@
 #define XXH_INLINE_ALL
-#include "base/checksum_avx2.h"
+#include "base/checksum_wide.h"
 #include "base/hash.h"
 #include "xxhash.h"
 
@@ -13,7 +13,8 @@ uint64_t xxh3_baseline(const void* data, size_t size_bytes, uint64_t seed) {
 }
 
 Hash choose() {
-#if defined(NVCACHE_CHECKSUM_AVX2)
+#if defined(NVCACHE_CHECKSUM_WIDE)
+  if (__builtin_cpu_supports("avx512f")) return xxh3_avx512;
   if (__builtin_cpu_supports("avx2")) return xxh3_avx2;
 #endif
   return xxh3_baseline;

@@ -1,6 +1,5 @@
 #define XXH_INLINE_ALL
-#include "base/checksum_avx2.h"
-
+#include "base/checksum_wide.h"
 #include "xxhash.h"
 
 #if defined(__AVX2__)

@@ -155,13 +155,13 @@ Verdict BlockCacheImpl::usable(uint64_t size_bytes) {
 
 Verdict BlockCacheImpl::ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
                                       Origin origin) {
-  if (counts_offers_) shard_of(hash).count_offer(hash);
-  const Verdict verdict = admission_->admit({.key = key,
-                                             .key_hash = hash,
-                                             .size_bytes = static_cast<uint32_t>(size_bytes),
-                                             .origin = origin},
-                                            traffic());
-  return verdict.admitted() ? verdict : refuse(verdict.reason);
+  const auto asked_bytes = static_cast<uint32_t>(size_bytes);
+  const bool worth_it =
+      !counts_offers_ || shard_of(hash).offer(hash, !space_.has_room(asked_bytes));
+  const Verdict verdict = admission_->admit(
+      {.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin}, traffic());
+  if (!verdict.admitted()) return refuse(verdict.reason);
+  return worth_it ? verdict : refuse(Reason::kLessUsed);
 }
 
 Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block,

@@ -109,9 +109,10 @@ void Shard::abandon(uint32_t slot) {
   if (entry(slot).unpin()) free_slot(slot);
 }
 
-void Shard::count_offer(uint64_t hash) {
+bool Shard::offer(uint64_t hash, bool full) {
   MutexLock lock(mutex_);
   policy_->on_offer(hash);
+  return !full || policy_->outranks_victim(hash, *this);
 }
 
 bool Shard::outranks_victim(uint64_t hash) {

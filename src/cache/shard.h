@@ -96,10 +96,11 @@ class Shard final : public Residents {
   // The write of a filling block failed: it goes.
   void abandon(uint32_t slot);
 
-  // Only of policies that count offers (see EvictionPolicy): an offer of a block that is not
-  // here, and whether it is worth more than the next victim.
+  // Only of policies that count offers (see EvictionPolicy).
   bool counts_offers() const { return policy_->counts_offers(); }
-  void count_offer(uint64_t hash);
+  // Counts the offer of a block that is not here; false if the cache is full and the block
+  // worth less than those that may leave.
+  bool offer(uint64_t hash, bool full);
   bool outranks_victim(uint64_t hash);
 
   // Evicts the policy's next victim; false if it names none.

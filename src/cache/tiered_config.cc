@@ -94,8 +94,8 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
       if (absl::Status status = set_threshold(setting, &tier); !status.ok()) return status;
       continue;
     }
-    // A medium's options follow it after commas: on=..., io=...
-    const bool continues = name == "on" || name == "io";
+    // A medium's options follow it after commas: load=..., on=..., io=...
+    const bool continues = name == "load" || name == "on" || name == "io";
     if (cache.back() != '?') cache += continues ? "," : "&";
     cache += pair;
     has_admission = has_admission || name == "admission";

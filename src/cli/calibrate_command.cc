@@ -27,7 +27,9 @@ constexpr const char* kFooter = R"(Media:
   dram                              this machine's memory
   file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
   numa:NODE                         memory of a NUMA node
-  modelled:PROFILE[,on=MEDIUM]      emulated: optane, dram, cxl, flash
+  modelled:PROFILE[,load=N][,on=MEDIUM]
+                                    emulated: optane, dram, cxl, flash; each
+                                    access stands for those of N clients
 
 Examples:
   nvcache calibrate modelled:optane

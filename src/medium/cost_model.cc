@@ -12,7 +12,7 @@ constexpr size_t kExpectedWriters = 64;  // room kept so that a write seldom all
 
 }  // namespace
 
-CostModel::CostModel(const Profile& profile) : profile_(profile) {
+CostModel::CostModel(const Profile& profile, double load) : profile_(profile), load_(load) {
   for (size_t i = 0; i < points_.size(); ++i) {
     points_[i] = profile.curve[i].writers;
     log_read_[i] = std::log(profile.curve[i].read_gb_s);
@@ -29,19 +29,21 @@ uint64_t CostModel::start_read(uint64_t now_ns, uint64_t size_bytes) {
   double alone_ns = static_cast<double>(profile_.read_latency_ns);
   if (profile_.stream_gb_s > 0) alone_ns += bytes / profile_.stream_gb_s;
   const auto start = static_cast<double>(now);
-  read_pipe_free_ns_ = std::max(start, read_pipe_free_ns_) + bytes / gb_s;
-  return static_cast<uint64_t>(
-      std::llround(std::max(read_pipe_free_ns_, start + alone_ns * slowdown)));
+  const double transfer_ns = bytes / gb_s;
+  const double through_ns = std::max(start, read_pipe_free_ns_) + transfer_ns;
+  read_pipe_free_ns_ = through_ns + (load_ - 1) * transfer_ns;
+  return static_cast<uint64_t>(std::llround(std::max(through_ns, start + alone_ns * slowdown)));
 }
 
 uint64_t CostModel::start_write(uint64_t now_ns, uint64_t size_bytes) {
   const uint64_t now = advance(now_ns);
-  const auto in_flight = static_cast<double>(write_ends_ns_.size() + 1);
+  const double in_flight = load_ * static_cast<double>(write_ends_ns_.size() + 1);
   const auto start = static_cast<double>(now);
-  write_pipe_free_ns_ =
-      std::max(start, write_pipe_free_ns_) + transfer_bytes(size_bytes) / write_gb_s(in_flight);
-  const auto done = static_cast<uint64_t>(std::llround(
-      std::max(write_pipe_free_ns_, start + static_cast<double>(profile_.write_latency_ns))));
+  const double transfer_ns = transfer_bytes(size_bytes) / write_gb_s(in_flight);
+  const double through_ns = std::max(start, write_pipe_free_ns_) + transfer_ns;
+  write_pipe_free_ns_ = through_ns + (load_ - 1) * transfer_ns;
+  const auto done = static_cast<uint64_t>(
+      std::llround(std::max(through_ns, start + static_cast<double>(profile_.write_latency_ns))));
   write_ends_ns_.push_back(done);
   std::push_heap(write_ends_ns_.begin(), write_ends_ns_.end(), std::greater<>());
   return done;
@@ -103,7 +105,8 @@ uint64_t CostModel::advance(uint64_t now_ns) {
 
 void CostModel::smooth_until(uint64_t when_ns) {
   if (when_ns <= last_ns_) return;
-  const auto in_flight = static_cast<double>(write_ends_ns_.size()) + (owed_bytes_ > 0 ? 1 : 0);
+  const double in_flight =
+      load_ * static_cast<double>(write_ends_ns_.size()) + (owed_bytes_ > 0 ? 1 : 0);
   if (owed_bytes_ > 0) pay_back(when_ns);
   if (in_flight > 0 || smoothed_writers_ >= kNoWriters) {
     const double elapsed = static_cast<double>(when_ns - last_ns_);

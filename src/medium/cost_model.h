@@ -19,6 +19,9 @@
 //            done = max(pipe_free, now + write_latency)
 //   Reads do not slow writes: none of our sources measured it.
 //
+// load L >= 1: each client stands for L like it, of whom it is the first to be served. An
+// access is done as above and keeps its pipe busy for L * n; a write in flight counts as L.
+//
 // Stores in place go through a processor's cache:
 //     store: owed += n; the core goes on at once, unless the cache is full of such
 //            bytes: then when owed is down to kProcessorCacheBytes. Between accesses
@@ -41,7 +44,7 @@ namespace nvcache {
 
 class CostModel {
  public:
-  explicit CostModel(const Profile& profile);
+  explicit CostModel(const Profile& profile, double load = 1);
 
   // Starts an access now; returns the time at which it is done. `now_ns` may be
   // a little before that of an earlier call (threads race for the lock): the
@@ -79,6 +82,7 @@ class CostModel {
   double span_bytes(uint64_t offset, uint64_t size_bytes) const;
 
   const Profile profile_;
+  const double load_;
   std::array<double, 3> points_{};
   Curve log_read_{};
   Curve log_write_{};

@@ -81,7 +81,8 @@ struct MediumOptions {
 //   dram
 //   file:PATH[,io=mmap|direct]
 //   numa:NODE                        memory of a NUMA node
-//   modelled:PROFILE[,on=MEDIUM]     PROFILE: optane, dram, cxl, flash
+//   modelled:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
+//                                    stands for those of N clients (medium/cost_model.h)
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
 // `clock` is charged by modelled media and must outlive the medium.

@@ -10,9 +10,10 @@
 namespace nvcache {
 namespace {
 
-Traits emulated_traits(const Profile& profile, const Traits& inner) {
+Traits emulated_traits(const Profile& profile, const Traits& inner, double load) {
   Traits traits = inner;
-  traits.name = fmt::format("modelled:{} (emulated)", profile.name);
+  const std::string loaded = load > 1 ? fmt::format(",load={:g}", load) : "";
+  traits.name = fmt::format("modelled:{}{} (emulated)", profile.name, loaded);
   traits.emulated = true;
   traits.byte_addressable = inner.byte_addressable && profile.byte_addressable;
   traits.charges_direct_reads = traits.byte_addressable;
@@ -24,12 +25,13 @@ Traits emulated_traits(const Profile& profile, const Traits& inner) {
 
 }  // namespace
 
-ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock)
+ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
+                               double load)
     : inner_(std::move(inner)),
       clock_(clock),
-      traits_(emulated_traits(profile, inner_->traits())),
+      traits_(emulated_traits(profile, inner_->traits(), load)),
       fence_ns_(profile.fence_ns),
-      model_(profile) {}
+      model_(profile, load) {}
 
 absl::Status ModelledMedium::read(uint64_t offset, MutableBytes into) {
   if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;

@@ -12,6 +12,7 @@
 // that nobody flushes; a store that is not announced costs nothing.
 // Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
 // part of the wait and shows only where the modelled time is shorter.
+// `load`: how many clients each caller stands for (medium/cost_model.h).
 //
 // Thread-safe on disjoint extents. No lock is held during a wait or an access.
 #pragma once
@@ -30,7 +31,8 @@ namespace nvcache {
 class ModelledMedium final : public Medium {
  public:
   // `clock` must outlive the medium.
-  ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock);
+  ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
+                 double load = 1);
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }

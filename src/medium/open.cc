@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "medium/dram.h"
 #include "medium/file.h"
 #include "medium/medium.h"
@@ -14,11 +15,15 @@
 namespace nvcache {
 namespace {
 
+constexpr double kMaxLoad = 1000;
+constexpr std::string_view kModelledOptions =
+    "load=N, then on=dram, on=file:PATH[,io=mmap|direct] or on=numa:NODE";
 constexpr std::string_view kInnerMedia = "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE";
 
 std::string allowed_media() {
   return fmt::format(
-      "dram, file:PATH[,io=mmap|direct], numa:NODE, modelled:PROFILE[,on=MEDIUM] with PROFILE {}",
+      "dram, file:PATH[,io=mmap|direct], numa:NODE, modelled:PROFILE[,load=N][,on=MEDIUM] with "
+      "PROFILE {}",
       profile_names());
 }
 
@@ -39,6 +44,7 @@ struct Parsed {
   std::string_view place;  // path or node
   FileIo io = FileIo::kMmap;
   const Profile* profile = nullptr;
+  double load = 1;
 };
 
 absl::StatusOr<Parsed> parse(std::string_view spec);
@@ -62,19 +68,31 @@ absl::StatusOr<Parsed> parse_modelled(std::string_view spec, std::string_view re
   if (profile == nullptr) {
     return bad_medium(fmt::format("profile '{}' is unknown", name), spec, profile_names());
   }
+  rest.remove_prefix(name.size());
+  double load = 1;
+  if (rest.starts_with(",load=")) {
+    const std::string_view text = split_once(option, ',').first.substr(5);
+    const absl::StatusOr<double> number = parse_number("load", text, 1, kMaxLoad);
+    if (!number.ok()) return invalid_argument("medium '{}': {}", spec, message_of(number.status()));
+    load = *number;
+    rest.remove_prefix(6 + text.size());
+  }
   // Everything behind on= belongs to the inner medium, its commas too.
   std::string_view inner_spec = "dram";
-  if (name.size() < rest.size()) {
-    inner_spec = option;
+  if (consume_prefix(rest, ",")) {
+    inner_spec = rest;
     if (!consume_prefix(inner_spec, "on=")) {
-      return bad_medium(fmt::format("option '{}' is unknown", option), spec, kInnerMedia);
+      return bad_medium(fmt::format("option '{}' is unknown", rest), spec, kModelledOptions);
     }
   }
   if (inner_spec.starts_with("modelled")) {
     return bad_medium("a modelled medium cannot lie on another one", spec, kInnerMedia);
   }
   absl::StatusOr<Parsed> parsed = parse(inner_spec);
-  if (parsed.ok()) parsed->profile = profile;
+  if (parsed.ok()) {
+    parsed->profile = profile;
+    parsed->load = load;
+  }
   return parsed;
 }
 
@@ -111,7 +129,8 @@ absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
   if (!parsed.ok()) return parsed.status();
   absl::StatusOr<std::unique_ptr<Medium>> medium = open_plain(*parsed, options);
   if (!medium.ok() || parsed->profile == nullptr) return medium;
-  return std::make_unique<ModelledMedium>(*parsed->profile, *std::move(medium), clock);
+  return std::make_unique<ModelledMedium>(*parsed->profile, *std::move(medium), clock,
+                                          parsed->load);
 }
 
 }  // namespace nvcache

@@ -19,6 +19,7 @@ SlabSpace::SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grai
 
 std::optional<uint32_t> SlabSpace::allocate(uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
+  if (!has_room(size_bytes)) return std::nullopt;
   MutexLock lock(mutex_);
   if (slabs_ == 0 || grains == 0 || tree_[1].longest < grains) return std::nullopt;
   const uint64_t first = find_run(grains);
@@ -102,6 +103,7 @@ void SlabSpace::refresh_slabs(uint64_t first_slab, uint64_t last_slab) {
     }
     half_grains *= 2;
   }
+  longest_free_grains_.store(tree_[1].longest, std::memory_order_relaxed);
 }
 
 SlabSpace::Node SlabSpace::join(const Node& left, const Node& right, uint32_t half_grains) {

@@ -9,6 +9,7 @@
 // at a grain of 256 bytes).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,6 +27,11 @@ class SlabSpace {
   // The offset in grains of a free extent of `size_bytes`, which is now taken;
   // nothing when no free run is long enough.
   std::optional<uint32_t> allocate(uint32_t size_bytes);
+
+  // Lock-free: whether allocate() would find room just now.
+  bool has_room(uint32_t size_bytes) const {
+    return longest_free_grains_.load(std::memory_order_relaxed) >= to_grains(size_bytes);
+  }
 
   // Frees an extent that allocate() returned. Beyond the limit it stays unusable.
   void release(uint32_t offset_grains, uint32_t size_bytes);
@@ -67,6 +73,7 @@ class SlabSpace {
   const uint32_t grain_bytes_;
   const uint64_t slabs_;   // that exist
   const uint64_t leaves_;  // slabs_ rounded up to a power of two
+  std::atomic<uint32_t> longest_free_grains_{0};
   mutable Mutex mutex_;
   uint64_t limit_grains_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t used_grains_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -36,6 +36,7 @@ TEST_F(MediumSpec, OpensWhatItNames) {
   EXPECT_EQ(name_of(file + ",io=mmap"), "file");
   EXPECT_EQ(name_of(file + ",io=direct"), "file");
   EXPECT_EQ(name_of("file:" + directory_.path()), "file");
+  EXPECT_EQ(name_of("modelled:cxl,load=4,on=dram"), "modelled:cxl,load=4 (emulated)");
   for (const std::string profile : {"optane", "dram", "cxl", "flash"}) {
     EXPECT_EQ(name_of("modelled:" + profile), "modelled:" + profile + " (emulated)");
     EXPECT_EQ(name_of("modelled:" + profile + ",on=dram"), "modelled:" + profile + " (emulated)");
@@ -94,6 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"modelled:tape", "profile 'tape' is unknown", "optane, dram, cxl, flash"},
         Mistake{"modelled:,on=dram", "profile '' is unknown", "optane"},
         Mistake{"modelled:optane,", "option '' is unknown", "on=dram"},
+        Mistake{"modelled:optane,load=", "load: '' given", "a number from 1 to 1000"},
+        Mistake{"modelled:optane,load=0.5", "load: '0.5' given", "a number from 1 to 1000"},
+        Mistake{"modelled:optane,load=2,", "option '' is unknown", "on=dram"},
+        Mistake{"modelled:optane,on=dram,load=2", "dram takes no options", "dram"},
         Mistake{"modelled:optane,off=dram", "option 'off=dram' is unknown", "on=dram"},
         Mistake{"modelled:optane,on=", "medium '': empty", "dram"},
         Mistake{"modelled:optane,on=disk", "medium 'disk': unknown", "dram"},

@@ -87,6 +87,23 @@ TEST(CostModel, AWriterCountsByItsShareOfTime) {
   EXPECT_NEAR(sum / (kWrites / 2), 0.25, 0.05);
 }
 
+TEST(CostModel, UnderLoadAnAccessIsDoneAsBeforeAndTheNextWaitsForAllThatItStandsFor) {
+  CostModel alone(profile("optane"));
+  CostModel loaded(profile("optane"), 4);
+  EXPECT_EQ(loaded.start_read(0, kBlock), alone.start_read(0, kBlock));
+  uint64_t done_ns = 0;
+  for (int i = 0; i < 100; ++i) done_ns = loaded.start_read(0, kBlock);
+  EXPECT_NEAR(static_cast<double>(done_ns), (100 * 4 + 1) * 16384 / 12.0, 4);
+}
+
+TEST(CostModel, UnderLoadAWriteHurtsReadsAsManyWritersWould) {
+  CostModel loaded(profile("optane"), 4);
+  const uint64_t end_ns = write_steadily(loaded, 1'000'000);
+  EXPECT_NEAR(loaded.writers(end_ns - 1), 4.0, 0.05);
+  CostModel many(profile("optane"));
+  EXPECT_NEAR(loaded.read_gb_s(4), many.read_gb_s(4), 1e-9);
+}
+
 TEST(CostModel, AWriteIsForgottenAfterAWhile) {
   const Profile& optane = profile("optane");
   CostModel model(optane);

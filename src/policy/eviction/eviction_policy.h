@@ -40,7 +40,8 @@ class EvictionPolicy {
 
   // True where on_offer() must be called for every block that is offered and not in the
   // cache, admitted or not, and outranks_victim() before another leaves for its sake: whether
-  // it is worth more than what next_victim() will name; true if that is nothing.
+  // it is worth more than one that may leave, which next_victim() then names; true if the
+  // shard is empty.
   virtual bool counts_offers() const { return false; }
   virtual void on_offer(uint64_t key_hash) { (void)key_hash; }
   virtual bool outranks_victim(uint64_t key_hash, const Residents&) {

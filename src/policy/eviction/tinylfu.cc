@@ -71,26 +71,23 @@ class TinyLfu final : public EvictionPolicy {
   }
 
   bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
-    const std::optional<uint32_t> victim = next_victim(residents);
-    if (!victim) return true;
-    if (table_.count(key_hash) <= counts_[*victim].load(kRelaxed)) return false;
-    chosen_ = *victim;
-    return true;
+    if (resident_ == 0) return true;
+    const uint32_t uses = table_.count(key_hash);
+    if (chosen_ && counts_[*chosen_].load(kRelaxed) < uses && residents.evictable(*chosen_)) {
+      return true;
+    }
+    chosen_ = sample(residents, uses);
+    return chosen_.has_value();
   }
 
   std::optional<uint32_t> next_victim(const Residents& residents) override {
     const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
     if (chosen && residents.evictable(*chosen)) return chosen;
+    std::optional<uint32_t> victim = sample(residents, kMaxUses + 1);
     const uint32_t limit = residents.slot_limit();
-    if (hand_ >= limit) hand_ = 0;
-    const uint32_t first = hand_++;
-    // Far from each other: neighbours came in together, and are alike.
-    const uint32_t stride = std::max(limit / kSample, 1u);
-    std::optional<uint32_t> victim;
-    for (uint32_t i = 0; i < kSample && i < limit; ++i) {
-      look_at((uint64_t{first} + uint64_t{i} * stride) % limit, residents, &victim);
+    for (uint32_t slot = 0; slot < limit && !victim; ++slot) {
+      if (residents.evictable(slot)) victim = slot;
     }
-    for (uint32_t i = 0; i < limit && !victim; ++i) look_at(i, residents, &victim);
     return victim;
   }
 
@@ -102,11 +99,23 @@ class TinyLfu final : public EvictionPolicy {
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static constexpr uint64_t kMinAging = 64;
 
-  // Keeps the one with the lower count.
-  void look_at(uint64_t at, const Residents& residents, std::optional<uint32_t>* victim) const {
-    const auto slot = static_cast<uint32_t>(at);
-    if (!residents.evictable(slot)) return;
-    if (!*victim || counts_[slot].load(kRelaxed) < counts_[**victim].load(kRelaxed)) *victim = slot;
+  // The least used of the next kSample slots whose block may leave and has fewer than `bound`
+  // uses. They lie far from each other: neighbours came in together, and are alike. Counts are
+  // compared first, which are close together; what may leave is a line of memory for each.
+  std::optional<uint32_t> sample(const Residents& residents, uint32_t bound) {
+    const uint32_t limit = residents.slot_limit();
+    if (hand_ >= limit) hand_ = 0;
+    const uint32_t stride = std::max(limit / kSample, 1u);
+    std::optional<uint32_t> victim;
+    for (uint32_t i = 0; i < kSample && i < limit; ++i) {
+      const auto slot = static_cast<uint32_t>((uint64_t{hand_} + uint64_t{i} * stride) % limit);
+      const uint32_t uses = counts_[slot].load(kRelaxed);
+      if (uses >= bound || !residents.evictable(slot)) continue;
+      victim = slot;
+      bound = uses;
+    }
+    ++hand_;
+    return victim;
   }
 
   void age() {
