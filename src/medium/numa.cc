@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kMaxNodes = 1024;  // the most that Linux can be built for
 
-bool parse_number(std::string_view text, unsigned& number) {
+bool parse_decimal(std::string_view text, unsigned& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && stop == end;
@@ -31,9 +31,9 @@ bool contains(std::string_view set, unsigned node) {
     const auto [range, rest] = split_once(set, ',');
     const auto [first_text, last_text] = split_once(range, '-');
     unsigned first = 0;
-    if (!parse_number(first_text, first)) return false;
+    if (!parse_decimal(first_text, first)) return false;
     unsigned last = first;
-    if (!last_text.empty() && !parse_number(last_text, last)) return false;
+    if (!last_text.empty() && !parse_decimal(last_text, last)) return false;
     if (first <= node && node <= last) return true;
     set = rest;
   }
@@ -59,7 +59,7 @@ absl::StatusOr<unsigned> parse_node(std::string_view text, std::string_view name
   const std::string allowed =
       fmt::format("numa:NODE with one of the nodes that have memory: {}", nodes);
   unsigned node = 0;
-  if (!parse_number(text, node)) {
+  if (!parse_decimal(text, node)) {
     return invalid_argument("medium '{}': node '{}' is not a number; allowed: {}", name, text,
                             allowed);
   }
