@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Runs RocksDB's own tests of its block cache, as script/rocksdb_tests builds them, with a
 # TieredCache in place of each LRU cache that they make.
-# Usage: tiered_rocksdb_tests.sh LIBNVCACHE_ROCKSDB_TIERED.SO SCRIPT CASE
+# Usage: tiered_rocksdb_tests.sh LIBNVCACHE_ROCKSDB_TIERED.SO SIZE_CLASSES.SO SCRIPT CASE
+#   SIZE_CLASSES.SO  see preload/size_classes.cc
 #   SCRIPT  script/rocksdb_tests, which is asked where they are
 #   CASE    dram_only, dram_first, scm_first, bidirectional or stress
 # Exit: 0 good, 1 bad, 77 skipped.
 set -euo pipefail
 
-library=$1 bin=$("$2" --root)/bin case=$3
+library=$1 size_classes=$2 bin=$("$3" --root)/bin case=$4
 if [[ ! -x $bin/db_stress ]]; then
   echo "skipped: RocksDB's own tests are not built (script/rocksdb_tests gets and builds them)"
   exit 77
@@ -27,7 +28,7 @@ with() {
   local spec=$1
   shift
   rm -f "$work/stats.json"
-  LD_PRELOAD=$library NVCACHE_TIERED=$spec NVCACHE_STATS_JSON=$work/stats.json \
+  LD_PRELOAD=$library${allocator:+:$allocator} NVCACHE_TIERED=$spec NVCACHE_STATS_JSON=$work/stats.json \
     "$@" > "$work/out" 2>&1
 }
 
@@ -96,7 +97,7 @@ suite() {  # specification
   run "$1" cache_reservation_manager_test
   run "$1" write_buffer_manager_test
   run "$1" block_based_table_reader_test
-  run "$1" blob_source_test
+  allocator=$size_classes run "$1" blob_source_test
   run "$1" sim_cache_test
   run "$1" db_block_cache_test
 }
