@@ -130,6 +130,25 @@ TEST(TinyLfuPolicy, OldUseFades) {
   }
 }
 
+// Before anything is entered: whoever asks admit() first is spared all that follows.
+TEST(TinyLfuPolicy, AFullCacheRefusesWhenItIsAsked) {
+  const auto cache = test::open("nvcache://?size=1MiB&shards=1&admission=always&eviction=tinylfu");
+  EXPECT_TRUE(cache->admit({2, 0}, 4096, Origin::kRead).admitted()) << "there is room";
+  for (uint64_t id = 0; id < 256; ++id) put(*cache, {1, id}, 4096);
+  for (int hits = 0; hits < 4; ++hits) {
+    for (uint64_t id = 0; id < 256; ++id) EXPECT_TRUE(cache->get({1, id}).hit());
+  }
+  for (int offers = 1; offers <= 8; ++offers) {
+    const Verdict verdict = cache->admit({2, 1}, 4096, Origin::kRead);
+    if (verdict.admitted()) {
+      EXPECT_GT(offers, 4);
+      return;
+    }
+    EXPECT_EQ(verdict.reason, Reason::kLessUsed);
+  }
+  FAIL() << "offered more often than any block was asked for";
+}
+
 // More requests for few blocks than for many: the few are what the cache ends up with, and
 // little is written for it.
 TEST(TinyLfuPolicy, ACacheKeepsWhatIsAskedForMostAndWritesLittle) {

@@ -65,6 +65,22 @@ TEST(SlabSpace, AMixOf4To128KiBFillsNearlyAll) {
   }
 }
 
+TEST(SlabSpace, HasRoomForWhatAllocateWouldFind) {
+  SlabSpace space(1 << 20, 2 << 20, 256);
+  EXPECT_TRUE(space.has_room(1 << 20));
+  EXPECT_FALSE(space.has_room((1 << 20) + 1));
+  const auto first = space.allocate(1000 << 10);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(space.has_room(24 << 10));
+  EXPECT_FALSE(space.has_room((24 << 10) + 1));
+  space.release(*first, 1000 << 10);
+  EXPECT_TRUE(space.has_room(1 << 20));
+  space.set_limit(2 << 20);
+  EXPECT_TRUE(space.has_room(2 << 20));
+  space.set_limit(0);
+  EXPECT_FALSE(space.has_room(1));
+}
+
 TEST(SlabSpace, LimitMovesDownAndUp) {
   SlabSpace space(1 << 20, 2 << 20, kGrain);
   const auto low = space.allocate(512 << 10);
