@@ -172,12 +172,13 @@ Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedB
 }
 
 Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key, uint32_t* slot) {
-  const std::optional<uint32_t> filling = shard_of(hash).find_filling(hash, key);
-  if (!filling) return Pin();
-  if (slot != nullptr) *slot = *filling;
+  // It may be written, and live, since the lookup that did not find it.
+  const std::optional<uint32_t> entered = shard_of(hash).find_slot(hash, key);
+  if (!entered) return Pin();
+  if (slot != nullptr) *slot = *entered;
   uint32_t size_bytes = 0;
   std::shared_ptr<const AlignedBuffer> buffer =
-      write_queue_->find(queue_handle(shard_number(hash), *filling), key, &size_bytes);
+      write_queue_->find(queue_handle(shard_number(hash), *entered), key, &size_bytes);
   if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
   const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // written just now, or gone
   if (slot != nullptr && found.found()) *slot = found.slot;

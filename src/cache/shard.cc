@@ -37,12 +37,6 @@ PinnedBlock Shard::find_and_pin_thoroughly(uint64_t hash, const BlockKey& key) {
   return found;
 }
 
-std::optional<uint32_t> Shard::find_filling(uint64_t hash, const BlockKey& key) const {
-  const std::optional<uint32_t> slot = find_slot(hash, key);
-  if (!slot || entry(*slot).word().state() != EntryWord::kFilling) return std::nullopt;
-  return slot;
-}
-
 void Shard::free_unpinned(Entry& entry) {
   MutexLock lock(mutex_);
   free_slot(pool_.slot_of(entry));

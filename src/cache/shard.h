@@ -68,8 +68,8 @@ class Shard final : public Residents {
 
   // Lock-free. Finds a live block and pins it.
   PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
-  // The slot of a block that is still on its way to the medium.
-  std::optional<uint32_t> find_filling(uint64_t hash, const BlockKey& key) const;
+  // The slot of a block that is there or on its way to the medium.
+  std::optional<uint32_t> find_slot(uint64_t hash, const BlockKey& key) const;
   void on_hit(uint32_t slot) { policy_->on_hit(slot); }
   void unpin(uint32_t slot) { unpin(entry(slot)); }
   void unpin(Entry& entry) {
@@ -143,7 +143,6 @@ class Shard final : public Residents {
 
   PinnedBlock find_and_pin_thoroughly(uint64_t hash, const BlockKey& key);
   uint64_t hash_of(uint32_t slot) const { return hash_key(entry(slot).key(), hash_seed_); }
-  std::optional<uint32_t> find_slot(uint64_t hash, const BlockKey& key) const;
   uint32_t take_slot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a block out of the index; frees it now or leaves that to its last pin.
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
