@@ -88,19 +88,26 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       clock_(clock),
       admission_(std::move(admission)),
       in_place_(medium_->traits().byte_addressable),
+      reads_in_place_(in_place_ && !medium_->traits().may_fault),
       charges_direct_reads_(medium_->traits().charges_direct_reads),
       verify_(choose_verify(config.verify, medium_->traits())),
-      plain_(in_place_ && !charges_direct_reads_ && !verify_),
+      plain_(reads_in_place_ && !charges_direct_reads_ && !verify_),
       bytes_(medium_->direct()),
       space_(config.size_bytes, config.max_size_bytes,
              std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
       generations_(kGenerations) {
   if (in_place_) return;
-  write_queue_ =
-      std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
-                                   [this](const PendingBlock& block, const absl::Status& status) {
-                                     finish_write(block.handle, block.padded_bytes, status);
-                                   });
+  // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
+  const auto written = [this](const PendingBlock& block, const absl::Status& status) {
+    count_written(block.padded_bytes, status);
+    if (status.ok()) shard_at(block.handle).publish_pinned(slot_at(block.handle));
+  };
+  const auto left = [this](const PendingBlock& block, const absl::Status& status) {
+    Shard& shard = shard_at(block.handle);
+    status.ok() ? shard.unpin(slot_at(block.handle)) : shard.abandon(slot_at(block.handle));
+  };
+  write_queue_ = std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
+                                              WriteQueue::Events{written, left});
 }
 
 BlockCacheImpl::~BlockCacheImpl() {
@@ -226,7 +233,7 @@ void BlockCacheImpl::hand_down(Shard& shard, const DetachedBlock& block) {
   const uint32_t size_bytes = block.word.size_bytes();
   std::optional<AlignedBuffer> buffer;
   ByteView bytes;
-  if (in_place_) {
+  if (reads_in_place_) {
     if (charges_direct_reads_ && !medium_->on_direct_read({offset, size_bytes}).ok()) return;
     bytes = {bytes_.data() + offset, size_bytes};
   } else {
@@ -241,19 +248,24 @@ void BlockCacheImpl::hand_down(Shard& shard, const DetachedBlock& block) {
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
                                     uint32_t offset_grains, ByteView block) {
   Shard& shard = shard_of(hash);
-  const uint64_t handle = queue_handle(shard_number(hash), slot);
+  const auto size_bytes = static_cast<uint32_t>(block.size());
   const uint64_t offset = space_.to_bytes(offset_grains);
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (in_place_) {
     const absl::Status status = medium_->write(offset, block);
-    finish_write(handle, static_cast<uint32_t>(block.size()), status);
-    return status.ok() ? Verdict::admit() : refuse(Reason::kMediumFailed);
+    count_written(size_bytes, status);
+    if (!status.ok()) {
+      shard.abandon(slot);
+      return refuse(Reason::kMediumFailed);
+    }
+    shard.publish(slot);
+    return Verdict::admit();
   }
-  const auto size_bytes = static_cast<uint32_t>(block.size());
-  const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
+  const uint32_t padded_bytes = padded(size_bytes);
   auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
   std::copy(block.begin(), block.end(), buffer->data());
   std::fill(buffer->data() + size_bytes, buffer->data() + padded_bytes, std::byte{0});
+  const uint64_t handle = queue_handle(shard_number(hash), slot);
   if (write_queue_->push({handle, key, offset, size_bytes, padded_bytes, std::move(buffer)})) {
     return Verdict::admit();
   }
@@ -261,16 +273,9 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
   return refuse(Reason::kWriteQueueFull);
 }
 
-void BlockCacheImpl::finish_write(uint64_t handle, uint32_t written_bytes,
-                                  const absl::Status& status) {
-  Shard& shard = *shards_[handle >> 32];
+void BlockCacheImpl::count_written(uint32_t written_bytes, const absl::Status& status) {
   count_medium_result(status);
-  if (!status.ok()) {
-    shard.abandon(static_cast<uint32_t>(handle));
-    return;
-  }
-  counters_.add(Count::kMediumWrittenBytes, written_bytes);
-  shard.publish(static_cast<uint32_t>(handle));
+  if (status.ok()) counters_.add(Count::kMediumWrittenBytes, written_bytes);
 }
 
 Verdict BlockCacheImpl::refuse(Reason reason) {

@@ -94,6 +94,13 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   // A pin's handle is its entry's address: releasing it touches nothing else.
   static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
   static uint64_t queue_handle(uint64_t shard, uint32_t slot) { return shard << 32 | slot; }
+  Shard& shard_at(uint64_t queue_handle) { return *shards_[queue_handle >> 32]; }
+  static uint32_t slot_at(uint64_t queue_handle) { return static_cast<uint32_t>(queue_handle); }
+  // What the medium reads and writes for a block of that size.
+  uint32_t padded(uint64_t size_bytes) const {
+    const uint64_t unit = medium_->traits().io_granularity_bytes;
+    return static_cast<uint32_t>((size_bytes + unit - 1) / unit * unit);
+  }
 
   // With kCounts, `references` is not null.
   template <bool kCounts>
@@ -105,6 +112,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Pin serve_pending(uint64_t hash, const BlockKey& key, uint32_t* slot = nullptr);
   bool copy_into(uint64_t hash, const BlockKey& key, const PinnedBlock& found, MutableBytes into);
   bool read_into(uint64_t offset, MutableBytes into);
+  bool read_padded(uint64_t offset, MutableBytes into);
   MissToken token_of(uint64_t hash) const;
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
@@ -115,7 +123,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   void hand_down(Shard& shard, const DetachedBlock& block);
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
                       ByteView block);
-  void finish_write(uint64_t handle, uint32_t written_bytes, const absl::Status& status);
+  void count_written(uint32_t written_bytes, const absl::Status& status);
   // The parts of put(). A refusal is counted.
   Verdict usable(uint64_t size_bytes);
   Verdict ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin);
@@ -131,7 +139,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   const std::unique_ptr<Medium> medium_;
   Clock& clock_;
   const std::unique_ptr<AdmissionPolicy> admission_;
-  const bool in_place_;
+  const bool in_place_;        // blocks are written by who puts them, not by the queue
+  const bool reads_in_place_;  // and hits point into the medium
   const bool charges_direct_reads_;
   const bool verify_;
   const bool plain_;      // hits need neither the medium's consent nor a checksum

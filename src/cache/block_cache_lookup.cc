@@ -53,7 +53,7 @@ inline Lookup BlockCacheImpl::look_up(const BlockKey& key, Caller caller, uint32
       if constexpr (kCounts) *references = shard.add_reference(slot);
       return {in_place_pin(shard, found), {}};
     }
-    pin = in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
+    pin = reads_in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
   } else if (!in_place_) {
     pin = serve_pending(hash, key, &slot);
   }
@@ -106,7 +106,7 @@ bool BlockCacheImpl::copy_into(uint64_t hash, const BlockKey& key, const PinnedB
   if (size_bytes > into.size()) return true;
   if (!plain_ && failed_.load(std::memory_order_relaxed)) return false;
   const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  if (in_place_) {
+  if (reads_in_place_) {
     if (charges_direct_reads_) {
       const absl::Status status = medium_->on_direct_read({offset, size_bytes});
       count_medium_result(status);
@@ -120,20 +120,22 @@ bool BlockCacheImpl::copy_into(uint64_t hash, const BlockKey& key, const PinnedB
 }
 
 bool BlockCacheImpl::read_into(uint64_t offset, MutableBytes into) {
-  const uint32_t padded_bytes =
-      space_.to_grains(static_cast<uint32_t>(into.size())) * space_.grain_bytes();
+  const uint32_t padded_bytes = padded(into.size());
   const bool aligned =
-      padded_bytes == into.size() &&
-      reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::kAlignmentBytes == 0;
-  std::optional<AlignedBuffer> buffer;
-  if (!aligned) buffer.emplace(padded_bytes);
-  const absl::Status status =
-      medium_->read(offset, aligned ? into : MutableBytes(buffer->data(), padded_bytes));
-  count_medium_result(status);
-  if (!status.ok()) return false;
-  counters_.add(Count::kMediumReadBytes, padded_bytes);
-  if (!aligned) std::memcpy(into.data(), buffer->data(), into.size());
+      in_place_ || (padded_bytes == into.size() &&
+                    reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::kAlignmentBytes == 0);
+  if (aligned) return read_padded(offset, into);
+  AlignedBuffer buffer(padded_bytes);
+  if (!read_padded(offset, {buffer.data(), padded_bytes})) return false;
+  std::memcpy(into.data(), buffer.data(), into.size());
   return true;
+}
+
+bool BlockCacheImpl::read_padded(uint64_t offset, MutableBytes into) {
+  const absl::Status status = medium_->read(offset, into);
+  count_medium_result(status);
+  if (status.ok()) counters_.add(Count::kMediumReadBytes, into.size());
+  return status.ok();
 }
 
 inline Pin BlockCacheImpl::in_place_pin(Shard& shard, const PinnedBlock& found) {
@@ -160,13 +162,10 @@ Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedB
   const Pin guard(this, handle_of(shard_of(hash).entry(found.slot)), {});
   if (failed_.load(std::memory_order_relaxed)) return Pin();
   const uint32_t size_bytes = found.word.size_bytes();
-  const uint32_t padded_bytes = space_.to_grains(size_bytes) * space_.grain_bytes();
+  const uint32_t padded_bytes = padded(size_bytes);
   auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
-  const absl::Status status =
-      medium_->read(space_.to_bytes(found.word.offset_grains()), {buffer->data(), padded_bytes});
-  count_medium_result(status);
-  if (!status.ok()) return Pin();
-  counters_.add(Count::kMediumReadBytes, padded_bytes);
+  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
+  if (!read_padded(offset, {buffer->data(), padded_bytes})) return Pin();
   if (verify_ && !intact(hash, key, found, {buffer->data(), size_bytes})) return Pin();
   return BufferOwner::pin(std::move(buffer), size_bytes);
 }

@@ -37,7 +37,8 @@ Stats BlockCacheImpl::stats() const {
     stats.refused[i] = refused_[i].load(std::memory_order_relaxed);
   }
   // In place, a hit is the read.
-  stats.medium_read_bytes = counters_.sum(in_place_ ? Count::kHitBytes : Count::kMediumReadBytes);
+  stats.medium_read_bytes =
+      counters_.sum(reads_in_place_ ? Count::kHitBytes : Count::kMediumReadBytes);
   stats.medium_written_bytes = counters_.sum(Count::kMediumWrittenBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
   stats.blocks = stats.inserts - stats.removals;

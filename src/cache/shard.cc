@@ -95,6 +95,8 @@ void Shard::publish(uint32_t slot) {
   if (!entry(slot).publish()) unpin(slot);
 }
 
+void Shard::publish_pinned(uint32_t slot) { entry(slot).publish_pinned(); }
+
 void Shard::abandon(uint32_t slot) {
   MutexLock lock(mutex_);
   if (entry(slot).word().state() == EntryWord::kFilling) {

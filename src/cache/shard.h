@@ -93,6 +93,8 @@ class Shard final : public Residents {
 
   // The write of a filling block is done: readers see it from now on.
   void publish(uint32_t slot);
+  // As publish(), but keeps the writer's pin: the caller unpins the slot, found or removed.
+  void publish_pinned(uint32_t slot);
   // The write of a filling block failed: it goes.
   void abandon(uint32_t slot);
 

@@ -12,10 +12,10 @@ AlignedBuffer::AlignedBuffer(size_t size_bytes)
 
 AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignmentBytes}); }
 
-WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Done done)
+WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events)
     : medium_(medium),
       capacity_bytes_(capacity_bytes),
-      done_(std::move(done)),
+      events_(std::move(events)),
       thread_([this] { run(); }) {}
 
 WriteQueue::~WriteQueue() {
@@ -70,12 +70,12 @@ void WriteQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     mutex_.unlock();
     const absl::Status status =
         medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
+    events_.written(block, status);
     mutex_.lock();
-    // Gone from here before `done` makes its slot reusable under the same handle.
     pending_.erase(handle);
     pending_bytes_ -= block.padded_bytes;
     mutex_.unlock();
-    done_(block, status);
+    events_.left(block, status);
     mutex_.lock();
     order_.pop_front();
     ++written_;

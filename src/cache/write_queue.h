@@ -47,14 +47,18 @@ struct PendingBlock {
   std::shared_ptr<AlignedBuffer> bytes;
 };
 
-// Thread-safe. No lock is held while the medium is written or `done` runs.
+// Thread-safe. No lock is held while the medium is written or an event is told.
 class WriteQueue {
  public:
-  // `done(block, status)` runs on the queue's thread after each write, when find()
-  // no longer finds the block; drain() waits for it to return.
-  using Done = std::function<void(const PendingBlock&, const absl::Status&)>;
+  // What is told of each write, on the queue's thread: `written` while find() still finds
+  // the block, so that readers find it somewhere at any time, and must keep its handle
+  // from being pushed again; `left` when find() no longer does. drain() waits for both.
+  struct Events {
+    std::function<void(const PendingBlock&, const absl::Status&)> written;
+    std::function<void(const PendingBlock&, const absl::Status&)> left;
+  };
 
-  WriteQueue(Medium& medium, uint64_t capacity_bytes, Done done);
+  WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events);
   ~WriteQueue();  // writes what is left
 
   // False when the queue has no room for it.
@@ -73,7 +77,7 @@ class WriteQueue {
 
   Medium& medium_;
   const uint64_t capacity_bytes_;
-  const Done done_;
+  const Events events_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<uint64_t> order_ ABSL_GUARDED_BY(mutex_);

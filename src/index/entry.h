@@ -76,6 +76,15 @@ class Entry {
     return false;
   }
 
+  // filling -> live, and the writer keeps its pin; nothing if it was retired meanwhile.
+  void publish_pinned() {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (now.state() == EntryWord::kFilling &&
+           !word_.compare_exchange_weak(now.bits, now.with_state(EntryWord::kLive).bits,
+                                        std::memory_order_acq_rel)) {
+    }
+  }
+
   // Pins a live block; false if it is not live or has too many pins (255).
   // The caller must check the key afterwards: the entry may have been reused.
   bool pin(EntryWord& seen) {

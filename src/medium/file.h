@@ -9,7 +9,8 @@
 //   file cut short between that call and the end of the read, or a clean page that
 //   is reclaimed and cannot be read again, kills the process as any mapping would.
 //   Costs where the pages are in memory, 16 KiB: the check 1.7 us, read() 1.6 us, a
-//   plain memcpy 0.6 us: unless on DAX, reading in place is no cheaper than read().
+//   plain memcpy 0.6 us: unless on DAX, reading in place is no cheaper than read(), so
+//   Traits::may_fault sends readers there.
 // io=direct: O_DIRECT reads and writes past the page cache, for NVMe. Offsets,
 //   sizes and buffers are multiples of io_granularity_bytes (what the file system
 //   says, else 4096); the sizes given at open are rounded down to it.

@@ -15,6 +15,23 @@
 #endif
 
 namespace nvcache {
+namespace {
+
+// Only a DAX file system maps with MAP_SYNC: there is no page cache to reclaim from.
+bool on_dax(int fd, uint64_t page_bytes) {
+#if defined(MAP_SYNC)
+  void* page = mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+  if (page == MAP_FAILED) return false;
+  munmap(page, page_bytes);
+  return true;
+#else
+  (void)fd;
+  (void)page_bytes;
+  return false;
+#endif
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Medium>> MappedFileMedium::open(const std::string& path,
                                                                const MediumOptions& options) {
@@ -41,6 +58,7 @@ MappedFileMedium::MappedFileMedium(std::unique_ptr<PreallocatedFile> file, std::
               .byte_addressable = true,
               .persistent = true,
               .charges_direct_reads = true,
+              .may_fault = !on_dax(file_->fd(), page_bytes_),
               .flush_granularity_bytes = static_cast<uint32_t>(page_bytes_)} {}
 
 MappedFileMedium::~MappedFileMedium() { munmap(base_, file_->max_size_bytes()); }

@@ -28,6 +28,7 @@ struct Traits {
   bool persistent = false;            // bytes may outlive the process: verify them
   bool emulated = false;              // costs are modelled, not the hardware's own
   bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
+  bool may_fault = false;             // reads of direct() may raise SIGBUS; read() fails instead
   uint32_t io_granularity_bytes =
       1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;

@@ -228,6 +228,34 @@ TEST_P(BlockCacheContract, CopiesWhatItHolds) {
   EXPECT_EQ(cache->stats().hits, 10u);
 }
 
+// In the queue, or live: at no instant in neither.
+TEST_P(BlockCacheContract, ABlockIsFoundAllTheWayToItsMedium) {
+  const auto cache = open_cache("4MiB");
+  constexpr uint64_t kBlocks = 40;
+  std::atomic<bool> drained{false};
+  for (uint64_t i = 0; i < kBlocks; ++i) put(*cache, {1, i}, 4096);
+  std::thread writer([&] {
+    cache->drain();
+    drained = true;
+  });
+  std::vector<std::byte> room(4096);
+  uint64_t missed = 0, wrong = 0;
+  for (bool last = false; !last;) {
+    last = drained;
+    for (uint64_t i = 0; i < kBlocks; ++i) {
+      const Lookup lookup = cache->get({1, i});
+      if (!lookup.hit() || !cache->get_copy({1, i}, room).hit()) {
+        ++missed;
+      } else {
+        wrong += !holds(lookup.pin.block(), {1, i}, 4096) || !holds(room, {1, i}, 4096);
+      }
+    }
+  }
+  writer.join();
+  EXPECT_EQ(missed, 0u);
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_P(BlockCacheContract, CopiesNothingWhereThereIsNoRoom) {
   const auto cache = open_cache("1MiB");
   put(*cache, {1, 1}, 5000);

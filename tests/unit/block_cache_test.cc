@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -120,6 +122,48 @@ TEST(BlockCache, FlippedBytesAreACountedMiss) {
     EXPECT_EQ(cache->stats().damaged_blocks, misses);
     // A damaged block is gone: it can be put anew.
     EXPECT_EQ(cache->stats().blocks, 100 - misses);
+  }
+}
+
+// Cut short at any moment of a read: a miss, and no signal.
+TEST(BlockCache, AFileCutShortWhileItIsReadIsAMiss) {
+  constexpr uint64_t kBlocks = 30;
+  constexpr uint32_t kCutBytes = 60'000;
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    TempDir folder;
+    const std::string path = folder.file("blocks");
+    const auto cache =
+        test::open("nvcache://?size=4MiB&medium=file:" + path +
+                   (round % 2 == 0 ? ",io=mmap" : ",io=direct") + "&admission=always");
+    for (uint64_t i = 0; i < kBlocks; ++i) put(*cache, {1, i}, kCutBytes);
+    cache->drain();
+    std::atomic<uint64_t> wrong{0}, hits{0};
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> readers;
+    readers.emplace_back([&] {
+      for (uint64_t i = 0; !stop; ++i) {
+        const Lookup lookup = cache->get({1, i % kBlocks});
+        if (!lookup.hit()) continue;
+        ++hits;
+        wrong += !holds(lookup.pin.block(), {1, i % kBlocks}, kCutBytes);
+      }
+    });
+    readers.emplace_back([&] {
+      std::vector<std::byte> room(kCutBytes);
+      for (uint64_t i = 0; !stop; ++i) {
+        if (!cache->get_copy({1, i % kBlocks}, room).hit()) continue;
+        ++hits;
+        wrong += !holds(room, {1, i % kBlocks}, kCutBytes);
+      }
+    });
+    while (hits < 20) std::this_thread::yield();
+    std::filesystem::resize_file(path, 0);
+    std::filesystem::resize_file(path, 4 << 20);
+    while (cache->stats().misses == 0) std::this_thread::yield();
+    stop = true;
+    for (std::thread& reader : readers) reader.join();
+    EXPECT_EQ(wrong, 0u);
   }
 }
 
