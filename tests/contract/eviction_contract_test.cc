@@ -17,6 +17,8 @@ struct PolicyCase {
   double budget_bytes_per_slot;
 };
 
+void PrintTo(const PolicyCase& policy, std::ostream* out) { *out << policy.spec; }
+
 class EvictionContract : public ::testing::TestWithParam<PolicyCase> {
  protected:
   const std::string& spec() const { return GetParam().spec; }

@@ -53,6 +53,8 @@ bool all_zero(ByteView bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+void PrintTo(const NamedMedium& medium, std::ostream* out) { *out << medium.name; }
+
 class MediumContract : public testing::TestWithParam<NamedMedium> {
  protected:
   void SetUp() override {

@@ -60,6 +60,8 @@ struct Mistake {
   std::string allowed;
 };
 
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << '\'' << mistake.spec << '\''; }
+
 class MediumMistake : public MediumSpec, public testing::WithParamInterface<Mistake> {};
 
 TEST_P(MediumMistake, IsNamedTogetherWithWhatIsAllowed) {

@@ -23,6 +23,8 @@ struct Mix {
   std::array<double, kOpTypeCount> shares;  // read, update, insert, scan, read-modify-write
 };
 
+void PrintTo(const Mix& mix, std::ostream* out) { *out << mix.workload; }
+
 class YcsbMix : public testing::TestWithParam<Mix> {};
 
 TEST_P(YcsbMix, SharesAreThoseOfTheDefinition) {
