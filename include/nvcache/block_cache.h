@@ -38,8 +38,8 @@ struct MissToken {
 
 // Keeps a block from being evicted and its bytes valid. Movable; release it soon,
 // for its space cannot be reused before. May be released on any thread, before
-// the cache is destroyed. On byte-addressable media the bytes are the cached ones
-// in place (zero copy); else a private copy.
+// the cache is destroyed. On memory, and files on DAX, the bytes are the cached ones
+// in place (zero copy); else (a file, a device) a private copy.
 class Pin {
  public:
   class Owner {
