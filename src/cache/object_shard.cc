@@ -79,11 +79,12 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, Leaving* leaving) 
 
 bool ObjectShard::restore(ObjectEntry* entry, bool count, Leaving* leaving) {
   MutexLock lock(mutex_);
-  uint32_t token = below_->token(entry->hash);
 #ifdef NVCACHE_FAULT_RESTORE_STALE  // a negative control of the tests
-  token = entry->token;
+  const bool stale = false;
+#else
+  const bool stale = below_->token(entry->hash) != entry->token;
 #endif
-  if (token != entry->token || table_.find(entry->key(), entry->hash) != nullptr) return false;
+  if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
   const size_t charge_bytes = charge_of(*entry);
   make_room(charge_bytes, leaving);
   if (strict_ && use_.charged_bytes + charge_bytes > capacity_bytes_) return false;

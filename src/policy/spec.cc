@@ -105,7 +105,7 @@ absl::StatusOr<double> only_number(std::string_view what, const SpecMember& memb
       what, member, 1, fmt::format("{0} or {0}({1})", member.name, number.name));
   if (!arguments.ok()) return arguments;
   if (member.arguments.empty()) return number.fallback;
-  const absl::StatusOr<double> given =
+  absl::StatusOr<double> given =
       parse_number(number.name, shown(member.arguments[0]), number.least, number.most);
   if (!given.ok()) return bad_member(what, member, message_of(given.status()));
   return given;

@@ -10,7 +10,7 @@
 namespace nvcache::server {
 namespace {
 
-constexpr int64_t kRelativeUpToS = 60 * 60 * 24 * 30;
+constexpr int64_t kRelativeUpToS = int64_t{60} * 60 * 24 * 30;
 constexpr uint32_t kLongAgoS = 1;
 constexpr char kStale = 1;
 constexpr size_t kMarkBytes = 1;

@@ -163,7 +163,7 @@ absl::Status run(Options options) {
   wait_for_end(ends);
   say("shutting down");
   (*server)->stop();
-  const absl::Status synced = (*store)->sync();
+  absl::Status synced = (*store)->sync();
   if (synced.ok()) say(fmt::format("{} items kept", (*store)->stats().items));
   if (!options.pid_file.empty()) unlink(options.pid_file.c_str());
   return synced;

@@ -15,8 +15,6 @@
 #include "cli/bench/paper/wtperf.h"
 #include "cli/interrupt.h"
 
-extern char** environ;
-
 namespace nvcache::paper {
 namespace {
 
