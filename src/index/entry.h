@@ -10,8 +10,9 @@
 //   dying --last unpin, or retire() of an unpinned block--> free (shard)
 //
 // Pins count readers of a live block. A filling block counts as pinned once, by
-// its writer. A dying block is out of the index and keeps its space until its
-// last pin goes; whoever takes the word to {dying, 0 pins} frees it, exactly once.
+// its writer, who may keep that pin when it is live: publish_pinned(). A dying
+// block is out of the index and keeps its space until its last pin goes; whoever
+// takes the word to {dying, 0 pins} frees it, exactly once.
 #pragma once
 
 #include <atomic>
