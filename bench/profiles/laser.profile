@@ -22,7 +22,7 @@ hot_share         = 0.10   # [P 3.2]
 hot_accesses      = 0.50   # [P 3.2]
 accessed_share    = 0.20   # [C] 300 GB
 run_keys          = 384    # [C] some 4 blocks
-repeat_share      = 0.40   # [C] as whatsapp
+repeat_share      = 0.50   # [C] as whatsapp
 repeat_last       = 64     # [C]
 
 # --- operations ---

@@ -75,8 +75,9 @@ struct ModelledStorageOptions {
   // The medium whose latency and bandwidth reads of SST files are charged:
   // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
   std::string profile = "flash";
-  // How many clients like these read from the medium, for one that does: a block read keeps
-  // it busy for the transfer of so many, and others wait. 1: these alone.
+  // How many clients like these read from the medium, for one that does: for each block
+  // read so many less one come from elsewhere, at times of their own, and reads wait for each
+  // other. 1: these alone.
   double load = 1;
   static constexpr double kMaxLoad = 1000;
 };

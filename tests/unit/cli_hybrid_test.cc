@@ -73,7 +73,7 @@ TEST(HybridServersTest, CachesAreScaledAlike) {
   EXPECT_EQ(spec("64-0", hybrid::kDramOnly), "lru:size=81920KiB,shards=4");
   EXPECT_EQ(spec("32-256", "scm_first_6"),
             "tiered://?policy=scm_first(6)&dram=24576KiB&shards=4&tier=(size=409600KiB,"
-            "medium=modelled:optane)");
+            "medium=modelled:optane,load=2)");
   EXPECT_THAT(spec("64-128", hybrid::kScmOnly), HasSubstr("dram=0&"));
   EXPECT_THAT(spec("32-128", "bidirectional_4"), HasSubstr("bidirectional(4)"));
   EXPECT_FALSE(hybrid::find_policy("lfu").ok());

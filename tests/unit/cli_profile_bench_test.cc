@@ -155,6 +155,19 @@ TEST_F(SmallRun, TheSineHoldsTheRate) {
   EXPECT_FALSE((*document)["setup"]["storage_emulated"].get<bool>());
 }
 
+TEST_F(SmallRun, ProcessorsKeptAwakeAreNotCountedAsWork) {
+  options_.configurations = {{"lru", "lru:size=8MiB"}};
+  options_.sine = options_.awake = true;
+  options_.profile.qps_mean = 500;
+  options_.profile.qps_swing = 100;
+  const auto document = run_profile_bench(options_, system_clock());
+  ASSERT_TRUE(document.ok()) << document.status();
+  EXPECT_TRUE((*document)["setup"]["awake"].get<bool>());
+  // The threads that keep them awake take all that is left: counted in, it would be 1.
+  EXPECT_LT((*document)["runs"][0]["metrics"]["cpu_ratio"].get<double>(), 0.7);
+  EXPECT_THAT(profile_tables(*document).value(), HasSubstr("processors awake"));
+}
+
 TEST_F(SmallRun, AMistakeInACacheIsFoundBeforeLoading) {
   options_.configurations.push_back({"typo", "tiered://?dram=1MiB&polcy=dram_first"});
   const auto document = run_profile_bench(options_, system_clock());

@@ -47,7 +47,8 @@ struct BenchOptions {
   uint32_t rounds = 3;
   uint64_t dram_cache_bytes = 64ull << 20;
   uint64_t seed = 1;
-  std::string db;  // empty: a temporary folder
+  bool awake = false;  // processors are kept from halting
+  std::string db;      // empty: a temporary folder
   bool keep_db = false;
   ResultFiles files;
   std::string command;  // as typed

@@ -81,6 +81,7 @@ class ProfileBench {
     plan.seed = mix64(options_.seed + round);
     plan.threads = options_.threads > 0 ? options_.threads : options_.profile.threads;
     plan.sine = options_.sine;
+    plan.awake = options_.awake;
     plan.warmup_seconds = options_.warmup_seconds;
     plan.seconds = options_.seconds;
     plan.title = fmt::format("[{}/{}] {} {}", runs_.size() + 1,
@@ -110,6 +111,7 @@ class ProfileBench {
                   {"warmup_seconds", options_.warmup_seconds},
                   {"rounds", options_.rounds},
                   {"seed", options_.seed},
+                  {"awake", options_.awake},
                   {"keys_per_database", loaded_.keys},
                   {"database_bytes", loaded_.size_bytes}};
     setup["load_seconds"] = loaded_.load_seconds > 0 ? json(loaded_.load_seconds) : json();

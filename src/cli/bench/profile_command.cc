@@ -79,6 +79,10 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
                  "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
   app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
   app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
+  app.add_flag(
+      "--awake", options.awake,
+      "Keep processors from halting: a virtual machine wakes them late, which would be told "
+      "as the disk's latency");
   app.add_option("--json", options.json_path, "Write all results here");
 }
 

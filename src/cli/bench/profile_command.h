@@ -33,7 +33,8 @@ struct ProfileOptions {
   double warmup_seconds = 10;
   uint32_t rounds = 3;
   uint64_t seed = 1;
-  std::string db;  // empty: a temporary folder
+  bool awake = false;  // processors are kept from halting
+  std::string db;      // empty: a temporary folder
   bool keep_db = false;
   std::string json_path;  // empty: none
   std::string command;    // as typed

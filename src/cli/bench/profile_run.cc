@@ -1,6 +1,5 @@
 #include "cli/bench/profile_run.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/bench/awake_processors.h"
 #include "cli/interrupt.h"
 #include "workload/ycsb.h"
 
@@ -22,15 +22,6 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr auto kPaceTick = std::chrono::microseconds(500);
 
 enum class Phase : uint8_t { kWarmup, kMeasured, kStopped };
-
-double process_cpu_seconds() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // Time that all processors spent on anything, from the first line of /proc/stat:
 // user, nice, system, idle, iowait, irq, softirq, steal, in clock ticks.
@@ -184,13 +175,15 @@ class Client {
 // Watches a run from outside: progress, and when to go on.
 class Conductor {
  public:
-  Conductor(Shared& shared, Progress& progress, const std::vector<std::unique_ptr<Client>>& clients)
-      : shared_(shared), progress_(progress), clients_(clients) {}
+  Conductor(Shared& shared, Progress& progress, const std::vector<std::unique_ptr<Client>>& clients,
+            const AwakeProcessors& awake)
+      : shared_(shared), progress_(progress), clients_(clients), awake_(awake) {}
 
   void conduct(ProfileResult& result) {
     watch(shared_.plan.warmup_seconds, "warming up");
     result.before = shared_.store.metrics();
     shared_.store.take_storage_reads();
+    const double awake_before = awake_.cpu_seconds();
     const double cpu_before = process_cpu_seconds();
     const double machine_before = machine_cpu_seconds();
     const uint64_t measured_ns = shared_.clock.now_ns();
@@ -198,8 +191,9 @@ class Conductor {
     watch(shared_.plan.seconds, "measuring");
     advance(Phase::kMeasured, Phase::kStopped);
     result.seconds = seconds_between(measured_ns, shared_.clock.now_ns());
-    result.cpu_seconds = process_cpu_seconds() - cpu_before;
-    result.machine_cpu_seconds = machine_cpu_seconds() - machine_before;
+    const double awake_seconds = awake_.cpu_seconds() - awake_before;
+    result.cpu_seconds = process_cpu_seconds() - cpu_before - awake_seconds;
+    result.machine_cpu_seconds = machine_cpu_seconds() - machine_before - awake_seconds;
     result.storage = shared_.store.take_storage_reads();
     result.after = shared_.store.metrics();
   }
@@ -233,12 +227,17 @@ class Conductor {
   Shared& shared_;
   Progress& progress_;
   const std::vector<std::unique_ptr<Client>>& clients_;
+  const AwakeProcessors& awake_;
 };
 
 }  // namespace
 
 absl::StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan& plan,
                                           const Clock& clock, Progress& progress) {
+  AwakeProcessors awake;
+  if (plan.awake) {
+    if (absl::Status status = awake.start(); !status.ok()) return status;
+  }
   ProfileResult result;
   Shared shared(store, plan, clock);
   std::vector<std::unique_ptr<Client>> clients;
@@ -247,7 +246,7 @@ absl::StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan
   }
   std::vector<std::thread> threads;
   for (const auto& client : clients) threads.emplace_back([&client] { client->run(); });
-  Conductor(shared, progress, clients).conduct(result);
+  Conductor(shared, progress, clients, awake).conduct(result);
   for (std::thread& thread : threads) thread.join();
   for (const auto& client : clients) {
     if (!client->status().ok()) return client->status();

@@ -24,7 +24,8 @@ struct ProfilePlan {
   uint64_t store_seed = 0;  // that they were loaded with
   uint64_t seed = 0;        // of the operations
   uint32_t threads = 1;
-  bool sine = false;  // operations come at the profile's rate, else as fast as they go
+  bool sine = false;   // operations come at the profile's rate, else as fast as they go
+  bool awake = false;  // keep processors from halting: see AwakeProcessors
   double warmup_seconds = 0;
   double seconds = 0;
   std::string title;  // for the progress line
@@ -36,7 +37,7 @@ struct ProfileResult {
   uint64_t ops = 0;
   uint64_t rows_sought = 0;
   uint64_t values_verified = 0;
-  double cpu_seconds = 0;          // user and system time of the whole process
+  double cpu_seconds = 0;          // user and system time of the process, AwakeProcessors' apart
   double machine_cpu_seconds = 0;  // of all processes; 0 where it cannot be told
   std::array<Histogram, kProfileOpTypes> latency_ns;
   StoreMetrics before;

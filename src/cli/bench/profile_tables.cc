@@ -50,13 +50,14 @@ absl::StatusOr<std::string> profile_tables(const json& document) {
     const json& setup = document.at("setup");
     const json& profile = document.at("profile");
     std::string text = fmt::format(
-        "\n{}: {}\n{} databases, {}; {:g}% get, {:g}% put, {:g}% seek; {} threads, rate {}\n\n",
+        "\n{}: {}\n{} databases, {}; {:g}% get, {:g}% put, {:g}% seek; {} threads, rate {}{}\n\n",
         profile.at("name").get<std::string>(), profile.at("about").get<std::string>(),
         profile.at("databases").get<int>(),
         format_bytes(setup.at("database_bytes").get<uint64_t>()),
         100 * profile.at("get").get<double>(), 100 * profile.at("put").get<double>(),
         100 * profile.at("seek").get<double>(), setup.at("threads").get<int>(),
-        setup.at("rate").get<std::string>());
+        setup.at("rate").get<std::string>(),
+        setup.value("awake", false) ? "; processors awake" : "");
     append_rows(document, text);
     text += fmt::format(
         "\nMedians of {} rounds of {:g} s after {:g} s of warm-up. Percentiles: of gets. hit: of "

@@ -1,12 +1,11 @@
 #include "cli/bench/run.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
 
+#include "cli/bench/awake_processors.h"
 #include "cli/bench/worker.h"
 #include "cli/interrupt.h"
 #include "fmt/format.h"
@@ -16,15 +15,6 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr double kSampleSeconds = 0.5;
-
-double cpu_seconds() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // YCSB leaves room for 2 x operations x share of inserts; a run limited by time
 // does not know its operations, so it leaves room for 2% more records.
@@ -44,8 +34,14 @@ uint64_t foreground_lookups(const Stats& stats) {
 class Conductor {
  public:
   Conductor(RunShared& shared, const RunPlan& plan, Progress& progress,
-            const std::vector<std::unique_ptr<Worker>>& workers, RunResult& result)
-      : shared_(shared), plan_(plan), progress_(progress), workers_(workers), result_(result) {}
+            const std::vector<std::unique_ptr<Worker>>& workers, const AwakeProcessors& awake,
+            RunResult& result)
+      : shared_(shared),
+        plan_(plan),
+        progress_(progress),
+        workers_(workers),
+        awake_(awake),
+        result_(result) {}
 
   void conduct() {
     start_ns_ = sampled_ns_ = shared_.clock.now_ns();
@@ -53,13 +49,13 @@ class Conductor {
     watch(plan_.warmup_seconds, plan_.warmup_ops, "warming up");
     result_.warmup_seconds = seconds_between(start_ns_, shared_.clock.now_ns());
     result_.before = shared_.engine.metrics();
-    const double cpu_before = cpu_seconds();
+    const double cpu_before = process_cpu_seconds() - awake_.cpu_seconds();
     const uint64_t measured_ns = shared_.clock.now_ns();
     advance(Phase::kWarmup, Phase::kMeasured);
     watch(plan_.seconds, 0, "measuring");
     advance(Phase::kMeasured, Phase::kStopped);
     result_.seconds = seconds_between(measured_ns, shared_.clock.now_ns());
-    result_.cpu_seconds = cpu_seconds() - cpu_before;
+    result_.cpu_seconds = process_cpu_seconds() - awake_.cpu_seconds() - cpu_before;
     result_.after = shared_.engine.metrics();
   }
 
@@ -134,6 +130,7 @@ class Conductor {
   const RunPlan& plan_;
   Progress& progress_;
   const std::vector<std::unique_ptr<Worker>>& workers_;
+  const AwakeProcessors& awake_;
   RunResult& result_;
   uint64_t start_ns_ = 0;
   uint64_t sampled_ns_ = 0;
@@ -146,6 +143,10 @@ class Conductor {
 
 absl::StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan, const Clock& clock,
                                        Progress& progress) {
+  AwakeProcessors awake;
+  if (plan.awake) {
+    if (absl::Status status = awake.start(); !status.ok()) return status;
+  }
   RunResult result;
   RunShared shared(engine, clock, plan.records);
   const uint64_t room = expected_inserts(plan);
@@ -157,7 +158,7 @@ absl::StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan, co
   }
   std::vector<std::thread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
-  Conductor(shared, plan, progress, workers, result).conduct();
+  Conductor(shared, plan, progress, workers, awake, result).conduct();
   for (std::thread& thread : threads) thread.join();
   for (const auto& worker : workers) {
     if (!worker->status().ok()) return worker->status();

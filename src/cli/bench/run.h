@@ -27,7 +27,8 @@ struct RunPlan {
   uint64_t warmup_ops = 0;  // ends the warm-up sooner, if that many are done; 0: does not
   double seconds = 0;
   uint64_t seed = 0;
-  std::string title;  // for the progress line
+  bool awake = false;  // keep processors from halting: see AwakeProcessors
+  std::string title;   // for the progress line
 };
 
 struct Sample {
@@ -43,7 +44,7 @@ struct RunResult {
   uint64_t rows_scanned = 0;
   uint64_t values_verified = 0;
   uint64_t block_reads = 0;
-  double cpu_seconds = 0;  // user and system time of the whole process
+  double cpu_seconds = 0;  // user and system time of the process, AwakeProcessors' apart
   std::array<Histogram, kOpTypeCount> latency_ns;
   EngineMetrics before;
   EngineMetrics after;

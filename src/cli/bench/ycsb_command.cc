@@ -100,6 +100,10 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
                 "Leave the loaded database in --db for the next time");
   ycsb.add_option("--seed", options.seed, "Seed of keys, values and operations")
       ->capture_default_str();
+  ycsb.add_flag(
+      "--awake", options.awake,
+      "Keep processors from halting: a virtual machine wakes them late, which would be told "
+      "as the disk's latency");
   ycsb.add_option("--json", options.files.json_path, "Write all results here");
   ycsb.add_option("--html", options.files.html_path, "Write a report with charts here");
 }

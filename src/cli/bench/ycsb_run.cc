@@ -49,6 +49,7 @@ RunPlan plan_of(const BenchOptions& options, const YcsbWorkload& workload, uint3
     plan.warmup_workload.distribution = *options.distribution;
   }
   plan.records = options.records;
+  plan.awake = options.awake;
   plan.threads = options.threads;
   plan.warmup_threads = options.warmup_threads;
   plan.warmup_seconds = options.warmup_seconds;
@@ -212,6 +213,7 @@ class Bench {
                   {"rounds", options_.rounds},
                   {"dram_cache_bytes", options_.dram_cache_bytes},
                   {"seed", options_.seed},
+                  {"awake", options_.awake},
                   {"database_bytes", database.size_bytes()}};
     setup["load_seconds"] = database.reused() ? json() : json(database.load_seconds());
     if (options_.warmup_workload) {

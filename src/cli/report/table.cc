@@ -75,6 +75,7 @@ std::string workload_title(const json& document, const std::string& name) {
   title += fmt::format("; {} threads; {:.3g} s measured, {} warm-up, {} round{}",
                        setup.at("threads").get<int>(), setup.at("seconds").get<double>(),
                        warmup_text(setup), rounds, rounds == 1 ? "" : "s");
+  if (setup.value("awake", false)) title += "; processors awake";
   return title;
 }
 

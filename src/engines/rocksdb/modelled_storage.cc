@@ -167,10 +167,11 @@ ModelledStorage::ModelledStorage(std::optional<Profile> profile,
                                   load > 1 ? fmt::format(",load={:g}", load) : "")
                     : "nvcache.counted"),
       clock_(clock),
-      extra_ns_per_byte_(profile ? (load - 1) / profile->curve[0].read_gb_s : 0),
       modelled_(profile.has_value()) {
   MutexLock lock(mutex_);
-  if (profile) model_.emplace(*profile);
+  if (!profile) return;
+  model_.emplace(*profile);
+  others_.emplace(load, profile->curve[0].read_gb_s);
 }
 
 ModelledStorage::~ModelledStorage() = default;
@@ -192,14 +193,10 @@ IOStatus ModelledStorage::NewRandomAccessFile(const std::string& name,
 uint64_t ModelledStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
   if (!modelled_) return now_ns;
   MutexLock lock(mutex_);
-  if (!model_) return now_ns;
-  const uint64_t start_ns = std::max(now_ns, free_ns_);
-  const uint64_t done_ns = model_->start_read(start_ns, size_bytes);
-  if (size_bytes <= kMaxLoadedBytes) {
-    free_ns_ =
-        start_ns + static_cast<uint64_t>(extra_ns_per_byte_ * static_cast<double>(size_bytes));
-  }
-  return done_ns;
+  if (!model_ || !others_) return now_ns;
+  const uint64_t start_ns = size_bytes <= kMaxLoadedBytes ? others_->start_read(now_ns, size_bytes)
+                                                          : others_->free_at(now_ns);
+  return model_->start_read(start_ns, size_bytes);
 }
 
 void ModelledStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes) {

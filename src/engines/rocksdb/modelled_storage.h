@@ -7,11 +7,10 @@
 // what they do below. The bytes come through the page cache even where the options
 // ask for direct reads, so that a disk faster than the model is not needed.
 //
-// A server has more clients than a test machine has cores, and what they ask of the medium
-// is what a read waits for. `load` stands for them: a block read, done as soon as ever,
-// keeps the medium busy for the transfer of `load` reads of its size, its own one included.
-// What comes meanwhile waits. Reads of more than kMaxLoadedBytes, which are compaction's and
-// scans', are transferred once.
+// A server has more clients than a test machine has cores. `load` stands for them: for each
+// block read load - 1 more come from elsewhere (OtherClients), and reads wait for each other's
+// transfer. Reads of more than kMaxLoadedBytes, which are compaction's and scans', bring no
+// others.
 //
 // A thread that waits stands for one that is blocked in I/O: it sleeps, and leaves its
 // core to others. RocksDB's own readahead is what is charged for sequential reads:
@@ -29,6 +28,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "base/mutex.h"
+#include "engines/rocksdb/other_clients.h"
 #include "medium/cost_model.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/version.h"
@@ -88,8 +88,7 @@ class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
   Clock& clock_;
   Mutex mutex_;
   std::optional<CostModel> model_ ABSL_GUARDED_BY(mutex_);
-  uint64_t free_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // when the load so far is done
-  const double extra_ns_per_byte_;                // of others' reads, for each byte of ours
+  std::optional<OtherClients> others_ ABSL_GUARDED_BY(mutex_);
   const bool modelled_;
   std::array<Stripe, 16> stripes_;
 };

@@ -6,16 +6,20 @@
 #include <time.h>
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/prng.h"
 #include "base/virtual_clock.h"
+#include "engines/rocksdb/other_clients.h"
 #include "medium/profiles.h"
 #include "rocksdb/env.h"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 #include "test_db.h"
 
 namespace nvcache::rocksdb::testing {
@@ -31,6 +35,8 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kLatencyNs = 85'000;  // Table 1 of the paper: flash
 constexpr size_t kFileBytes = 8 << 20;
+constexpr uint64_t kBlockBytes = 16 << 10;
+constexpr uint64_t kTransferNs = kBlockBytes * 10 / 16;  // at 1.6 GB/s
 
 class ModelledStorageTest : public ::testing::Test {
  protected:
@@ -101,16 +107,43 @@ TEST_F(ModelledStorageTest, AllFilesShareOneMedium) {
 TEST_F(ModelledStorageTest, OtherClientsReadsAreWaitedFor) {
   storage_ = std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(),
                                                clock_, /*load=*/8);
-  constexpr uint64_t kBlockBytes = 16 << 10;
-  constexpr uint64_t kTransferNs = kBlockBytes * 10 / 16;  // at 1.6 GB/s
-  EXPECT_NEAR(storage_->start_read(1000, kBlockBytes), 1000 + 85'000, 1);
-  // The medium still serves seven others, and so is the next one's turn later.
-  EXPECT_NEAR(storage_->start_read(1000, kBlockBytes), 1000 + 7 * kTransferNs + 85'000, 2);
-  EXPECT_NEAR(storage_->start_read(1000 + 20 * kTransferNs, kBlockBytes),
-              1000 + 20 * kTransferNs + 85'000, 2);
-  EXPECT_NEAR(storage_->start_read(10'000'000, 1 << 20), 10'000'000 + (1 << 20) / 1.6, 2);
-  EXPECT_NEAR(storage_->start_read(20'000'000, kBlockBytes), 20'000'000 + 85'000, 2)
-      << "a large read is transferred once";
+  constexpr uint64_t kReads = 200;
+  for (uint64_t i = 0; i < kReads; ++i) {
+    EXPECT_NEAR(storage_->start_read(0, kBlockBytes), i * kTransferNs + kLatencyNs, 2);
+  }
+  // By now seven others for each of them have come, and are served one after the other.
+  EXPECT_NEAR(storage_->start_read(OtherClients::kSpreadNs, kBlockBytes),
+              8 * kReads * kTransferNs + kLatencyNs, 2);
+}
+
+TEST_F(ModelledStorageTest, ALargeReadBringsNoOthers) {
+  storage_ = std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(),
+                                               clock_, /*load=*/8);
+  constexpr uint64_t kLargeBytes = 1 << 20;
+  EXPECT_NEAR(storage_->start_read(0, kLargeBytes), kLargeBytes / 1.6, 2);
+  EXPECT_NEAR(storage_->start_read(OtherClients::kSpreadNs, kBlockBytes),
+              OtherClients::kSpreadNs + kLatencyNs, 2);
+}
+
+// Reads at random times, of which each brings three, keep the medium busy for two thirds of the
+// time: the mean wait is that of an M/D/1 queue.
+TEST(OtherClientsTest, ReadsWaitAsInAQueueOfIndependentClients) {
+  Prng prng(test_seed());
+  OtherClients others(/*load=*/4, /*read_gb_s=*/1.6);
+  constexpr double kBusy = 2.0 / 3;
+  constexpr int kReads = 100'000;
+  double now_ns = 0, waited_ns = 0;
+  for (int i = 0; i < kReads; ++i) {
+    now_ns += -std::log(1 - prng.unit()) * 4 * kTransferNs / kBusy;
+    const auto at_ns = static_cast<uint64_t>(now_ns);
+    waited_ns += static_cast<double>(others.start_read(at_ns, kBlockBytes) - at_ns);
+  }
+  EXPECT_NEAR(waited_ns / kReads, kTransferNs * kBusy / (2 * (1 - kBusy)), 0.1 * kTransferNs);
+}
+
+TEST(OtherClientsTest, OneClientWaitsForNobody) {
+  OtherClients others(/*load=*/1, /*read_gb_s=*/1.6);
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(others.start_read(i, kBlockBytes), i);
 }
 
 TEST_F(ModelledStorageTest, ReadsOfOneBatchAreUnderWayTogether) {

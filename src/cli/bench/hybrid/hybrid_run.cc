@@ -192,11 +192,12 @@ class Run {
         "caches, as in Table 4.",
         "The workloads' parameters are our choice where the paper has no numbers "
         "(bench/profiles)."};
-    if (options_.storage.find(",load=") != std::string::npos) {
+    for (const std::string& emulated : {options_.medium, options_.storage}) {
+      if (emulated.find(",load=") == std::string::npos) continue;
       list.push_back(fmt::format(
-          "{}: a block read keeps the modelled SSD busy for so many, and others wait, as if "
-          "each client here stood for as many of the paper's server (docs/HYBRID.md).",
-          options_.storage));
+          "{}: each client here stands for so many of the paper's server, whose accesses "
+          "it waits for (docs/HYBRID.md).",
+          emulated));
     }
     return list;
   }

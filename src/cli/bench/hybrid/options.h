@@ -17,8 +17,8 @@ struct Options {
   std::set<int> tables;                    // of 4 and 5
   std::vector<WorkloadProfile> workloads;  // the first is that of Figures 9 and 11
   std::set<std::string> policies;          // of Figure 9
-  std::string medium = "modelled:optane";  // of SCM
-  // Eight clients on the SSD for two: see docs/HYBRID.md.
+  // Clients of SCM and of the SSD, for each that runs: docs/HYBRID.md has what that is fitted to.
+  std::string medium = "modelled:optane,load=2";
   std::string storage = "modelled:flash,load=4";
   uint64_t gb_bytes = kDefaultGbBytes;  // a GB of the paper
   uint32_t threads = 0;                 // 0: each profile's
