@@ -217,6 +217,15 @@ TEST_P(MediumContract, ConcurrentAccessToDisjointExtents) {
   EXPECT_THAT(bad, testing::Each(0));
 }
 
+// Elsewhere a page can be taken away while it is read. Also run on DAX: NVCACHE_TEST_DAX says so.
+TEST(MappedFile, IsReadInPlaceOnDaxOnly) {
+  const TempDir folder;
+  const auto medium =
+      open_medium("file:" + folder.file("mapped"), {.size_bytes = kSizeBytes}, system_clock());
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  EXPECT_EQ((*medium)->traits().may_fault, std::getenv("NVCACHE_TEST_DAX") == nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Media, MediumContract,
     testing::Values(NamedMedium{"dram", "dram"}, NamedMedium{"file_mmap", "file:{}"},

@@ -2,18 +2,12 @@
 #include <thread>
 
 #include "cli/bench/profile_run.h"
+#include "cli/bench/result.h"
 
 namespace nvcache {
 namespace {
 
 using nlohmann::json;
-
-json latency_json(const Histogram& histogram) {
-  const auto us = [&](double q) { return static_cast<double>(histogram.quantile(q)) / 1000; };
-  return {{"count", histogram.count()}, {"mean_us", histogram.mean() / 1000},
-          {"p50_us", us(0.50)},         {"p95_us", us(0.95)},
-          {"p99_us", us(0.99)},         {"max_us", static_cast<double>(histogram.max()) / 1000}};
-}
 
 json metrics_json(const ProfileResult& result) {
   const double seconds = result.seconds;

@@ -12,13 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-json latency_json(const Histogram& histogram) {
-  const auto us = [&](double q) { return static_cast<double>(histogram.quantile(q)) / 1000; };
-  return {{"count", histogram.count()}, {"mean_us", histogram.mean() / 1000},
-          {"p50_us", us(0.50)},         {"p95_us", us(0.95)},
-          {"p99_us", us(0.99)},         {"max_us", static_cast<double>(histogram.max()) / 1000}};
-}
-
 double ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -147,6 +140,13 @@ json summarize_pair(const json& runs, const std::string& workload, const std::st
 }
 
 }  // namespace
+
+json latency_json(const Histogram& histogram) {
+  const auto us = [&](double q) { return static_cast<double>(histogram.quantile(q)) / 1000; };
+  return {{"count", histogram.count()}, {"mean_us", histogram.mean() / 1000},
+          {"p50_us", us(0.50)},         {"p95_us", us(0.95)},
+          {"p99_us", us(0.99)},         {"max_us", static_cast<double>(histogram.max()) / 1000}};
+}
 
 json run_to_json(const YcsbWorkload& workload, const Configuration& configuration, uint32_t round,
                  const RunResult& result) {

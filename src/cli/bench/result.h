@@ -10,11 +10,15 @@
 // null where there is none.
 #pragma once
 
+#include "base/histogram.h"
 #include "cli/bench/bench_options.h"
 #include "cli/bench/run.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace nvcache {
+
+// {"count", "mean_us", "p50_us", "p95_us", "p99_us", "max_us"} of times in ns.
+nlohmann::json latency_json(const Histogram& histogram);
 
 nlohmann::json run_to_json(const YcsbWorkload& workload, const Configuration& configuration,
                            uint32_t round, const RunResult& result);

@@ -47,7 +47,7 @@
     return add(add(box, 'div', undefined, 'plot'), 'canvas');
   };
 
-  // Writes each bar's value above it, where the bars are wide enough for that.
+  // Writes each bar's value above it, a negative one's below, where the bars are wide enough for that.
   const values_above_bars = {
     id: 'values',
     afterDatasetsDraw(chart) {
@@ -60,7 +60,8 @@
         chart.getDatasetMeta(at).data.forEach((bar, i) => {
           if (set.data[i] === null) return;
           const text = short(set.data[i]);
-          if (context.measureText(text).width <= bar.width + 1) context.fillText(text, bar.x, bar.y - 4);
+          if (context.measureText(text).width > bar.width + 1) return;
+          context.fillText(text, bar.x, set.data[i] < 0 ? bar.y + 11 : bar.y - 4);
         });
       });
       context.restore();
