@@ -125,20 +125,29 @@ TEST_F(ModelledStorageTest, ALargeReadBringsNoOthers) {
               OtherClients::kSpreadNs + kLatencyNs, 2);
 }
 
-// Reads at random times, of which each brings three, keep the medium busy for two thirds of the
-// time: the mean wait is that of an M/D/1 queue.
-TEST(OtherClientsTest, ReadsWaitAsInAQueueOfIndependentClients) {
+// The mean wait of reads that, with the three others which each brings, keep the medium busy
+// for the share `busy` of the time, over that of an M/D/1 queue.
+double wait_to_md1(double busy, bool at_random) {
   Prng prng(test_seed());
   OtherClients others(/*load=*/4, /*read_gb_s=*/1.6);
-  constexpr double kBusy = 2.0 / 3;
   constexpr int kReads = 100'000;
   double now_ns = 0, waited_ns = 0;
   for (int i = 0; i < kReads; ++i) {
-    now_ns += -std::log(1 - prng.unit()) * 4 * kTransferNs / kBusy;
+    now_ns += (at_random ? -std::log(1 - prng.unit()) : 1) * 4 * kTransferNs / busy;
     const auto at_ns = static_cast<uint64_t>(now_ns);
     waited_ns += static_cast<double>(others.start_read(at_ns, kBlockBytes) - at_ns);
   }
-  EXPECT_NEAR(waited_ns / kReads, kTransferNs * kBusy / (2 * (1 - kBusy)), 0.1 * kTransferNs);
+  return waited_ns / kReads / (kTransferNs * busy / (2 * (1 - busy)));
+}
+
+TEST(OtherClientsTest, ReadsWaitAboutAsLongAsInAQueueOfIndependentClients) {
+  for (const double busy : {0.4, 2.0 / 3}) {
+    const double at_random = wait_to_md1(busy, true), evenly = wait_to_md1(busy, false);
+    EXPECT_GT(at_random, 1) << busy;  // bursts bring bursts
+    EXPECT_LT(at_random, 1.5) << busy;
+    EXPECT_GT(evenly, 0.4) << busy;
+    EXPECT_LT(evenly, 0.75) << busy;
+  }
 }
 
 TEST(OtherClientsTest, OneClientWaitsForNobody) {
