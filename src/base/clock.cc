@@ -3,17 +3,10 @@
 #include <chrono>
 
 #include "base/never_destroyed.h"
+#include "base/pause.h"
 
 namespace nvcache {
 namespace {
-
-inline void pause_core() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // Spins, never sleeps: a core stalled on memory runs nobody else, and a wait that
 // lent its core out would let other threads do more than the hardware allows.

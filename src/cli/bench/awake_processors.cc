@@ -8,20 +8,13 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/pause.h"
 #include "base/text.h"
 
 namespace nvcache {
 namespace {
 
 constexpr int kPausesBetweenLooks = 64;
-
-inline void pause_core() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 

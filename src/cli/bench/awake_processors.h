@@ -4,7 +4,7 @@
 // late: whoever sleeps for a disk, or for one that is modelled, is charged with the host's
 // scheduler, and the more the less there is to do. A thread on each processor that runs
 // only while nobody else would (SCHED_IDLE) prevents that. It takes no processor from
-// anybody; where two share a core it slows its neighbour, by what a pause instruction costs.
+// a thread of this machine, but may slow whoever shares the core or the host with it.
 #pragma once
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ class AwakeProcessors {
   struct Thread {
     std::thread thread;
     pthread_t handle = {};
-    std::atomic<int> started{-1};  // errno, 0: runs at the lowest priority
+    std::atomic<int> started{-1};  // -1: not yet; 0: at the lowest priority; else errno
   };
   void run(int processor, std::atomic<int>& started);
 

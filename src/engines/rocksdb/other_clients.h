@@ -3,7 +3,7 @@
 //
 // For each read that is made, load - 1 more of its size arrive, each at a random time of
 // its own within the next kSpreadNs: they are as many as those of load - 1 clients like the
-// one that reads, and come independently of it and of each other. The medium serves reads in
+// one that reads, and do not come when it does. The medium serves reads in
 // the order of arrival, one transfer after the other. Transfers of S each that keep it busy for
 // the share u of the time would make reads that come at random wait for
 // S * u / (2 * (1 - u)) in the mean (M/D/1). Here it is somewhat more, for a burst of ours brings a
