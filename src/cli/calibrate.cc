@@ -214,9 +214,10 @@ std::vector<uint32_t> writer_counts(uint32_t max_writers) {
 std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
                                     const CalibrationOptions& options) {
   std::vector<std::string> notes;
-  if (traits.emulated) notes.push_back("emulated: costs are those of docs/MODEL.md, not measured");
+  if (traits.emulated)
+    notes.emplace_back("emulated: costs are those of docs/MODEL.md, not measured");
   if (virtual_time) {
-    notes.push_back("virtual time: deterministic, independent of this machine");
+    notes.emplace_back("virtual time: deterministic, independent of this machine");
     return notes;
   }
   const uint32_t threads = options.readers + options.max_writers;
@@ -227,7 +228,7 @@ std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
                     threads, cores));
   }
   if (!traits.emulated && traits.persistent && traits.byte_addressable) {
-    notes.push_back("through the page cache (except on DAX): io=direct measures the device");
+    notes.emplace_back("through the page cache (except on DAX): io=direct measures the device");
   }
   return notes;
 }

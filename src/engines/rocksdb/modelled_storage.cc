@@ -170,8 +170,7 @@ ModelledStorage::ModelledStorage(std::optional<Profile> profile,
       modelled_(profile.has_value()) {
   MutexLock lock(mutex_);
   if (!profile) return;
-  model_.emplace(*profile);
-  others_.emplace(load, profile->curve[0].read_gb_s);
+  device_.emplace(CostModel(*profile), OtherClients(load, profile->curve[0].read_gb_s));
 }
 
 ModelledStorage::~ModelledStorage() = default;
@@ -193,10 +192,11 @@ IOStatus ModelledStorage::NewRandomAccessFile(const std::string& name,
 uint64_t ModelledStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
   if (!modelled_) return now_ns;
   MutexLock lock(mutex_);
-  if (!model_ || !others_) return now_ns;
-  const uint64_t start_ns = size_bytes <= kMaxLoadedBytes ? others_->start_read(now_ns, size_bytes)
-                                                          : others_->free_at(now_ns);
-  return model_->start_read(start_ns, size_bytes);
+  if (!device_) return now_ns;
+  OtherClients& others = device_->others;
+  const uint64_t start_ns = size_bytes <= kMaxLoadedBytes ? others.start_read(now_ns, size_bytes)
+                                                          : others.free_at(now_ns);
+  return device_->model.start_read(start_ns, size_bytes);
 }
 
 void ModelledStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes) {

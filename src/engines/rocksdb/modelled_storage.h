@@ -84,11 +84,15 @@ class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
     StorageStats stats ABSL_GUARDED_BY(mutex);
   };
 
+  struct Device {
+    CostModel model;
+    OtherClients others;
+  };
+
   const std::string name_;
   Clock& clock_;
   Mutex mutex_;
-  std::optional<CostModel> model_ ABSL_GUARDED_BY(mutex_);
-  std::optional<OtherClients> others_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Device> device_ ABSL_GUARDED_BY(mutex_);
   const bool modelled_;
   std::array<Stripe, 16> stripes_;
 };

@@ -39,7 +39,8 @@ std::vector<std::string> wrapped(std::string_view text, size_t width) {
     if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) {
       lines.emplace_back();
     }
-    lines.back() += (lines.back().empty() ? "" : " ") + std::string(word);
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
     text = rest;
   }
   return lines;
