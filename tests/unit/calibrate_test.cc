@@ -143,13 +143,15 @@ TEST(SuggestObpTarget, StaysWithinItsLimits) {
 TEST(Calibrate, RunsInRealTimeOnARealMedium) {
   auto medium = open_medium("dram", {.size_bytes = 1 << 20}, system_clock());
   ASSERT_TRUE(medium.ok());
-  const auto result = calibrate(**medium, system_clock(),
-                                {
-                                    .readers = 1,
-                                    .max_writers = 1,
-                                    .block_bytes = 4096,
-                                    .point_ns = 5'000'000,
-                                });
+  const auto result =
+      calibrate(**medium, system_clock(),
+                {
+                    .readers = 1,
+                    .max_writers = 1,
+                    .block_bytes = 4096,
+                    // Long enough for a thread that waits its turn among other tests.
+                    .point_ns = 200'000'000,
+                });
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_FALSE(result->virtual_time);
   ASSERT_EQ(result->points.size(), 2u);
