@@ -170,7 +170,7 @@ ModelledStorage::ModelledStorage(std::optional<Profile> profile,
       modelled_(profile.has_value()) {
   MutexLock lock(mutex_);
   if (!profile) return;
-  device_.emplace(CostModel(*profile), OtherClients(load, profile->curve[0].read_gb_s));
+  device_.emplace(Device{CostModel(*profile), OtherClients(load, profile->curve[0].read_gb_s)});
 }
 
 ModelledStorage::~ModelledStorage() = default;
