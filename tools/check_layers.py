@@ -14,13 +14,17 @@ import tempfile
 # Bottom to top. Folders on one floor do not include each other.
 FLOORS = [
     ["base"],
+    ["spec"],
     ["medium"],
     ["space"],
     ["index"],
     ["policy"],
+    ["block_cache", "kv_store"],
+    ["file_cache", "tiered_cache"],
     ["cache"],
     ["kv"],
     ["engines/rocksdb", "engines/wiredtiger"],
+    ["adapters/rocksdb", "adapters/wiredtiger"],
     ["server"],
     ["workload"],
     ["cli"],
@@ -58,7 +62,7 @@ def check(root):
                 continue
             target = found.group(1)
             if target.startswith("nvcache/"):
-                if target not in TYPE_HEADERS and LEVEL[own] < LEVEL["cache"]:
+                if target not in TYPE_HEADERS and LEVEL[own] < LEVEL["block_cache"]:
                     breaches.append(f"src/{relative}:{number}: {own} includes {target}, "
                                     "which promises what lies above it")
                 continue

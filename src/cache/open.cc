@@ -1,11 +1,9 @@
-// Opens caches from their specifications, on the machine's own clock.
+// Opens a block cache from its specification, on the machine's own clock.
 #include <utility>
 
 #include "base/clock.h"
 #include "cache/block_cache_impl.h"
 #include "cache/config.h"
-#include "cache/tiered_cache_impl.h"
-#include "cache/tiered_config.h"
 #include "medium/medium.h"
 #include "nvcache/block_cache.h"
 
@@ -22,16 +20,6 @@ absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view sp
       BlockCacheImpl::make(*config, *std::move(medium), system_clock());
   if (!cache.ok()) return cache.status();
   return std::unique_ptr<BlockCache>(*std::move(cache));
-}
-
-absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(std::string_view spec,
-                                                               std::shared_ptr<ObjectCodec> codec) {
-  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
-  if (!config.ok()) return config.status();
-  absl::StatusOr<std::unique_ptr<TieredCacheImpl>> cache =
-      TieredCacheImpl::make(*config, std::move(codec));
-  if (!cache.ok()) return cache.status();
-  return std::unique_ptr<TieredCache>(*std::move(cache));
 }
 
 }  // namespace nvcache

@@ -1,0 +1,22 @@
+// Opens a tiered cache from its specification.
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "cache/tiered_cache_impl.h"
+#include "cache/tiered_config.h"
+#include "nvcache/tiered_cache.h"
+
+namespace nvcache {
+
+absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(std::string_view spec,
+                                                               std::shared_ptr<ObjectCodec> codec) {
+  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+  if (!config.ok()) return config.status();
+  absl::StatusOr<std::unique_ptr<TieredCacheImpl>> cache =
+      TieredCacheImpl::make(*config, std::move(codec));
+  if (!cache.ok()) return cache.status();
+  return std::unique_ptr<TieredCache>(*std::move(cache));
+}
+
+}  // namespace nvcache
