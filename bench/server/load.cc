@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "policy/admission/admission_policy.h"
 #include "policy/eviction/eviction_policy.h"
-#include "policy/query.h"
+#include "spec/query.h"
 
 namespace nvcache {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "medium/medium.h"
 #include "policy/placement/placement_policy.h"
-#include "policy/query.h"
+#include "spec/query.h"
 
 namespace nvcache {
 namespace {

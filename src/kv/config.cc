@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "policy/query.h"
+#include "spec/query.h"
 
 namespace nvcache {
 namespace {

@@ -7,7 +7,7 @@
 #include "medium/dram.h"
 #include "medium/modelled.h"
 #include "medium/profiles.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 namespace {

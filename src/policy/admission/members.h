@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "policy/admission/admission_policy.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "policy/eviction/eviction_policy.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "policy/placement/placement_policy.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 

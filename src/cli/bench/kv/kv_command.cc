@@ -13,7 +13,7 @@
 #include "cli/bench/kv/system.h"
 #include "cli/bench/paper/publish.h"
 #include "cli/on_command.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 namespace {

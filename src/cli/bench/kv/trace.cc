@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "kv/layout.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache::kv {
 namespace {

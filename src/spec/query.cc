@@ -1,11 +1,11 @@
-#include "policy/query.h"
+#include "spec/query.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
 #include "base/units.h"
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 

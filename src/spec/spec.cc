@@ -1,4 +1,4 @@
-#include "policy/spec.h"
+#include "spec/spec.h"
 
 #include <algorithm>
 #include <array>
