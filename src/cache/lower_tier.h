@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "cache/block_cache_impl.h"
+#include "block_cache/block_cache_impl.h"
 #include "cache/tiered_config.h"
 #include "nvcache/tiered_cache.h"
 

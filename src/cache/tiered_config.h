@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cache/config.h"
+#include "block_cache/config.h"
 
 namespace nvcache {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/config.h"
+#include "block_cache/config.h"
 #include "engines/wiredtiger/spec_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

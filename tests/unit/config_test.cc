@@ -1,4 +1,4 @@
-#include "cache/config.h"
+#include "block_cache/config.h"
 
 #include <string>
 

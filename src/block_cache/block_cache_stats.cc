@@ -1,7 +1,7 @@
 // What a block cache says of itself.
 #include <string>
 
-#include "cache/block_cache_impl.h"
+#include "block_cache/block_cache_impl.h"
 #include "policy/admission/overhead_ratio.h"
 
 namespace nvcache {

@@ -1,4 +1,4 @@
-#include "index/block_index.h"
+#include "block_cache/index/block_index.h"
 
 #include <algorithm>
 

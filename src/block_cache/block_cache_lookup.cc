@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "cache/block_cache_impl.h"
+#include "block_cache/block_cache_impl.h"
 
 namespace nvcache {
 namespace {

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "cache/block_cache_impl.h"
-#include "cache/config.h"
+#include "block_cache/block_cache_impl.h"
+#include "block_cache/config.h"
 #include "medium/medium.h"
 #include "nvcache/block_cache.h"
 

@@ -1,4 +1,4 @@
-#include "cache/write_queue.h"
+#include "block_cache/write_queue.h"
 
 #include <new>
 #include <utility>

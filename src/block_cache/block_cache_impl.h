@@ -19,14 +19,14 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "cache/config.h"
-#include "cache/counters.h"
-#include "cache/shard.h"
-#include "cache/write_queue.h"
+#include "block_cache/config.h"
+#include "block_cache/counters.h"
+#include "block_cache/shard.h"
+#include "block_cache/write_queue.h"
 #include "medium/medium.h"
 #include "nvcache/block_cache.h"
 #include "policy/admission/admission_policy.h"
-#include "space/slab_space.h"
+#include "block_cache/space/slab_space.h"
 
 namespace nvcache {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/reserved_array.h"
-#include "index/entry.h"
+#include "block_cache/index/entry.h"
 
 namespace nvcache {
 

@@ -1,4 +1,4 @@
-#include "cache/shard.h"
+#include "block_cache/shard.h"
 
 #include <algorithm>
 #include <utility>

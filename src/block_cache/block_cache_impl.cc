@@ -1,4 +1,4 @@
-#include "cache/block_cache_impl.h"
+#include "block_cache/block_cache_impl.h"
 
 #include <algorithm>
 #include <bit>

@@ -14,14 +14,14 @@
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
-#include "cache/counters.h"
-#include "index/block_index.h"
-#include "index/entry.h"
-#include "index/entry_pool.h"
+#include "block_cache/counters.h"
+#include "block_cache/index/block_index.h"
+#include "block_cache/index/entry.h"
+#include "block_cache/index/entry_pool.h"
 #include "nvcache/block_key.h"
 #include "nvcache/verdict.h"
 #include "policy/eviction/eviction_policy.h"
-#include "space/slab_space.h"
+#include "block_cache/space/slab_space.h"
 
 namespace nvcache {
 
