@@ -1,5 +1,5 @@
 // The map of a file's cached extents against a plain list.
-#include "index/extent_map.h"
+#include "file_cache/extent_map.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // A block cache beside the reads and writes of files. Built again with faults in it
 // (NVCACHE_FAULT_...), the consistency test must fail: see tests/CMakeLists.txt.
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 
 #include <algorithm>
 #include <atomic>

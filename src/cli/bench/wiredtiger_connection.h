@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "wiredtiger.h"
 
 namespace nvcache {

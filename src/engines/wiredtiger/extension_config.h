@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "engines/wiredtiger/stats_writer.h"
 #include "wiredtiger.h"
 #include "wiredtiger_ext.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "engines/wiredtiger/error_report.h"
 #include "engines/wiredtiger/posix_file.h"
 #include "wiredtiger.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "wiredtiger.h"
 
 namespace nvcache {

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "base/mutex.h"
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 
 namespace nvcache {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "engines/wiredtiger/file_system.h"
 #include "support/damaged_file.h"
 #include "support/failing_cache.h"

@@ -1,4 +1,4 @@
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 
 #include <algorithm>
 #include <new>

@@ -29,7 +29,7 @@
 
 #include "base/mutex.h"
 #include "base/striped_counters.h"
-#include "index/extent_map.h"
+#include "file_cache/extent_map.h"
 #include "nvcache/block_cache.h"
 #include "nvcache/bytes.h"
 

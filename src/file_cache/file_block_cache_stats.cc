@@ -1,7 +1,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/file_block_cache.h"
+#include "file_cache/file_block_cache.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -1,4 +1,4 @@
-#include "index/extent_map.h"
+#include "file_cache/extent_map.h"
 
 #include <algorithm>
 
