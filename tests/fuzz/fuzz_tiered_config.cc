@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nvcache::TieredConfig;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_cache_impl.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 

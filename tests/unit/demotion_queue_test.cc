@@ -1,11 +1,11 @@
 // The queue between the first tier of a tiered cache and the next.
-#include "cache/demotion_queue.h"
+#include "tiered_cache/demotion_queue.h"
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#include "cache/tiered_key.h"
+#include "tiered_cache/tiered_key.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_cache_impl.h"
 #include "nvcache/tiered_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/memory_allocator.h"

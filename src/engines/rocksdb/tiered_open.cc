@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cache/tiered_cache_impl.h"
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_config.h"
 #include "engines/rocksdb/open.h"
 #include "engines/rocksdb/tiered_cache.h"
 #include "nvcache/rocksdb.h"

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_config.h"
 #include "engines/rocksdb/tiered_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "cache/object_entry.h"
-#include "cache/object_lists.h"
-#include "cache/object_table.h"
+#include "tiered_cache/object_entry.h"
+#include "tiered_cache/object_lists.h"
+#include "tiered_cache/object_table.h"
 
 namespace nvcache {
 

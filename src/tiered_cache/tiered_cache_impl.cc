@@ -1,4 +1,4 @@
-#include "cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_cache_impl.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/scratch.h"
-#include "cache/tiered_key.h"
+#include "tiered_cache/tiered_key.h"
 
 namespace nvcache {
 namespace {

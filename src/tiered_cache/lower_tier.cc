@@ -1,4 +1,4 @@
-#include "cache/lower_tier.h"
+#include "tiered_cache/lower_tier.h"
 
 #include <new>
 #include <utility>

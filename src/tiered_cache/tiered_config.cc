@@ -1,4 +1,4 @@
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_config.h"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "cache/object_shard.h"
+#include "tiered_cache/object_shard.h"
 
 #include <algorithm>
 

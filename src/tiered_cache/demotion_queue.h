@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "cache/object_entry.h"
+#include "tiered_cache/object_entry.h"
 
 namespace nvcache {
 

@@ -1,4 +1,4 @@
-#include "cache/object_tier.h"
+#include "tiered_cache/object_tier.h"
 
 namespace nvcache {
 namespace {

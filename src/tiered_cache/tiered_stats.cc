@@ -1,5 +1,5 @@
 // Statistics of a tiered cache: the snapshot, and its JSON.
-#include "cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_cache_impl.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cache/tiered_cache_impl.h"
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_cache_impl.h"
+#include "tiered_cache/tiered_config.h"
 #include "nvcache/tiered_cache.h"
 
 namespace nvcache {

@@ -1,4 +1,4 @@
-#include "cache/demotion_queue.h"
+#include "tiered_cache/demotion_queue.h"
 
 #include <system_error>
 #include <utility>

@@ -25,10 +25,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "cache/demotion_queue.h"
-#include "cache/lower_tier.h"
-#include "cache/object_tier.h"
-#include "cache/tiered_config.h"
+#include "tiered_cache/demotion_queue.h"
+#include "tiered_cache/lower_tier.h"
+#include "tiered_cache/object_tier.h"
+#include "tiered_cache/tiered_config.h"
 #include "nvcache/tiered_cache.h"
 #include "policy/placement/placement_policy.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "cache/object_shard.h"
+#include "tiered_cache/object_shard.h"
 
 namespace nvcache {
 

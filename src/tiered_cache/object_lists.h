@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cache/object_entry.h"
+#include "tiered_cache/object_entry.h"
 
 namespace nvcache {
 

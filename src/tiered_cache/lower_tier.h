@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "block_cache/block_cache_impl.h"
-#include "cache/tiered_config.h"
+#include "tiered_cache/tiered_config.h"
 #include "nvcache/tiered_cache.h"
 
 namespace nvcache {

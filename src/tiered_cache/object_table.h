@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/object_entry.h"
+#include "tiered_cache/object_entry.h"
 
 namespace nvcache {
 

@@ -1,4 +1,4 @@
-#include "cache/object_entry.h"
+#include "tiered_cache/object_entry.h"
 
 #include <cstdlib>
 #include <new>
