@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kv/store.h"
+#include "kv_store/store.h"
 #include "medium/crashing.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/prng.h"
 #include "gtest/gtest.h"
-#include "kv/store.h"
+#include "kv_store/store.h"
 #include "medium/crashing.h"
 #include "medium/dram.h"
 #include "nvcache/kv_store.h"

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/interrupt.h"
-#include "kv/store.h"
+#include "kv_store/store.h"
 #include "medium/check.h"
 
 namespace nvcache::kv {

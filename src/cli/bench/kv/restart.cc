@@ -11,7 +11,7 @@
 #include "cli/bench/kv/system.h"
 #include "cli/bench/kv/trace.h"
 #include "cli/interrupt.h"
-#include "kv/layout.h"
+#include "kv_store/layout.h"
 #include "medium/check.h"
 #include "nvcache/kv_store.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kv/layout.h"
+#include "kv_store/layout.h"
 #include "medium/medium.h"
 #include "nvcache/kv_store.h"
 

@@ -1,4 +1,4 @@
-#include "kv/config.h"
+#include "kv_store/config.h"
 
 #include <algorithm>
 #include <array>

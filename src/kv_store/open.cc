@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "kv/store.h"
+#include "kv_store/store.h"
 
 namespace nvcache {
 namespace {

@@ -1,4 +1,4 @@
-#include "kv/kept_file.h"
+#include "kv_store/kept_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kv/store.h"
+#include "kv_store/store.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/hash.h"
-#include "kv/store.h"
+#include "kv_store/store.h"
 
 namespace nvcache {
 namespace {

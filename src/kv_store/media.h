@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "kv/config.h"
-#include "kv/kept_file.h"
+#include "kv_store/config.h"
+#include "kv_store/kept_file.h"
 #include "medium/medium.h"
 
 namespace nvcache {

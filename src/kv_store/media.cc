@@ -1,4 +1,4 @@
-#include "kv/media.h"
+#include "kv_store/media.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "kv/write_cache.h"
+#include "kv_store/write_cache.h"
 
 #include <algorithm>
 #include <cstring>

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "kv/dax_map.h"
+#include "kv_store/dax_map.h"
 #include "medium/medium.h"
 
 namespace nvcache {

@@ -21,12 +21,12 @@
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "base/striped_counters.h"
-#include "kv/config.h"
-#include "kv/layout.h"
-#include "kv/marks.h"
-#include "kv/media.h"
-#include "kv/superblock.h"
-#include "kv/write_cache.h"
+#include "kv_store/config.h"
+#include "kv_store/layout.h"
+#include "kv_store/marks.h"
+#include "kv_store/media.h"
+#include "kv_store/superblock.h"
+#include "kv_store/write_cache.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {

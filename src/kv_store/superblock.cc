@@ -1,4 +1,4 @@
-#include "kv/superblock.h"
+#include "kv_store/superblock.h"
 
 #include <algorithm>
 #include <array>

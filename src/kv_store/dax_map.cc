@@ -1,4 +1,4 @@
-#include "kv/dax_map.h"
+#include "kv_store/dax_map.h"
 
 #include <utility>
 

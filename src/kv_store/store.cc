@@ -8,7 +8,7 @@
 // cache, the loss of the slot to another key, or the new version of the item's zone, which
 // the store begins to believe in only after it was drained (store_clean.cc). That is the
 // third issue of the paper's section 2.
-#include "kv/store.h"
+#include "kv_store/store.h"
 
 #include <algorithm>
 #include <thread>
