@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/bench/profile_store.h"
 #include "cli/interrupt.h"
-#include "engines/rocksdb/modelled_storage.h"
+#include "adapters/rocksdb/modelled_storage.h"
 #include "medium/profiles.h"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/cache.h"

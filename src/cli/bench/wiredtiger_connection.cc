@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "engines/wiredtiger/file_system.h"
+#include "adapters/wiredtiger/file_system.h"
 #include "fmt/format.h"
 #include "wiredtiger_ext.h"
 

@@ -11,7 +11,7 @@
 #include "cli/bench/wiredtiger_block_cache.h"
 #include "cli/bench/wiredtiger_connection.h"
 #include "cli/bench/wiredtiger_table.h"
-#include "engines/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/spec_text.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "absl/status/status.h"
-#include "engines/rocksdb/caller.h"
-#include "engines/rocksdb/key.h"
-#include "engines/rocksdb/open.h"
+#include "adapters/rocksdb/caller.h"
+#include "adapters/rocksdb/key.h"
+#include "adapters/rocksdb/open.h"
 #include "fake_block_cache.h"
 #include "test_db.h"
 

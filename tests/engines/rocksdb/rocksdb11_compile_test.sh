@@ -12,7 +12,7 @@ if [[ ${version%%.*} -lt 11 ]]; then
   echo "FAILED: $headers has RocksDB $version, not 11"
   exit 1
 fi
-for file in "$source"/src/engines/rocksdb/*.cc; do
+for file in "$source"/src/adapters/rocksdb/*.cc; do
   "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror \
     -I"$source/include" -I"$source/src" -isystem "$headers" "$file"
 done

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engines/rocksdb/tiered_cache.h"
+#include "adapters/rocksdb/tiered_cache.h"
 #include "tiered_db.h"
 
 namespace nvcache::rocksdb::testing {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "file_cache/file_block_cache.h"
-#include "engines/wiredtiger/file_system.h"
+#include "adapters/wiredtiger/file_system.h"
 #include "support/damaged_file.h"
 #include "support/failing_cache.h"
 #include "tiers.h"

@@ -1,5 +1,5 @@
 // How a cache specification is written in WiredTiger's configuration.
-#include "engines/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/spec_text.h"
 
 #include "gtest/gtest.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "file_cache/file_block_cache.h"
-#include "engines/wiredtiger/error_report.h"
-#include "engines/wiredtiger/posix_file.h"
+#include "adapters/wiredtiger/error_report.h"
+#include "adapters/wiredtiger/posix_file.h"
 #include "wiredtiger.h"
 
 namespace nvcache {

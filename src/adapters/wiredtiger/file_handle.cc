@@ -1,12 +1,12 @@
-#include "engines/wiredtiger/file_handle.h"
+#include "adapters/wiredtiger/file_handle.h"
 
 #include <fcntl.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "engines/wiredtiger/block_header.h"
-#include "engines/wiredtiger/guarded.h"
+#include "adapters/wiredtiger/block_header.h"
+#include "adapters/wiredtiger/guarded.h"
 #include "fmt/format.h"
 
 namespace nvcache {

@@ -1,4 +1,4 @@
-#include "engines/wiredtiger/posix_file.h"
+#include "adapters/wiredtiger/posix_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

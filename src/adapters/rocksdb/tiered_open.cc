@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "tiered_cache/tiered_cache_impl.h"
 #include "tiered_cache/tiered_config.h"
-#include "engines/rocksdb/open.h"
-#include "engines/rocksdb/tiered_cache.h"
+#include "adapters/rocksdb/open.h"
+#include "adapters/rocksdb/tiered_cache.h"
 #include "nvcache/rocksdb.h"
 
 namespace nvcache::rocksdb {

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/text.h"
-#include "engines/wiredtiger/error_report.h"
-#include "engines/wiredtiger/extension_config.h"
-#include "engines/wiredtiger/file_system.h"
-#include "engines/wiredtiger/guarded.h"
-#include "engines/wiredtiger/stats_writer.h"
+#include "adapters/wiredtiger/error_report.h"
+#include "adapters/wiredtiger/extension_config.h"
+#include "adapters/wiredtiger/file_system.h"
+#include "adapters/wiredtiger/guarded.h"
+#include "adapters/wiredtiger/stats_writer.h"
 #include "fmt/format.h"
 
 namespace nvcache {

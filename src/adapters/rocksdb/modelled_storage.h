@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "base/mutex.h"
-#include "engines/rocksdb/other_clients.h"
+#include "adapters/rocksdb/other_clients.h"
 #include "medium/cost_model.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/version.h"

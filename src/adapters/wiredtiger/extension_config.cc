@@ -1,10 +1,10 @@
-#include "engines/wiredtiger/extension_config.h"
+#include "adapters/wiredtiger/extension_config.h"
 
 #include <charconv>
 #include <string_view>
 
 #include "base/text.h"
-#include "engines/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/spec_text.h"
 #include "fmt/format.h"
 
 namespace nvcache {

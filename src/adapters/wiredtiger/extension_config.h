@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "file_cache/file_block_cache.h"
-#include "engines/wiredtiger/stats_writer.h"
+#include "adapters/wiredtiger/stats_writer.h"
 #include "wiredtiger.h"
 #include "wiredtiger_ext.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "engines/rocksdb/open.h"
-#include "engines/rocksdb/secondary_cache.h"
+#include "adapters/rocksdb/open.h"
+#include "adapters/rocksdb/secondary_cache.h"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/utilities/object_registry.h"
 

@@ -1,4 +1,4 @@
-#include "engines/rocksdb/modelled_storage.h"
+#include "adapters/rocksdb/modelled_storage.h"
 
 #include <sched.h>
 #include <sys/prctl.h>

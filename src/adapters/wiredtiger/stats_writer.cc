@@ -1,4 +1,4 @@
-#include "engines/wiredtiger/stats_writer.h"
+#include "adapters/wiredtiger/stats_writer.h"
 
 #include <chrono>
 #include <cstdio>

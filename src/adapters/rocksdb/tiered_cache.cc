@@ -1,10 +1,10 @@
-#include "engines/rocksdb/tiered_cache.h"
+#include "adapters/rocksdb/tiered_cache.h"
 
 #include <cstddef>
 #include <string_view>
 #include <utility>
 
-#include "engines/rocksdb/caller.h"
+#include "adapters/rocksdb/caller.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb/statistics.h"

@@ -1,4 +1,4 @@
-#include "engines/rocksdb/open.h"
+#include "adapters/rocksdb/open.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,4 +1,4 @@
-#include "engines/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/spec_text.h"
 
 #include <optional>
 #include <utility>

@@ -21,7 +21,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tiered_cache/tiered_config.h"
-#include "engines/rocksdb/tiered_cache.h"
+#include "adapters/rocksdb/tiered_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"
 

@@ -1,4 +1,4 @@
-#include "engines/rocksdb/persistent_cache.h"
+#include "adapters/rocksdb/persistent_cache.h"
 
 #include <cstddef>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/rocksdb/caller.h"
-#include "engines/rocksdb/key.h"
-#include "engines/rocksdb/open.h"
+#include "adapters/rocksdb/caller.h"
+#include "adapters/rocksdb/key.h"
+#include "adapters/rocksdb/open.h"
 
 namespace nvcache::rocksdb {
 

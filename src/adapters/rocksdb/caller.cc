@@ -1,4 +1,4 @@
-#include "engines/rocksdb/caller.h"
+#include "adapters/rocksdb/caller.h"
 
 #include <pthread.h>
 

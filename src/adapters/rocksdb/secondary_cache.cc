@@ -1,12 +1,12 @@
-#include "engines/rocksdb/secondary_cache.h"
+#include "adapters/rocksdb/secondary_cache.h"
 
 #include <cstddef>
 #include <utility>
 
 #include "base/scratch.h"
-#include "engines/rocksdb/caller.h"
-#include "engines/rocksdb/key.h"
-#include "engines/rocksdb/open.h"
+#include "adapters/rocksdb/caller.h"
+#include "adapters/rocksdb/key.h"
+#include "adapters/rocksdb/open.h"
 
 namespace nvcache::rocksdb {
 namespace {

@@ -1,4 +1,4 @@
-#include "engines/wiredtiger/file_system.h"
+#include "adapters/wiredtiger/file_system.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "engines/wiredtiger/error_report.h"
-#include "engines/wiredtiger/file_handle.h"
-#include "engines/wiredtiger/guarded.h"
-#include "engines/wiredtiger/posix_file.h"
+#include "adapters/wiredtiger/error_report.h"
+#include "adapters/wiredtiger/file_handle.h"
+#include "adapters/wiredtiger/guarded.h"
+#include "adapters/wiredtiger/posix_file.h"
 
 namespace nvcache {
 namespace {
