@@ -1,6 +1,6 @@
 // Connections in a worker's event loop, over a transport whose full and empty moments the
 // test chooses: what a slow or a greedy client does to itself and to others.
-#include "server/connection.h"
+#include "apps/nvcached/connection.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "server/memory_store.h"
-#include "server/worker.h"
+#include "apps/nvcached/worker.h"
 
 namespace nvcache::server {
 namespace {

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/binary_protocol.h"
-#include "server/meta_protocol.h"
+#include "apps/nvcached/binary_protocol.h"
+#include "apps/nvcached/meta_protocol.h"
 #include "server/session_fixture.h"
-#include "server/text_protocol.h"
+#include "apps/nvcached/text_protocol.h"
 
 namespace nvcache::server {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "server/input.h"
+#include "apps/nvcached/input.h"
 #include "server/memory_store.h"
-#include "server/session.h"
+#include "apps/nvcached/session.h"
 
 namespace nvcache::server {
 

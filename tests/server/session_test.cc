@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "server/options.h"
+#include "apps/nvcached/options.h"
 #include "server/session_fixture.h"
-#include "server/stats_report.h"
+#include "apps/nvcached/stats_report.h"
 
 namespace nvcache::server {
 namespace {

@@ -1,0 +1,169 @@
+#include "apps/nvcached/connection.h"
+
+#include "base/text.h"
+#include "apps/nvcached/worker.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr int kRoundsPerEvent = 8;
+// Of at least Session::kFullOutputBytes each: large answers take turns, too.
+constexpr int kFullOutputsPerEvent = 4;
+
+}  // namespace
+
+Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport,
+                       std::string address)
+    : worker_(worker),
+      fd_(fd),
+      transport_(std::move(transport)),
+      address_(std::move(address)),
+      session_(worker.service(), worker.counters(), fd),
+      active_s_(worker.service().items().now_s()) {}
+
+Connection::~Connection() {
+  if (read_event_ != nullptr) event_free(read_event_);
+  if (write_event_ != nullptr) event_free(write_event_);
+}
+
+bool Connection::start() {
+  read_event_ = event_new(worker_.base(), fd_, EV_READ | EV_PERSIST, on_event, this);
+  write_event_ = event_new(worker_.base(), fd_, EV_WRITE | EV_PERSIST, on_event, this);
+  if (read_event_ == nullptr || write_event_ == nullptr) return false;
+  reading_ = event_add(read_event_, nullptr) == 0;
+  return reading_;
+}
+
+void Connection::on_event(int, short what, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.active_s_.store(connection.worker_.service().items().now_s(),
+                             std::memory_order_relaxed);
+  Output& spare = connection.worker_.spare_output();
+  const bool borrowed = connection.output_.empty();
+  if (borrowed) swap(connection.output_, spare);
+  const bool open = (what & EV_WRITE) != 0 ? connection.writable() : connection.readable();
+  if (connection.output_.empty()) {
+    if (borrowed) swap(connection.output_, spare);
+    connection.output_ = Output();
+  }
+  if (open) {
+    connection.watch();
+  } else {
+    connection.worker_.remove(connection);
+  }
+}
+
+bool Connection::readable() {
+  if (waiting_ || closing_) return true;
+  Input& spare = worker_.spare_input();
+  // A small rest goes along into the larger buffer, so that a read brings much.
+  const bool borrowed =
+      input_.size() <= Worker::kSpareInputBytes / 4 && want_ <= Worker::kSpareInputBytes;
+  if (borrowed && !input_.empty()) spare.take(input_);
+  Input& input = borrowed ? spare : input_;
+  bool open = true;
+  for (int round = 0; open; ++round) {
+    const auto [to, bytes] = input.room(want_);
+    const ssize_t got = transport_->read(to, bytes);
+    if (got == Transport::kWouldBlock) break;
+    if (got == Transport::kClosed) {
+      // The client may have closed its side alone, and still wait for answers.
+      closing_ = true;
+      open = !output_.empty();
+      break;
+    }
+    worker_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
+    input.filled(static_cast<size_t>(got));
+    open = serve(input);
+    if (waiting_ || closing_ || !transport_->buffered()) break;
+    waiting_ = round + 1 == kRoundsPerEvent;
+    if (waiting_) break;
+  }
+  if (borrowed && !spare.empty()) input_.take(spare);
+  if (input_.empty() && input_.capacity() > 0) input_.release();
+  if (spare.capacity() != Worker::kSpareInputBytes) {
+    spare.release();
+    spare.reserve(Worker::kSpareInputBytes);
+  }
+  return open;
+}
+
+bool Connection::writable() {
+  // One that only gave way to others goes on, so that its answers leave together.
+  const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
+  if (!goes_on && !flush()) return false;
+  if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
+  waiting_ = false;
+  if (!serve(input_)) return false;
+  if (input_.empty()) input_.release();
+  // What TLS has taken from the socket already, nobody will tell of again.
+  if (!waiting_ && transport_->buffered()) return readable();
+  return true;
+}
+
+bool Connection::serve(Input& input) {
+  int requests_left = worker_.service().settings().requests_per_turn;
+  int outputs_left = kFullOutputsPerEvent;
+  for (;;) {
+    if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
+      waiting_ = true;
+      worker_.counters().add(Count::kConnYields);
+      return true;
+    }
+    const Turn turn = session_.turn(input.unread(), output_);
+    input.consume(turn.used);
+    if (turn.next == Turn::kMore) {
+      want_ = turn.want;
+      break;
+    }
+    if (turn.next == Turn::kClose) {
+      closing_ = true;
+      break;
+    }
+    if (output_.size() < Session::kFullOutputBytes) continue;
+    --outputs_left;
+    if (!flush()) return false;
+    if (output_.size() >= Session::kFullOutputBytes) {
+      waiting_ = true;
+      return true;
+    }
+  }
+  return flush();
+}
+
+bool Connection::flush() {
+  const size_t before = output_.size();
+  while (!output_.empty()) {
+    const ssize_t sent = transport_->write(output_);
+    if (sent == Transport::kClosed) return false;
+    if (sent == Transport::kWouldBlock) break;
+  }
+  worker_.counters().add(Count::kBytesWritten, before - output_.size());
+  if (output_.empty()) return !closing_;
+  output_.settle();
+  return true;
+}
+
+void Connection::watch() {
+  // One that waits is woken by its socket being writable, even with all output sent.
+  const bool wants_read = !closing_ && (!waiting_ || output_.empty());
+  if (wants_read != reading_) {
+    (void)(wants_read ? event_add(read_event_, nullptr) : event_del(read_event_));
+    reading_ = wants_read;
+  }
+  const bool wants_write = waiting_ || !output_.empty();
+  if (wants_write != writing_) {
+    (void)(wants_write ? event_add(write_event_, nullptr) : event_del(write_event_));
+    writing_ = wants_write;
+  }
+}
+
+void Connection::visit(const StatVisitor& visit, uint32_t now_s) const {
+  const uint32_t active = active_s();
+  visit(fmt::format("{}:addr", fd_), address_);
+  visit(fmt::format("{}:state", fd_), "conn_read");
+  visit(fmt::format("{}:secs_since_last_cmd", fd_),
+        fmt::format("{}", now_s > active ? now_s - active : 0));
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,194 @@
+// The command `nvcached`: a memcached whose items survive a crash.
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "nvcache/kv_store.h"
+#include "apps/nvcached/options.h"
+#include "apps/nvcached/server.h"
+
+namespace nvcache {
+namespace {
+
+using server::Options;
+
+constexpr int kOkCode = 0;
+constexpr int kFailedCode = 1;
+// What clients are told: they tell by it what a memcached understands.
+constexpr char kProtocolVersion[] = "1.6.18-nvcached-" NVCACHE_VERSION;
+constexpr int kUsageCode = 64;  // EX_USAGE, as memcached's
+
+void say(std::string_view text) {
+  std::fflush(stdout);
+  fmt::print(stderr, "nvcached: {}\n", text);
+}
+
+uint32_t unix_now_s() { return static_cast<uint32_t>(std::time(nullptr)); }
+
+absl::Status prepare_medium(Options& options) {
+  if (!options.store_spec.empty() || !options.medium.empty()) return absl::OkStatus();
+  const auto directory = server::state_directory();
+  if (!directory.ok()) return directory.status();
+  std::error_code error;
+  std::filesystem::create_directories(*directory, error);
+  if (error) return invalid_argument("{}: {}", *directory, error.message());
+  std::filesystem::permissions(*directory, std::filesystem::perms::owner_all, error);
+  options.medium = "file:" + *directory + "/data";
+  return absl::OkStatus();
+}
+
+void raise_limits(const Options& options) {
+  rlimit files = {};
+  const rlim_t wanted = static_cast<rlim_t>(options.settings.max_connections) + 64;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+    files.rlim_cur = wanted;
+    files.rlim_max = std::max(files.rlim_max, wanted);
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+      files.rlim_cur = files.rlim_max = std::min(files.rlim_max, wanted);
+      getrlimit(RLIMIT_NOFILE, &files);
+      files.rlim_cur = files.rlim_max;
+      (void)setrlimit(RLIMIT_NOFILE, &files);
+      if (files.rlim_cur < wanted) {
+        say(fmt::format("only {} files may be open; -c {} needs {}", files.rlim_cur,
+                        options.settings.max_connections, wanted));
+      }
+    }
+  }
+  if (options.core_dumps) {
+    const rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_CORE, &all) != 0) say("-r: core files stay limited");
+  }
+  if (options.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+    say("-k: memory could not be locked");
+  }
+}
+
+absl::Status become_user(const Options& options) {
+  if (geteuid() != 0) return absl::OkStatus();
+  if (options.user.empty()) {
+    return invalid_argument(
+        "root runs nvcached as another user only: -u NAME (-u root if you must)");
+  }
+  const passwd* user = getpwnam(options.user.c_str());
+  if (user == nullptr) return invalid_argument("-u: no user '{}'", options.user);
+  if (user->pw_uid == 0) return absl::OkStatus();
+  if (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot become the user of -u");
+  }
+  setenv("HOME", user->pw_dir, 1);
+  return absl::OkStatus();
+}
+
+// For scripts and tests that start a server on any free port.
+void write_port_file(const server::Server& server) {
+  const char* name = std::getenv("MEMCACHED_PORT_FILENAME");
+  if (name == nullptr) return;
+  const std::string unfinished = std::string(name) + ".lck";
+  {
+    std::ofstream file(unfinished);
+    if (server.tcp_port() != 0) file << "TCP INET: " << server.tcp_port() << "\n";
+    if (server.udp_port() != 0) file << "UDP INET: " << server.udp_port() << "\n";
+    if (server.metrics_port() != 0) file << "METRICS: " << server.metrics_port() << "\n";
+  }
+  std::rename(unfinished.c_str(), name);
+}
+
+void report_recovery(const KvStats& stats) {
+  if (!stats.recovered) {
+    say(fmt::format("a new store of {} on {}, durability {}", format_bytes(stats.size_bytes),
+                    stats.medium, stats.durability));
+    return;
+  }
+  say(fmt::format("recovered {} items in {:.3f} s ({} on {}, durability {}); {} dropped as damaged",
+                  stats.recovered_items, stats.recovery_seconds, format_bytes(stats.size_bytes),
+                  stats.medium, stats.durability, stats.damaged));
+}
+
+// Waits for SIGINT or SIGTERM, which all threads have blocked.
+void wait_for_end(const sigset_t& ends) {
+  int signal = 0;
+  while (sigwait(&ends, &signal) != 0 || signal == SIGHUP) {
+  }
+}
+
+absl::Status run(Options options) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, signal);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  raise_limits(options);
+  if (absl::Status status = become_user(options); !status.ok()) return status;
+  if (absl::Status status = prepare_medium(options); !status.ok()) return status;
+  if (options.daemon && daemon(1, options.settings.verbosity > 0 ? 1 : 0) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot run in the background");
+  }
+  for (const std::string& name : options.ignored) {
+    say(name + " tunes memcached's memory and does nothing here");
+  }
+
+  options.settings.store = server::store_spec_of(options);
+  auto store = open_kv_store(options.settings.store);
+  if (!store.ok()) return store.status();
+  report_recovery((*store)->stats());
+  options.settings.memory_bytes = (*store)->stats().size_bytes;
+
+  server::Service service(**store, options.settings, unix_now_s);
+  if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
+  service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
+  auto server = server::Server::start(service);
+  if (!server.ok()) return server.status();
+  write_port_file(**server);
+  if (!options.pid_file.empty()) {
+    std::ofstream file(options.pid_file);
+    file << getpid() << "\n";
+    if (!file.flush()) say(fmt::format("pid file {} could not be written", options.pid_file));
+  }
+  for (const std::string& address : (*server)->addresses()) say("listening on " + address);
+
+  wait_for_end(ends);
+  say("shutting down");
+  (*server)->stop();
+  absl::Status synced = (*store)->sync();
+  if (synced.ok()) say(fmt::format("{} items kept", (*store)->stats().items));
+  if (!options.pid_file.empty()) unlink(options.pid_file.c_str());
+  return synced;
+}
+
+}  // namespace
+}  // namespace nvcache
+
+int main(int argc, char** argv) {
+  auto options = nvcache::server::parse_options({argv + 1, argv + argc});
+  if (!options.ok()) {
+    nvcache::say(nvcache::message_of(options.status()));
+    return nvcache::kUsageCode;
+  }
+  options->settings.version = nvcache::kProtocolVersion;
+  if (options->help) {
+    fmt::print("nvcached {}\n{}", NVCACHE_VERSION, nvcache::server::help_text());
+    return nvcache::kOkCode;
+  }
+  if (options->version) {
+    fmt::print("nvcached {}\n", NVCACHE_VERSION);
+    return nvcache::kOkCode;
+  }
+  const absl::Status status = nvcache::run(*std::move(options));
+  if (status.ok()) return nvcache::kOkCode;
+  nvcache::say(nvcache::message_of(status));
+  return absl::IsInvalidArgument(status) ? nvcache::kUsageCode : nvcache::kFailedCode;
+}

@@ -1,0 +1,284 @@
+#include "apps/nvcached/server.h"
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/text.h"
+#include "apps/nvcached/sockets.h"
+#include "apps/nvcached/stats_report.h"
+#include "apps/nvcached/udp.h"
+#include "apps/nvcached/worker.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr timeval kSecond = {1, 0};
+constexpr std::string_view kTooMany = "ERROR Too many open connections\r\n";
+constexpr int kAcceptsPerEvent = 64;
+
+class EventServer final : public Server {
+ public:
+  explicit EventServer(Service& service) : service_(service) {}
+  ~EventServer() override { stop(); }
+
+  absl::Status start();
+  void stop() override;
+  const std::vector<std::string>& addresses() const override { return addresses_; }
+  int tcp_port() const override { return tcp_port_; }
+  int udp_port() const override { return udp_port_; }
+  int metrics_port() const override { return metrics_port_; }
+
+ private:
+  struct Listener {
+    EventServer* server;
+    Listening socket;
+    event* accepts = nullptr;
+    bool paused = false;
+  };
+
+  absl::Status bind_all();
+  absl::Status start_loop();
+  absl::Status start_metrics();
+  static void on_accept(int fd, short what, void* listener);
+  static void on_second(int fd, short what, void* self);
+  static void on_wake(int fd, short what, void* self);
+  static void on_metrics(evhttp_request* request, void* self);
+  bool accept_one(Listener& listener);
+
+  Service& service_;
+  std::unique_ptr<TlsContext> tls_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::unique_ptr<UdpEndpoint>> udp_;
+  std::vector<std::string> addresses_;
+  event_base* base_ = nullptr;
+  event* second_event_ = nullptr;
+  event* wake_event_ = nullptr;
+  evhttp* http_ = nullptr;
+  int wake_fd_ = -1;
+  int tcp_port_ = 0;
+  int udp_port_ = 0;
+  int metrics_port_ = 0;
+  size_t next_worker_ = 0;
+  std::thread thread_;
+};
+
+absl::Status EventServer::bind_all() {
+  const Settings& settings = service_.settings();
+  std::vector<Listening> sockets;
+  if (!settings.unix_socket.empty()) {
+    auto one = listen_on_unix(settings.unix_socket, settings.unix_mask, settings.backlog);
+    if (!one.ok()) return one.status();
+    sockets.push_back(*std::move(one));
+  } else if (settings.port != 0) {
+    auto all =
+        listen_on(settings.listen, std::max(settings.port, 0), SOCK_STREAM, settings.backlog);
+    if (!all.ok()) return all.status();
+    tcp_port_ = all->front().port;
+    sockets = *std::move(all);
+  }
+  for (Listening& socket : sockets) {
+    addresses_.push_back(socket.address);
+    listeners_.push_back(std::make_unique<Listener>(Listener{this, std::move(socket)}));
+  }
+  if (settings.udp_port == 0) return absl::OkStatus();
+  auto all = listen_on(settings.listen, std::max(settings.udp_port, 0), SOCK_DGRAM, 0);
+  if (!all.ok()) return all.status();
+  udp_port_ = all->front().port;
+  for (Listening& socket : *all) {
+    addresses_.push_back(socket.address);
+    udp_.push_back(std::make_unique<UdpEndpoint>(service_, socket.fd));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EventServer::start() {
+  const Settings& settings = service_.settings();
+  if (settings.tls) {
+    auto context = make_tls_context(settings);
+    if (!context.ok()) return context.status();
+    tls_ = *std::move(context);
+  }
+  if (absl::Status status = bind_all(); !status.ok()) return status;
+  for (int i = 0; i < settings.threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(service_));
+    if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
+  }
+  service_.visit_connections = [this](const StatVisitor& visit) {
+    for (const auto& listener : listeners_) {
+      visit(fmt::format("{}:addr", listener->socket.fd), listener->socket.address);
+      visit(fmt::format("{}:state", listener->socket.fd), "conn_listening");
+    }
+    for (const auto& worker : workers_) worker->visit_connections(visit);
+  };
+  return start_loop();
+}
+
+absl::Status EventServer::start_loop() {
+  base_ = event_base_new();
+  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (base_ == nullptr || wake_fd_ < 0) return absl::ResourceExhaustedError("no event loop");
+  second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
+  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
+  event_add(second_event_, &kSecond);
+  event_add(wake_event_, nullptr);
+  for (const auto& listener : listeners_) {
+    listener->accepts =
+        event_new(base_, listener->socket.fd, EV_READ | EV_PERSIST, on_accept, listener.get());
+    if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
+      return absl::ResourceExhaustedError("no event for a listening socket");
+    }
+  }
+  for (const auto& endpoint : udp_) {
+    if (!endpoint->start(base_)) return absl::ResourceExhaustedError("no event for UDP");
+  }
+  if (absl::Status status = start_metrics(); !status.ok()) return status;
+  thread_ = std::thread([this] { event_base_dispatch(base_); });
+  return absl::OkStatus();
+}
+
+absl::Status EventServer::start_metrics() {
+  const Settings& settings = service_.settings();
+  if (settings.metrics_port == 0) return absl::OkStatus();
+  // What counts as one's own business is told on the machine itself, or where -l says.
+  const std::string host = settings.listen.empty() ? "127.0.0.1" : settings.listen;
+  const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, 64);
+  if (!sockets.ok()) return sockets.status();
+  http_ = evhttp_new(base_);
+  if (http_ == nullptr) return absl::ResourceExhaustedError("no memory for the metrics port");
+  evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+  evhttp_set_max_headers_size(http_, 8192);
+  evhttp_set_max_body_size(http_, 0);
+  evhttp_set_timeout(http_, 10);
+  evhttp_set_gencb(http_, on_metrics, this);
+  metrics_port_ = sockets->front().port;
+  for (const Listening& socket : *sockets) {
+    if (evhttp_accept_socket(http_, socket.fd) != 0) {
+      close(socket.fd);
+      return absl::UnavailableError("the metrics port cannot accept");
+    }
+    addresses_.push_back("metrics:" + socket.address.substr(socket.address.find(':') + 1));
+  }
+  return absl::OkStatus();
+}
+
+void EventServer::on_metrics(evhttp_request* request, void* self) {
+  auto& server = *static_cast<EventServer*>(self);
+  const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
+  const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
+  if (path == nullptr || (std::string_view(path) != "/metrics" && std::string_view(path) != "/")) {
+    evhttp_send_error(request, HTTP_NOTFOUND, "see /metrics");
+    return;
+  }
+  const std::string text = prometheus_metrics(server.service_);
+  evbuffer* body = evbuffer_new();
+  evbuffer_add(body, text.data(), text.size());
+  evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+                    "text/plain; version=0.0.4");
+  evhttp_send_reply(request, HTTP_OK, "OK", body);
+  evbuffer_free(body);
+}
+
+void EventServer::on_second(int, short, void* self) {
+  auto& server = *static_cast<EventServer*>(self);
+  server.service_.tick();
+  for (const auto& listener : server.listeners_) {
+    if (!listener->paused) continue;
+    listener->paused = false;
+    event_add(listener->accepts, nullptr);
+  }
+}
+
+void EventServer::on_wake(int, short, void* self) {
+  event_base_loopbreak(static_cast<EventServer*>(self)->base_);
+}
+
+void EventServer::on_accept(int, short, void* self) {
+  auto& listener = *static_cast<Listener*>(self);
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    if (!listener.server->accept_one(listener)) break;
+  }
+}
+
+bool EventServer::accept_one(Listener& listener) {
+  sockaddr_storage from = {};
+  socklen_t bytes = sizeof from;
+  const int fd = accept4(listener.socket.fd, reinterpret_cast<sockaddr*>(&from), &bytes,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      // The socket would stay readable; it is looked at again after a second.
+      event_del(listener.accepts);
+      listener.paused = true;
+      fmt::print(stderr, "nvcached: no more connections can be accepted for now: {}\n",
+                 std::strerror(errno));
+    }
+    return errno == ECONNABORTED || errno == EINTR;
+  }
+  ConnectionGauges& gauges = service_.connections();
+  gauges.total += 1;
+  if (gauges.current >= static_cast<uint64_t>(service_.settings().max_connections)) {
+    gauges.rejected += 1;
+    (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
+    close(fd);
+    return true;
+  }
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  if (from.ss_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto transport = tls_ ? tls_->accept(fd) : make_plain_transport(fd);
+  if (transport == nullptr) {
+    close(fd);
+    return true;
+  }
+  const std::string name =
+      from.ss_family == AF_UNIX ? listener.socket.address : name_of(from, "tcp");
+  workers_[next_worker_++ % workers_.size()]->adopt(fd, std::move(transport), name);
+  return true;
+}
+
+void EventServer::stop() {
+  if (thread_.joinable()) {
+    const uint64_t one = 1;
+    (void)!write(wake_fd_, &one, sizeof one);
+    thread_.join();
+  }
+  if (http_ != nullptr) evhttp_free(http_);
+  http_ = nullptr;
+  udp_.clear();
+  for (const auto& listener : listeners_) {
+    if (listener->accepts != nullptr) event_free(listener->accepts);
+    close(listener->socket.fd);
+    const std::string_view address = listener->socket.address;
+    if (address.starts_with("unix:")) unlink(service_.settings().unix_socket.c_str());
+  }
+  // A worker may be at `stats conns`, which looks at the others.
+  for (const auto& worker : workers_) worker->stop();
+  service_.visit_connections = nullptr;
+  workers_.clear();
+  listeners_.clear();
+  if (second_event_ != nullptr) event_free(second_event_);
+  if (wake_event_ != nullptr) event_free(wake_event_);
+  if (base_ != nullptr) event_base_free(base_);
+  if (wake_fd_ >= 0) close(wake_fd_);
+  second_event_ = wake_event_ = nullptr;
+  base_ = nullptr;
+  wake_fd_ = -1;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::start(Service& service) {
+  auto server = std::make_unique<EventServer>(service);
+  if (absl::Status status = server->start(); !status.ok()) return status;
+  return server;
+}
+
+}  // namespace nvcache::server

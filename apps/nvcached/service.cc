@@ -1,0 +1,127 @@
+#include "apps/nvcached/service.h"
+
+#include <fstream>
+
+#include "base/text.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr size_t kMostAuthBytes = 65536;
+
+// Takes the same time wherever two texts differ.
+bool same_text(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned char>(a[i] ^ (b.empty() ? 0 : b[i % b.size()]));
+  }
+  return difference == 0;
+}
+
+}  // namespace
+
+Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s)
+    : settings_(settings),
+      items_(store, settings.max_item_bytes, std::move(now_s), settings.trace_bits),
+      start_s_(items_.now_s()),
+      verbosity_(settings.verbosity),
+      detail_(settings.detail) {}
+
+Counters& Service::new_counters() {
+  const MutexLock lock(mutex_);
+  return counters_.emplace_back();
+}
+
+Totals Service::totals() const {
+  Totals totals{};
+  const MutexLock lock(mutex_);
+  for (const Counters& counters : counters_) counters.add_to(totals);
+  for (size_t i = 0; i < kCounts; ++i) totals[i] -= zero_[i];
+  return totals;
+}
+
+void Service::reset_totals() {
+  const Totals since = totals();
+  const MutexLock lock(mutex_);
+  for (size_t i = 0; i < kCounts; ++i) zero_[i] += since[i];
+  prefixes_.clear();
+}
+
+void Service::tick() {
+  items_.tick();
+  uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
+  if (due == 0 || items_.now_s() < due) return;
+  if (flush_at_s_.compare_exchange_strong(due, 0)) items_.clear();
+}
+
+void Service::flush_at(int64_t exptime) {
+  const uint32_t due = exptime > 0 ? items_.expiry(exptime) : 0;
+  if (due > items_.now_s()) {
+    flush_at_s_.store(due);
+    return;
+  }
+  flush_at_s_.store(0);
+  items_.clear();
+}
+
+absl::Status Service::load_auth_file() {
+  if (!needs_auth()) return absl::OkStatus();
+  std::ifstream file(settings_.auth_file, std::ios::binary);
+  if (!file) return invalid_argument("auth file {} cannot be read", settings_.auth_file);
+  std::map<std::string, std::string, std::less<>> passwords;
+  size_t bytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    bytes += line.size() + 1;
+    if (bytes > kMostAuthBytes) {
+      return invalid_argument("auth file {} is larger than {} bytes", settings_.auth_file,
+                              kMostAuthBytes);
+    }
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      return invalid_argument("auth file {}: a line is not user:password", settings_.auth_file);
+    }
+    passwords[line.substr(0, colon)] = line.substr(colon + 1);
+  }
+  if (passwords.empty()) return invalid_argument("auth file {} names no user", settings_.auth_file);
+  const MutexLock lock(mutex_);
+  passwords_ = std::move(passwords);
+  return absl::OkStatus();
+}
+
+bool Service::authenticate(std::string_view user_and_password) const {
+  const auto [user, password] = split_once(user_and_password, ' ');
+  const MutexLock lock(mutex_);
+  const auto known = passwords_.find(user);
+  return known != passwords_.end() && same_text(password, known->second);
+}
+
+void Service::count_detail(std::string_view key, Detail what) {
+  const size_t end = key.find(settings_.prefix_delimiter);
+  if (end == std::string_view::npos || end == 0) return;
+  const std::string_view prefix = key.substr(0, end);
+  const MutexLock lock(mutex_);
+  auto found = prefixes_.find(prefix);
+  if (found == prefixes_.end()) {
+    if (prefixes_.size() >= kMostPrefixes) return;
+    found = prefixes_.emplace(std::string(prefix), PrefixCounts()).first;
+  }
+  PrefixCounts& counts = found->second;
+  counts.gets += what == Detail::kGetHit || what == Detail::kGetMiss;
+  counts.hits += what == Detail::kGetHit;
+  counts.sets += what == Detail::kSet;
+  counts.deletes += what == Detail::kDelete;
+}
+
+std::string Service::dump_detail() const {
+  std::string text;
+  const MutexLock lock(mutex_);
+  for (const auto& [prefix, counts] : prefixes_) {
+    text += fmt::format("PREFIX {} get {} hit {} set {} del {}\r\n", prefix, counts.gets,
+                        counts.hits, counts.sets, counts.deletes);
+  }
+  return text;
+}
+
+}  // namespace nvcache::server

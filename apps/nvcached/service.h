@@ -1,0 +1,90 @@
+// What all connections of a server share: the items, the settings, the counters of each
+// thread, a flush that is due later, statistics by key prefix. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "apps/nvcached/counters.h"
+#include "apps/nvcached/items.h"
+#include "apps/nvcached/settings.h"
+
+namespace nvcache::server {
+
+// Of the connections; kept by whoever accepts them.
+struct ConnectionGauges {
+  std::atomic<uint64_t> current{0};
+  std::atomic<uint64_t> total{0};
+  std::atomic<uint64_t> rejected{0};
+};
+
+using StatVisitor = std::function<void(std::string_view name, std::string_view value)>;
+
+class Service {
+ public:
+  Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s);
+
+  const Settings& settings() const { return settings_; }
+  Items& items() { return items_; }
+  ConnectionGauges& connections() { return connections_; }
+
+  // Counters of a new thread; they live as long as the service.
+  Counters& new_counters();
+  // Since the start or the last reset.
+  Totals totals() const;
+  void reset_totals();
+
+  // Once a second: time goes on, and what is due is done.
+  void tick();
+  // At once for 0 and less, else when this time has come.
+  void flush_at(int64_t exptime);
+
+  int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
+  void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }
+
+  // Text protocol clients must say one of the file's "user:password" lines first.
+  [[nodiscard]] absl::Status load_auth_file();
+  bool needs_auth() const { return !settings_.auth_file.empty(); }
+  bool authenticate(std::string_view user_and_password) const;
+
+  // Statistics by prefix of the key, when `stats detail on` was asked for.
+  enum class Detail : uint8_t { kGetHit, kGetMiss, kSet, kDelete };
+  bool detail() const { return detail_.load(std::memory_order_relaxed); }
+  void set_detail(bool on) { detail_.store(on, std::memory_order_relaxed); }
+  void count_detail(std::string_view key, Detail what);
+  std::string dump_detail() const;
+
+  uint64_t uptime_s() const { return items_.now_s() - start_s_; }
+
+  // Set by the server before the first request; empty functions are left out.
+  std::function<void()> on_shutdown_command;
+  std::function<void(const StatVisitor&)> visit_connections;
+
+ private:
+  struct PrefixCounts {
+    uint64_t gets = 0, hits = 0, sets = 0, deletes = 0;
+  };
+  static constexpr size_t kMostPrefixes = 65536;
+
+  const Settings settings_;
+  Items items_;
+  ConnectionGauges connections_;
+  const uint32_t start_s_;
+  std::atomic<int> verbosity_;
+  std::atomic<bool> detail_;
+  std::atomic<uint32_t> flush_at_s_{0};
+
+  mutable Mutex mutex_;
+  std::deque<Counters> counters_ ABSL_GUARDED_BY(mutex_);
+  Totals zero_ ABSL_GUARDED_BY(mutex_){};
+  std::map<std::string, PrefixCounts, std::less<>> prefixes_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::string, std::less<>> passwords_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace nvcache::server

@@ -1,0 +1,108 @@
+// One client's conversation: received bytes in, answers out. No sockets: whoever has the
+// bytes calls turn() until it wants more of them. Requests are served where they lie in
+// the receive buffer; a partial request leaves nothing behind but what must be skipped.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "apps/nvcached/binary_protocol.h"
+#include "apps/nvcached/meta_protocol.h"
+#include "apps/nvcached/output.h"
+#include "apps/nvcached/service.h"
+#include "apps/nvcached/text_protocol.h"
+
+namespace nvcache::server {
+
+struct Turn {
+  enum Next : uint8_t {
+    kGoOn,   // call again with what is behind `used`
+    kMore,   // nothing more to do before more bytes come
+    kFull,   // too much output is pending: send it, then call again
+    kClose,  // send what is pending, then close
+  };
+  size_t used = 0;  // bytes at the front that are done with
+  Next next = kGoOn;
+  size_t want = 0;  // kMore: how long the request at the front is at least, in all
+};
+
+class Session {
+ public:
+  // A turn ends when so much output is pending, even amid a get of many keys.
+  static constexpr size_t kFullOutputBytes = 256 << 10;
+
+  // `name` stands for the client in the log.
+  Session(Service& service, Counters& counters, int name = 0)
+      : service_(service), items_(service.items()), counters_(counters), name_(name) {}
+
+  // Serves at most one request. `in` starts where the last turn's `used` ended; the byte
+  // behind it may be written, and is as it was afterwards.
+  Turn turn(Received in, Output& out);
+
+  std::string_view protocol() const;
+
+ private:
+  enum class Protocol : uint8_t { kUnknown, kText, kBinary };
+  struct MultiGet {
+    bool active = false;
+    bool broken = false;  // only the end of the line is awaited
+    TextOp op = TextOp::kGet;
+    uint32_t expires_s = 0;
+  };
+
+  // session_text.cc
+  Turn text_turn(Received in, Output& out);
+  Turn long_line(std::string_view in);
+  Turn streamed_get(std::string_view in, Output& out);
+  bool get_keys(std::string_view& keys, Output& out);
+  void get_key(std::string_view key, Output& out);
+  Turn storage(const TextRequest& request, size_t line_bytes, Received in, Output& out);
+  void store_text(const TextRequest& request, Received value, Output& out);
+  void command(const TextRequest& request, Output& out);
+  void erase_text(const TextRequest& request, Output& out);
+  void count_text(const TextRequest& request, Output& out);
+  void touch_text(const TextRequest& request, Output& out);
+  void stats_text(std::string_view arguments, Output& out);
+  Turn authenticate(const TextRequest& request, size_t line_bytes, Received in, Output& out);
+
+  // session_meta.cc
+  Turn meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out);
+  void meta_get(const MetaRequest& request, std::string_view key, Output& out);
+  void meta_set(const MetaRequest& request, std::string_view key, Received value, Output& out);
+  void meta_delete(const MetaRequest& request, std::string_view key, Output& out);
+  void meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out);
+  void meta_debug(const MetaRequest& request, std::string_view key, Output& out);
+
+  // session_binary.cc
+  Turn binary_turn(Received in, Output& out);
+  Turn binary_serve(const BinaryHeader& header, Received body, Output& out);
+  void binary_get(const BinaryHeader& header, std::string_view extras, std::string_view key,
+                  Output& out);
+  void binary_store(const BinaryHeader& header, std::string_view extras, std::string_view key,
+                    Received value, Output& out);
+  void binary_erase(const BinaryHeader& header, std::string_view key, Output& out);
+  void binary_count(const BinaryHeader& header, std::string_view extras, std::string_view key,
+                    Output& out);
+  void binary_stats(const BinaryHeader& header, std::string_view group, Output& out);
+
+  // Both protocols.
+  Found fetch(std::string_view key, bool counts = true);
+  ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request);
+  ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
+  ItemStatus erase_counted(std::string_view key, uint64_t cas);
+  void log(std::string_view line) const;
+
+  Service& service_;
+  Items& items_;
+  Counters& counters_;
+  const int name_;
+  Protocol protocol_ = Protocol::kUnknown;
+  bool authenticated_ = false;
+  uint64_t skip_bytes_ = 0;
+  size_t scanned_ = 0;
+  MultiGet multi_get_;
+};
+
+}  // namespace nvcache::server

@@ -1,0 +1,332 @@
+// The text protocol's commands. What they answer is memcached's to the letter.
+#include "base/text.h"
+#include "apps/nvcached/session.h"
+#include "apps/nvcached/stats_report.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr std::string_view kTooLargeText = "SERVER_ERROR object too large for cache\r\n";
+constexpr std::string_view kNoMemoryText = "SERVER_ERROR out of memory storing object\r\n";
+constexpr std::string_view kBadChunk = "CLIENT_ERROR bad data chunk\r\n";
+constexpr size_t kMaxAuthBytes = 1024;
+
+std::string_view view_of(Received bytes) { return {bytes.data(), bytes.size()}; }
+
+bool ends_in_newline(Received in, size_t at) { return in[at] == '\r' && in[at + 1] == '\n'; }
+
+void answer(const TextRequest& request, std::string_view text, Output& out) {
+  if (!request.noreply) out.append(text);
+}
+
+StoreMode mode_of(TextOp op) {
+  switch (op) {
+    case TextOp::kAdd:
+      return StoreMode::kAdd;
+    case TextOp::kReplace:
+      return StoreMode::kReplace;
+    case TextOp::kAppend:
+      return StoreMode::kAppend;
+    case TextOp::kPrepend:
+      return StoreMode::kPrepend;
+    default:
+      return StoreMode::kSet;
+  }
+}
+
+bool is_get(TextOp op) {
+  return op == TextOp::kGet || op == TextOp::kGets || op == TextOp::kGat || op == TextOp::kGats;
+}
+
+}  // namespace
+
+Turn Session::text_turn(Received received, Output& out) {
+  const std::string_view in = view_of(received);
+  if (multi_get_.active) return streamed_get(in, out);
+  const auto line = find_line(in, scanned_);
+  if (!line) {
+    if (in.size() > kMaxLineBytes) return long_line(in);
+    scanned_ = in.size();
+    return {0, Turn::kMore, in.size() + 1};
+  }
+  scanned_ = 0;
+  TextRequest request = parse_text_line(line->text);
+  log(line->text);
+  if (service_.needs_auth() && !authenticated_) {
+    return authenticate(request, line->used, received, out);
+  }
+  if (request.op == TextOp::kMeta) return meta_turn(line->text, line->used, received, out);
+  if (!request.error.empty()) {
+    out.append(request.error);
+    out.append("\r\n");
+    return {line->used};
+  }
+  if (request.has_value) return storage(request, line->used, received, out);
+  if (request.op == TextOp::kQuit) return {line->used, Turn::kClose};
+  if (is_get(request.op)) {
+    multi_get_ = {false, false, request.op, items_.expiry(request.exptime)};
+    if (!get_keys(request.arguments, out)) {
+      // The rest of the line, with its end, is left for later.
+      multi_get_.active = true;
+      return {static_cast<size_t>(request.arguments.data() - in.data()), Turn::kFull};
+    }
+    out.append("END\r\n");
+    return {line->used};
+  }
+  command(request, out);
+  return {line->used};
+}
+
+// Only a get may have so long a line: its keys are served as they come. Of a client that has
+// not said its password, none is.
+Turn Session::long_line(std::string_view in) {
+  if (service_.needs_auth() && !authenticated_) return {0, Turn::kClose};
+  std::string_view rest = in;
+  const std::string_view command = next_word(rest);
+  if (command != "get" && command != "gets") return {0, Turn::kClose};
+  multi_get_ = {true, false, command == "get" ? TextOp::kGet : TextOp::kGets, 0};
+  scanned_ = 0;
+  return {in.size() - rest.size(), Turn::kGoOn};
+}
+
+Turn Session::streamed_get(std::string_view in, Output& out) {
+  size_t at = 0;
+  while (at < in.size()) {
+    if (in[at] == ' ') {
+      ++at;
+      continue;
+    }
+    const size_t end = in.find_first_of(" \n", at);
+    if (end == std::string_view::npos) {
+      if (in.size() - at <= kMaxKeyBytes + 1) return {at, Turn::kMore, in.size() - at + 1};
+      if (!multi_get_.broken) {
+        out.append(kBadFormat);
+        out.append("\r\n");
+      }
+      multi_get_.broken = true;
+      return {in.size(), Turn::kGoOn};
+    }
+    std::string_view key = in.substr(at, end - at);
+    const bool last = in[end] == '\n';
+    if (last && key.ends_with('\r')) key.remove_suffix(1);
+    if (!multi_get_.broken && key.size() > kMaxKeyBytes) {
+      out.append(kBadFormat);
+      out.append("\r\n");
+      multi_get_.broken = true;
+    }
+    if (!multi_get_.broken && !key.empty()) get_key(key, out);
+    at = end + 1;
+    if (last) {
+      multi_get_.active = false;
+      if (!multi_get_.broken) out.append("END\r\n");
+      return {at};
+    }
+    if (out.size() >= kFullOutputBytes) return {at, Turn::kFull};
+  }
+  return {at, Turn::kMore, 1};
+}
+
+// False if output is full; `keys` are then the ones left.
+bool Session::get_keys(std::string_view& keys, Output& out) {
+  for (;;) {
+    std::string_view rest = keys;
+    const std::string_view key = next_word(rest);
+    if (key.empty()) return true;
+    if (out.size() >= kFullOutputBytes) return false;
+    get_key(key, out);
+    keys = rest;
+  }
+}
+
+void Session::get_key(std::string_view key, Output& out) {
+  Found found = fetch(key);
+  const TextOp op = multi_get_.op;
+  if (op == TextOp::kGat || op == TextOp::kGats) {
+    const bool touched = found && items_.touch(key, multi_get_.expires_s);
+    counters_.add(Count::kCmdTouch);
+    counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
+    if (!touched) return;
+  }
+  if (!found) return;
+  out.append("VALUE ");
+  out.append(key);
+  out.append(' ');
+  out.append_number(found.item.meta().flags);
+  out.append(' ');
+  out.append_number(found.value.size());
+  if (op == TextOp::kGets || op == TextOp::kGats) {
+    out.append(' ');
+    out.append_number(service_.settings().cas_enabled ? found.item.meta().cas : 0);
+  }
+  out.append("\r\n");
+  out.append_value(std::move(found.item), found.value);
+  out.append("\r\n");
+}
+
+Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in, Output& out) {
+  if (!items_.fits(request.key.size(), request.value_bytes)) {
+    out.append(kTooLargeText);
+    counters_.add(Count::kStoreTooLarge);
+    // What could not be stored must not leave an older value to be read.
+    if (request.op == TextOp::kSet) (void)items_.erase(request.key);
+    skip_bytes_ = request.value_bytes + 2;
+    return {line_bytes};
+  }
+  const size_t all_bytes = line_bytes + request.value_bytes + 2;
+  if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
+  if (ends_in_newline(in, all_bytes - 2)) {
+    store_text(request, in.subspan(line_bytes, request.value_bytes), out);
+  } else {
+    answer(request, kBadChunk, out);
+  }
+  return {all_bytes};
+}
+
+void Session::store_text(const TextRequest& request, Received value, Output& out) {
+  StoreRequest store;
+  store.mode = mode_of(request.op);
+  store.flags = request.flags;
+  store.expires_s = items_.expiry(request.exptime);
+  store.compare = request.op == TextOp::kCas;
+  store.cas = request.cas;
+  switch (store_counted(request.key, value, store).status) {
+    case ItemStatus::kOk:
+      answer(request, "STORED\r\n", out);
+      break;
+    case ItemStatus::kNotFound:
+      answer(request, "NOT_FOUND\r\n", out);
+      break;
+    case ItemStatus::kExists:
+      answer(request, "EXISTS\r\n", out);
+      break;
+    case ItemStatus::kTooLarge:
+      out.append(kTooLargeText);
+      break;
+    case ItemStatus::kNoMemory:
+      out.append(kNoMemoryText);
+      break;
+    default:
+      answer(request, "NOT_STORED\r\n", out);
+  }
+}
+
+void Session::command(const TextRequest& request, Output& out) {
+  switch (request.op) {
+    case TextOp::kDelete:
+      return erase_text(request, out);
+    case TextOp::kIncr:
+    case TextOp::kDecr:
+      return count_text(request, out);
+    case TextOp::kTouch:
+      return touch_text(request, out);
+    case TextOp::kFlushAll:
+      if (!service_.settings().flush_enabled) {
+        return answer(request, "CLIENT_ERROR flush_all not allowed\r\n", out);
+      }
+      counters_.add(Count::kCmdFlush);
+      service_.flush_at(request.exptime);
+      return answer(request, "OK\r\n", out);
+    case TextOp::kVersion:
+      return answer(request, "VERSION " + service_.settings().version + "\r\n", out);
+    case TextOp::kVerbosity:
+      service_.set_verbosity(static_cast<int>(std::min<uint64_t>(request.delta, 3)));
+      return answer(request, "OK\r\n", out);
+    case TextOp::kStats:
+      return stats_text(request.arguments, out);
+    case TextOp::kShutdown:
+      if (!service_.settings().shutdown_command) {
+        return out.append("ERROR: shutdown not enabled\r\n");
+      }
+      if (service_.on_shutdown_command) service_.on_shutdown_command();
+      return;
+    case TextOp::kMemoryLimit:
+      return answer(request, "MEMLIMIT_ADJUST_FAILED out of bounds or unable to adjust\r\n", out);
+    case TextOp::kTuning:
+      return answer(request, "OK\r\n", out);
+    case TextOp::kMetadump:
+      return out.append("ERROR metadump not allowed\r\n");
+    case TextOp::kWatch:
+      return out.append("ERROR watch commands not allowed\r\n");
+    default:
+      return out.append("ERROR\r\n");
+  }
+}
+
+void Session::erase_text(const TextRequest& request, Output& out) {
+  const bool there = erase_counted(request.key, 0) == ItemStatus::kOk;
+  answer(request, there ? "DELETED\r\n" : "NOT_FOUND\r\n", out);
+}
+
+void Session::count_text(const TextRequest& request, Output& out) {
+  ArithmeticRequest change;
+  change.down = request.op == TextOp::kDecr;
+  change.delta = request.delta;
+  const ItemResult result = count_counted(request.key, change);
+  switch (result.status) {
+    case ItemStatus::kOk:
+      if (request.noreply) return;
+      out.append_number(result.number);
+      return out.append("\r\n");
+    case ItemStatus::kNotNumeric:
+      return answer(request, "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n",
+                    out);
+    case ItemStatus::kNotFound:
+      return answer(request, "NOT_FOUND\r\n", out);
+    default:
+      return out.append("SERVER_ERROR out of memory in incr\r\n");
+  }
+}
+
+void Session::touch_text(const TextRequest& request, Output& out) {
+  const bool there = items_.touch(request.key, items_.expiry(request.exptime));
+  counters_.add(Count::kCmdTouch);
+  counters_.add(there ? Count::kTouchHits : Count::kTouchMisses);
+  answer(request, there ? "TOUCHED\r\n" : "NOT_FOUND\r\n", out);
+}
+
+void Session::stats_text(std::string_view arguments, Output& out) {
+  const std::string_view group = next_word(arguments);
+  if (group == "reset") {
+    service_.reset_totals();
+    return out.append("RESET\r\n");
+  }
+  if (group == "detail") {
+    const std::string_view what = next_word(arguments);
+    if (what == "dump") {
+      out.append(service_.dump_detail());
+      return out.append("END\r\n");
+    }
+    if (what != "on" && what != "off") {
+      return out.append("CLIENT_ERROR usage: stats detail on|off|dump\r\n");
+    }
+    service_.set_detail(what == "on");
+    return out.append("OK\r\n");
+  }
+  if (group == "cachedump") {
+    return out.append("CLIENT_ERROR stats cachedump not allowed\r\n");
+  }
+  const bool known = visit_stats(service_, group, [&](std::string_view name, std::string_view v) {
+    out.append(fmt::format("STAT {} {}\r\n", name, v));
+  });
+  out.append(known ? "END\r\n" : "ERROR\r\n");
+}
+
+// Before authentication, a set whose value is "user password" is the only command.
+Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Received in,
+                           Output& out) {
+  if (request.op == TextOp::kQuit) return {line_bytes, Turn::kClose};
+  if (request.op != TextOp::kSet || !request.has_value || request.value_bytes > kMaxAuthBytes) {
+    out.append("CLIENT_ERROR unauthenticated\r\n");
+    return {line_bytes, request.has_value ? Turn::kClose : Turn::kGoOn};
+  }
+  const size_t all_bytes = line_bytes + request.value_bytes + 2;
+  if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
+  const std::string_view words = view_of(in.subspan(line_bytes, request.value_bytes));
+  counters_.add(Count::kAuthCmds);
+  authenticated_ = ends_in_newline(in, all_bytes - 2) && service_.authenticate(words);
+  if (!authenticated_) counters_.add(Count::kAuthErrors);
+  out.append(authenticated_ ? "STORED\r\n" : "CLIENT_ERROR authentication failure\r\n");
+  return {all_bytes};
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,237 @@
+#include "apps/nvcached/text_protocol.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace nvcache::server {
+namespace {
+
+constexpr std::string_view kUnknownCommand = "ERROR";
+constexpr std::string_view kBadExptime = "CLIENT_ERROR invalid exptime argument";
+
+template <typename Number>
+bool parse_all(std::string_view text, Number& number) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
+
+struct Command {
+  std::string_view name;
+  TextOp op;
+};
+constexpr Command kCommands[] = {
+    {"get", TextOp::kGet},
+    {"set", TextOp::kSet},
+    {"gets", TextOp::kGets},
+    {"gat", TextOp::kGat},
+    {"gats", TextOp::kGats},
+    {"add", TextOp::kAdd},
+    {"replace", TextOp::kReplace},
+    {"append", TextOp::kAppend},
+    {"prepend", TextOp::kPrepend},
+    {"cas", TextOp::kCas},
+    {"delete", TextOp::kDelete},
+    {"incr", TextOp::kIncr},
+    {"decr", TextOp::kDecr},
+    {"touch", TextOp::kTouch},
+    {"flush_all", TextOp::kFlushAll},
+    {"version", TextOp::kVersion},
+    {"verbosity", TextOp::kVerbosity},
+    {"stats", TextOp::kStats},
+    {"quit", TextOp::kQuit},
+    {"shutdown", TextOp::kShutdown},
+    {"cache_memlimit", TextOp::kMemoryLimit},
+    {"slabs", TextOp::kTuning},
+    {"lru", TextOp::kTuning},
+    {"lru_crawler", TextOp::kTuning},
+    {"watch", TextOp::kWatch},
+};
+
+TextOp op_of(std::string_view name) {
+  if (name.size() == 2 && name[0] == 'm' && std::strchr("gsdaen", name[1]) != nullptr) {
+    return TextOp::kMeta;
+  }
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.op;
+  }
+  return TextOp::kUnknown;
+}
+
+bool key_fits(std::string_view key) { return !key.empty() && key.size() <= kMaxKeyBytes; }
+
+// <key> <flags> <exptime> <bytes> [<cas>] [noreply]
+void parse_storage(std::string_view rest, TextRequest& request) {
+  request.key = next_word(rest);
+  const std::string_view flags = next_word(rest);
+  const std::string_view exptime = next_word(rest);
+  const std::string_view bytes = next_word(rest);
+  const std::string_view cas = request.op == TextOp::kCas ? next_word(rest) : "0";
+  if (bytes.empty() || cas.empty()) {
+    request.error = kUnknownCommand;
+    return;
+  }
+  request.noreply = next_word(rest) == "noreply";
+  if (!key_fits(request.key) || !parse_u32(flags, request.flags) ||
+      !parse_i64(exptime, request.exptime) || !parse_u64(bytes, request.value_bytes) ||
+      request.value_bytes > INT32_MAX - 2 || !parse_u64(cas, request.cas)) {
+    request.error = kBadFormat;
+    return;
+  }
+  request.has_value = true;
+}
+
+// <key> [0] [noreply]: older clients send a time of 0.
+void parse_delete(std::string_view rest, TextRequest& request) {
+  request.key = next_word(rest);
+  const std::string_view second = next_word(rest);
+  const std::string_view third = next_word(rest);
+  request.noreply = second == "noreply" || third == "noreply";
+  if (request.key.empty()) {
+    request.error = kUnknownCommand;
+  } else if (!second.empty() && second != "0" && !(second == "noreply" && third.empty())) {
+    request.error = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
+  } else if (!key_fits(request.key)) {
+    request.error = kBadFormat;
+  }
+}
+
+// <key> <number> [noreply]
+void parse_change(std::string_view rest, TextRequest& request) {
+  request.key = next_word(rest);
+  const std::string_view number = next_word(rest);
+  request.noreply = next_word(rest) == "noreply";
+  if (number.empty()) {
+    request.error = kUnknownCommand;
+  } else if (!key_fits(request.key)) {
+    request.error = kBadFormat;
+  } else if (request.op == TextOp::kTouch) {
+    if (!parse_i64(number, request.exptime)) request.error = kBadExptime;
+  } else if (!parse_u64(number, request.delta)) {
+    request.error = "CLIENT_ERROR invalid numeric delta argument";
+  }
+}
+
+void parse_get(std::string_view rest, TextRequest& request) {
+  if (request.op == TextOp::kGat || request.op == TextOp::kGats) {
+    const std::string_view exptime = next_word(rest);
+    if (exptime.empty()) {
+      request.error = kUnknownCommand;
+      return;
+    }
+    if (!parse_i64(exptime, request.exptime)) {
+      request.error = kBadExptime;
+      return;
+    }
+  } else if (rest.find_first_not_of(' ') == std::string_view::npos) {
+    request.error = kUnknownCommand;
+    return;
+  }
+  request.arguments = rest;
+  while (!rest.empty()) {
+    if (next_word(rest).size() > kMaxKeyBytes) {
+      request.error = kBadFormat;
+      return;
+    }
+  }
+}
+
+// flush_all [exptime] [noreply]
+void parse_flush(std::string_view rest, TextRequest& request) {
+  const std::string_view first = next_word(rest);
+  const std::string_view second = next_word(rest);
+  request.noreply = first == "noreply" || second == "noreply";
+  if (!next_word(rest).empty()) {
+    request.error = kUnknownCommand;
+  } else if (!first.empty() && first != "noreply" && !parse_i64(first, request.exptime)) {
+    request.error = kBadExptime;
+  }
+}
+
+// verbosity <level> [noreply], cache_memlimit <MB> [noreply]
+void parse_level(std::string_view rest, TextRequest& request) {
+  const std::string_view level = next_word(rest);
+  const std::string_view second = next_word(rest);
+  request.noreply = level == "noreply" || second == "noreply";
+  if (level.empty() || !next_word(rest).empty()) {
+    request.error = kUnknownCommand;
+  } else if (level != "noreply" && !parse_u64(level, request.delta)) {
+    request.error = kBadFormat;
+  }
+}
+
+}  // namespace
+
+bool parse_u64(std::string_view text, uint64_t& number) { return parse_all(text, number); }
+bool parse_u32(std::string_view text, uint32_t& number) { return parse_all(text, number); }
+bool parse_i64(std::string_view text, int64_t& number) { return parse_all(text, number); }
+
+std::string_view next_word(std::string_view& text) {
+  size_t begin = 0;
+  while (begin < text.size() && text[begin] == ' ') ++begin;
+  size_t end = begin;
+  while (end < text.size() && text[end] != ' ') ++end;
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
+}
+
+std::optional<Line> find_line(std::string_view in, size_t scanned) {
+  if (scanned >= in.size()) return std::nullopt;
+  const void* found = std::memchr(in.data() + scanned, '\n', in.size() - scanned);
+  if (found == nullptr) return std::nullopt;
+  const size_t at = static_cast<size_t>(static_cast<const char*>(found) - in.data());
+  const bool carriage = at > 0 && in[at - 1] == '\r';
+  return Line{in.substr(0, carriage ? at - 1 : at), at + 1};
+}
+
+TextRequest parse_text_line(std::string_view line) {
+  TextRequest request;
+  std::string_view rest = line;
+  request.op = op_of(next_word(rest));
+  request.arguments = rest;
+  switch (request.op) {
+    case TextOp::kUnknown:
+      request.error = kUnknownCommand;
+      break;
+    case TextOp::kGet:
+    case TextOp::kGets:
+    case TextOp::kGat:
+    case TextOp::kGats:
+      parse_get(rest, request);
+      break;
+    case TextOp::kSet:
+    case TextOp::kAdd:
+    case TextOp::kReplace:
+    case TextOp::kAppend:
+    case TextOp::kPrepend:
+    case TextOp::kCas:
+      parse_storage(rest, request);
+      break;
+    case TextOp::kDelete:
+      parse_delete(rest, request);
+      break;
+    case TextOp::kIncr:
+    case TextOp::kDecr:
+    case TextOp::kTouch:
+      parse_change(rest, request);
+      break;
+    case TextOp::kFlushAll:
+      parse_flush(rest, request);
+      break;
+    case TextOp::kVerbosity:
+    case TextOp::kMemoryLimit:
+      parse_level(rest, request);
+      break;
+    case TextOp::kMeta:
+      request.arguments = line;
+      break;
+    case TextOp::kTuning:
+      if (next_word(rest) == "metadump") request.op = TextOp::kMetadump;
+      break;
+    default:
+      break;
+  }
+  return request;
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,129 @@
+#include "apps/nvcached/worker.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace nvcache::server {
+namespace {
+
+constexpr timeval kTick = {1, 0};
+
+}  // namespace
+
+absl::Status Worker::start() {
+  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  base_ = event_base_new();
+  if (wake_fd_ < 0 || base_ == nullptr) {
+    return absl::ResourceExhaustedError("no event loop for a worker thread");
+  }
+  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
+  second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
+  if (wake_event_ == nullptr || second_event_ == nullptr || event_add(wake_event_, nullptr) != 0 ||
+      event_add(second_event_, &kTick) != 0) {
+    return absl::ResourceExhaustedError("no events for a worker thread");
+  }
+  spare_input_.reserve(kSpareInputBytes);
+  thread_ = std::thread([this] { event_base_dispatch(base_); });
+  return absl::OkStatus();
+}
+
+void Worker::stop() {
+  if (thread_.joinable()) {
+    stopping_ = true;
+    const uint64_t one = 1;
+    (void)!write(wake_fd_, &one, sizeof one);
+    thread_.join();
+  }
+  std::list<std::unique_ptr<Connection>> all;
+  {
+    const MutexLock lock(mutex_);
+    all.splice(all.end(), connections_);
+    all.splice(all.end(), adopted_);
+  }
+  service_.connections().current -= all.size();
+  all.clear();
+  if (wake_event_ != nullptr) event_free(wake_event_);
+  if (second_event_ != nullptr) event_free(second_event_);
+  if (base_ != nullptr) event_base_free(base_);
+  if (wake_fd_ >= 0) close(wake_fd_);
+  wake_event_ = second_event_ = nullptr;
+  base_ = nullptr;
+  wake_fd_ = -1;
+}
+
+void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address) {
+  auto connection =
+      std::make_unique<Connection>(*this, fd, std::move(transport), std::move(address));
+  service_.connections().current += 1;
+  {
+    const MutexLock lock(mutex_);
+    adopted_.push_back(std::move(connection));
+  }
+  const uint64_t one = 1;
+  (void)!write(wake_fd_, &one, sizeof one);
+}
+
+void Worker::on_wake(int fd, short, void* self) {
+  uint64_t count;
+  (void)!read(fd, &count, sizeof count);
+  auto& worker = *static_cast<Worker*>(self);
+  if (worker.stopping_) {
+    event_base_loopbreak(worker.base_);
+    return;
+  }
+  worker.take_adopted();
+}
+
+void Worker::take_adopted() {
+  std::list<std::unique_ptr<Connection>> fresh;
+  {
+    const MutexLock lock(mutex_);
+    fresh.swap(adopted_);
+  }
+  while (!fresh.empty()) {
+    Connection& connection = *fresh.front();
+    {
+      const MutexLock lock(mutex_);
+      connections_.splice(connections_.end(), fresh, fresh.begin());
+      connection.self = std::prev(connections_.end());
+    }
+    if (!connection.start()) remove(connection);
+  }
+}
+
+void Worker::remove(Connection& connection) {
+  std::list<std::unique_ptr<Connection>> gone;
+  {
+    const MutexLock lock(mutex_);
+    gone.splice(gone.end(), connections_, connection.self);
+  }
+  gone.clear();
+  service_.connections().current -= 1;
+}
+
+void Worker::on_second(int, short, void* self) { static_cast<Worker*>(self)->close_idle(); }
+
+void Worker::close_idle() {
+  const uint32_t timeout_s = service_.settings().idle_timeout_s;
+  if (timeout_s == 0) return;
+  const uint32_t now_s = service_.items().now_s();
+  std::list<std::unique_ptr<Connection>> gone;
+  {
+    const MutexLock lock(mutex_);
+    for (auto at = connections_.begin(); at != connections_.end();) {
+      const auto next = std::next(at);
+      if (now_s > (*at)->active_s() + timeout_s) gone.splice(gone.end(), connections_, at);
+      at = next;
+    }
+  }
+  counters_.add(Count::kIdleKicks, gone.size());
+  service_.connections().current -= gone.size();
+}
+
+void Worker::visit_connections(const StatVisitor& visit) const {
+  const uint32_t now_s = service_.items().now_s();
+  const MutexLock lock(mutex_);
+  for (const auto& connection : connections_) connection->visit(visit, now_s);
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,63 @@
+// A thread with an event loop of its own and the connections that were given to it.
+#pragma once
+
+#include <event2/event.h>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "apps/nvcached/connection.h"
+
+namespace nvcache::server {
+
+class Worker {
+ public:
+  static constexpr size_t kSpareInputBytes = 64 << 10;
+
+  explicit Worker(Service& service) : service_(service), counters_(service.new_counters()) {}
+  ~Worker() { stop(); }
+  [[nodiscard]] absl::Status start();
+  // Closes all connections and waits for the thread.
+  void stop();
+
+  // From the accepting thread.
+  void adopt(int fd, std::unique_ptr<Transport> transport, std::string address);
+  // From any thread.
+  void visit_connections(const StatVisitor& visit) const;
+
+  // For the worker's own connections.
+  Service& service() { return service_; }
+  Counters& counters() { return counters_; }
+  event_base* base() { return base_; }
+  Input& spare_input() { return spare_input_; }
+  Output& spare_output() { return spare_output_; }
+  void remove(Connection& connection);
+
+ private:
+  static void on_wake(int fd, short what, void* self);
+  static void on_second(int fd, short what, void* self);
+  void take_adopted();
+  void close_idle();
+
+  Service& service_;
+  Counters& counters_;
+  event_base* base_ = nullptr;
+  event* wake_event_ = nullptr;
+  event* second_event_ = nullptr;
+  int wake_fd_ = -1;
+  std::atomic<bool> stopping_{false};
+  Input spare_input_;
+  Output spare_output_;
+  mutable Mutex mutex_;
+  std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace nvcache::server
