@@ -24,6 +24,11 @@ if(TARGET nvcache_cli)
   set_target_properties(nvcache_cli PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
+if(TARGET nvbench)
+  install(TARGETS nvbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_target_properties(nvbench PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(TARGET nvcache_rocksdb)
   set_target_properties(nvcache_rocksdb PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()

@@ -25,7 +25,6 @@
 namespace rocksdb {
 class Cache;
 class EventListener;
-class FileSystem;
 class PersistentCache;
 class SecondaryCache;
 }  // namespace rocksdb
@@ -70,23 +69,5 @@ struct TieredCacheOptions {
 [[nodiscard]] ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                                std::shared_ptr<::rocksdb::Cache>* cache,
                                                std::shared_ptr<TieredCache>* opened = nullptr);
-
-struct ModelledStorageOptions {
-  // The medium whose latency and bandwidth reads of SST files are charged:
-  // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
-  std::string profile = "flash";
-  // How many clients like these read from the medium, for one that does: for each block
-  // read so many less one come from elsewhere, at times of their own, and reads wait for each
-  // other. 1: these alone.
-  double load = 1;
-  static constexpr double kMaxLoad = 1000;
-};
-
-// Wraps a file system (null: the default one) so that reads of SST files take as long
-// as on that medium, whatever disk the files are on. EMULATED storage: for
-// measurements, and to be named wherever a figure of it appears.
-[[nodiscard]] ::rocksdb::Status NewModelledStorage(const ModelledStorageOptions& options,
-                                                   std::shared_ptr<::rocksdb::FileSystem> base,
-                                                   std::shared_ptr<::rocksdb::FileSystem>* wrapped);
 
 }  // namespace nvcache::rocksdb

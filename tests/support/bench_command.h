@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "cli/bench/hybrid/hybrid_command.h"
-#include "cli/bench/profile_command.h"
-#include "cli/bench/profile_store.h"
+#include "experiments/hybrid_cache/hybrid_command.h"
+#include "experiments/hybrid_cache/profile_command.h"
+#include "experiments/hybrid_cache/profile_store.h"
 #include "support/command_line.h"
 
 namespace nvcache::test {

@@ -16,8 +16,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
+#include "apps/command/exit_code.h"
+#include "apps/command/interrupt.h"
 
 namespace nvcache::test {
 

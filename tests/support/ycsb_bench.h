@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "cli/bench/ycsb_command.h"
-#include "cli/report/html.h"
-#include "cli/report/table.h"
+#include "experiments/ycsb/ycsb_command.h"
+#include "experiments/report/html.h"
+#include "experiments/report/table.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,6 @@
 // Calibration: what the emulated media come out at under the virtual clock, the
 // suggested OBP target, and the command around it.
-#include "cli/calibrate.h"
+#include "apps/nvcache/calibrate.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/virtual_clock.h"
-#include "cli/calibrate_command.h"
+#include "apps/nvcache/calibrate_command.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/dram.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/bench/awake_processors.h"
+#include "experiments/harness/awake_processors.h"
 
 namespace nvcache {
 namespace {

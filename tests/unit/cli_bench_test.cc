@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "base/clock.h"
-#include "cli/bench/bench_options.h"
-#include "cli/bench/database.h"
-#include "cli/bench/run.h"
-#include "cli/exit_code.h"
-#include "cli/output_file.h"
+#include "experiments/ycsb/bench_options.h"
+#include "experiments/ycsb/database.h"
+#include "experiments/ycsb/run.h"
+#include "apps/command/exit_code.h"
+#include "apps/command/output_file.h"
 #include "nlohmann/json.hpp"
-#include "workload/record.h"
+#include "experiments/workload/record.h"
 
 namespace nvcache {
 namespace {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/bench/paper/configurations.h"
-#include "cli/bench/paper/scale.h"
-#include "cli/bench/paper/workloads.h"
+#include "experiments/writes_hurt/configurations.h"
+#include "experiments/writes_hurt/scale.h"
+#include "experiments/writes_hurt/workloads.h"
 #include "nvcache/block_cache.h"
 
 namespace nvcache::paper {

@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "base/clock.h"
-#include "cli/bench/profile_command.h"
-#include "cli/bench/profile_files.h"
-#include "cli/bench/profile_folder.h"
-#include "cli/exit_code.h"
+#include "experiments/hybrid_cache/profile_command.h"
+#include "experiments/hybrid_cache/profile_files.h"
+#include "experiments/hybrid_cache/profile_folder.h"
+#include "apps/command/exit_code.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
 #include "support/temp_dir.h"

@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "cli/bench/engine.h"
-#include "cli/bench/ycsb_command.h"
-#include "cli/exit_code.h"
+#include "experiments/engines/engine.h"
+#include "experiments/ycsb/ycsb_command.h"
+#include "apps/command/exit_code.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
 #include "support/temp_dir.h"

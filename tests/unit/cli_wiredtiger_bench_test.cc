@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/bench/copy_folder.h"
-#include "cli/bench/engine.h"
-#include "cli/bench/ycsb_command.h"
-#include "cli/exit_code.h"
+#include "experiments/harness/copy_folder.h"
+#include "experiments/engines/engine.h"
+#include "experiments/ycsb/ycsb_command.h"
+#include "apps/command/exit_code.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "support/temp_dir.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/result.h"
-#include "cli/report/html.h"
-#include "cli/report/table.h"
+#include "experiments/ycsb/result.h"
+#include "experiments/report/html.h"
+#include "experiments/report/table.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "workload/key_chooser.h"
-#include "workload/zipfian.h"
+#include "experiments/workload/key_chooser.h"
+#include "experiments/workload/zipfian.h"
 
 namespace nvcache {
 namespace {

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "cli/bench/profile_files.h"
+#include "experiments/hybrid_cache/profile_files.h"
 #include "fmt/format.h"
-#include "workload/power_law.h"
-#include "workload/profile.h"
-#include "workload/profile_record.h"
-#include "workload/profile_stream.h"
+#include "experiments/workload/power_law.h"
+#include "experiments/workload/profile.h"
+#include "experiments/workload/profile_record.h"
+#include "experiments/workload/profile_stream.h"
 
 namespace nvcache {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "workload/record.h"
-#include "workload/ycsb.h"
+#include "experiments/workload/record.h"
+#include "experiments/workload/ycsb.h"
 
 namespace nvcache {
 namespace {

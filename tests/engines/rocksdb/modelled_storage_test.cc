@@ -1,6 +1,6 @@
 // Modelled storage: what reads of SST files cost, under a virtual clock, and that the
 // bytes stay what they are.
-#include "adapters/rocksdb/modelled_storage.h"
+#include "experiments/hybrid_cache/modelled_storage.h"
 
 #include <gmock/gmock.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #include "base/prng.h"
 #include "base/virtual_clock.h"
-#include "adapters/rocksdb/other_clients.h"
+#include "experiments/hybrid_cache/other_clients.h"
 #include "medium/profiles.h"
 #include "rocksdb/env.h"
 #include "support/temp_dir.h"

@@ -1,0 +1,39 @@
+// The command `nvcache`: registers every subcommand.
+#include "CLI/CLI.hpp"
+#include "apps/command/exit_code.h"
+#include "apps/command/interrupt.h"
+#include "apps/nvcache/bench_command.h"
+#include "apps/nvcache/calibrate_command.h"
+#include "experiments/report/report_command.h"
+
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  nvcache bench ycsb --workload c --cache none --compare 'nvcache://?size=512MiB&medium=dram'
+  nvcache calibrate modelled:optane
+  nvcache report out.json --html out.html
+
+'nvcache COMMAND --help' says more.
+Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (nvcache::is_bench_command(argc, argv)) return nvcache::exec_nvbench(argc, argv);
+  CLI::App app{"nvcache: caches for memory whose writes hurt its reads", "nvcache"};
+  app.set_version_flag("--version", "nvcache " NVCACHE_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  nvcache::watch_for_interrupt();
+  nvcache::add_bench_command(app);
+  nvcache::add_calibrate_command(app);
+  nvcache::add_report_command(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? nvcache::kExitOk : nvcache::kExitUsage;
+  }
+  return nvcache::kExitOk;
+}

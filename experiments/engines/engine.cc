@@ -1,0 +1,39 @@
+#include "experiments/engines/engine.h"
+
+#include "base/text.h"
+#if NVCACHE_HAS_ROCKSDB
+#include "experiments/engines/rocksdb_engine.h"
+#endif
+#if NVCACHE_HAS_WIREDTIGER
+#include "experiments/engines/wiredtiger_engine.h"
+#endif
+
+namespace nvcache {
+
+absl::Status EngineKind::check_own_cache(std::string_view spec) const {
+  return invalid_argument("'{}': this engine has no block cache of its own", spec);
+}
+
+absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name) {
+  if (name == "rocksdb") {
+#if NVCACHE_HAS_ROCKSDB
+    return make_rocksdb_kind();
+#else
+    return absl::UnimplementedError(
+        "engine rocksdb: this nvcache was built without RocksDB; install librocksdb-dev "
+        "(script/setup) and build again");
+#endif
+  }
+  if (name == "wiredtiger") {
+#if NVCACHE_HAS_WIREDTIGER
+    return make_wiredtiger_kind();
+#else
+    return absl::UnimplementedError(
+        "engine wiredtiger: this nvcache was built without WiredTiger; run script/wiredtiger, "
+        "which gets it, and build again");
+#endif
+  }
+  return invalid_argument("engine '{}': allowed are rocksdb, wiredtiger", name);
+}
+
+}  // namespace nvcache

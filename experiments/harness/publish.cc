@@ -1,0 +1,22 @@
+#include "experiments/harness/publish.h"
+
+#include <algorithm>
+
+#include "experiments/report/figure_tables.h"
+#include "fmt/format.h"
+
+namespace nvcache::paper {
+
+absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
+  if (absl::Status status = files.write(document); !status.ok()) return status;
+  const auto tables = paper_tables(document);
+  if (!tables.ok()) return tables.status();
+  fmt::print("{}", *tables);
+  files.print_paths();
+  const nlohmann::json& runs = document.at("runs");
+  const bool any_failed = std::any_of(
+      runs.begin(), runs.end(), [](const nlohmann::json& run) { return run.contains("error"); });
+  return any_failed ? absl::InternalError("some runs failed") : absl::OkStatus();
+}
+
+}  // namespace nvcache::paper

@@ -1,0 +1,184 @@
+#include "experiments/hybrid_cache/hybrid_command.h"
+
+#include <memory>
+#include <vector>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "experiments/hybrid_cache/hybrid_run.h"
+#include "experiments/harness/publish.h"
+#include "experiments/hybrid_cache/profile_files.h"
+#include "apps/command/on_command.h"
+
+namespace nvcache {
+namespace {
+
+using hybrid::Options;
+
+constexpr char kExamples[] = R"(Examples:
+  # every figure and table, briefly and small: about three minutes
+  nvcache bench hybrid --quick --json quick.json --html quick.html
+
+  # Figures 9 and 11 on three policies
+  nvcache bench hybrid --figures 9,11 --policies scm_only,dram_first,scm_first_6
+
+  # all of it, on CXL memory's costs, databases kept for the next time
+  nvcache bench hybrid --medium modelled:cxl --db /mnt/nvme/hybrid --keep-db
+
+  # the costs alone, without a run
+  nvcache bench hybrid --tables 4
+
+A GB of the paper is 2 MiB here (--scale), all sizes alike. SCM and flash are EMULATED: SCM by
+waits that keep a core busy, flash by waits that sleep. Run it on a machine with nothing else
+to do. docs/HYBRID.md says how workloads and servers are modelled.
+Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line is wrong;
+130 interrupted (temporary databases are removed, nothing is written).)";
+
+constexpr char kWorkloads[] = "whatsapp,tectonic,laser";
+constexpr uint64_t kQuickGbBytes = 256 << 10;
+
+// The options as text, before they are understood.
+struct RawOptions {
+  std::vector<int> figures;
+  std::vector<int> tables;
+  std::vector<std::string> workloads{"whatsapp", "tectonic", "laser"};
+  std::vector<std::string> policies;
+  std::string scale = "2MiB";
+  bool quick = false;
+};
+
+void define_what(CLI::App& app, Options& options, RawOptions& raw) {
+  std::string names;
+  for (const hybrid::Policy& policy : hybrid::policies()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", policy.name);
+  }
+  app.add_option("--figures", raw.figures, "Of 9,10,11,12,13; default: all, if no --tables")
+      ->delimiter(',');
+  app.add_option("--tables", raw.tables, "Of 4,5; default: all, if no --figures")->delimiter(',');
+  app.add_option("--workloads", raw.workloads,
+                 fmt::format("Of {}, or files; the first is that of Figures 9 and 11", kWorkloads))
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--policies", raw.policies, "Of Figure 9; default: all of " + names)
+      ->delimiter(',');
+  app.add_option("--medium", options.medium, "Medium of SCM, as in docs/CONFIGURATION.md")
+      ->capture_default_str();
+  app.add_option("--storage", options.storage,
+                 "Of SST files: modelled:PROFILE[,load=N], N clients for each here; or disk")
+      ->capture_default_str();
+  app.add_option("--scale", raw.scale, "What a GB of the paper is here")->capture_default_str();
+  app.add_flag("--quick", raw.quick,
+               "One short round at an eighth of the size; what is given goes first");
+}
+
+void define_how(CLI::App& app, Options& options) {
+  app.add_option("--threads", options.threads, "Client threads; default: each workload's")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "Measured seconds of each run")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup_seconds, "Seconds before them, to warm the caches")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
+  app.add_option("--db", options.db,
+                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
+  app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
+  app.add_option("--json", options.files.json_path, "Write all results here");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+}
+
+absl::Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
+                          bool all, std::set<int>& chosen) {
+  for (const int number : given) {
+    if (number < first || number > last) {
+      return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
+    }
+    chosen.insert(number);
+  }
+  for (int number = first; all && number <= last; ++number) chosen.insert(number);
+  return absl::OkStatus();
+}
+
+absl::Status take_workloads(const RawOptions& raw, Options& options) {
+  for (const std::string& name : raw.workloads) {
+    auto profile = find_workload_profile(name);
+    if (!profile.ok()) {
+      return invalid_argument("--workloads: {}", message_of(profile.status()));
+    }
+    for (const WorkloadProfile& other : options.workloads) {
+      if (other.name == profile->name) {
+        return invalid_argument("--workloads: {} is given twice", profile->name);
+      }
+    }
+    options.workloads.push_back(*std::move(profile));
+  }
+  for (const std::string& name : raw.policies) {
+    const auto policy = hybrid::find_policy(name);
+    if (!policy.ok()) return policy.status();
+    options.policies.insert(name);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status take_scale(const RawOptions& raw, Options& options) {
+  const auto scale = parse_size_bytes(raw.scale);
+  if (!scale.ok()) return invalid_argument("--scale: {}", message_of(scale.status()));
+  if (*scale < (16u << 10) || *scale > (1ull << 30)) {
+    return invalid_argument("--scale {}: allowed are 16KiB to 1GiB", raw.scale);
+  }
+  options.gb_bytes = *scale;
+  return absl::OkStatus();
+}
+
+void shorten(const CLI::App& app, Options& options) {
+  const auto set = [&](const char* name, auto& option, auto value) {
+    if (app.count(name) == 0) option = value;
+  };
+  set("--rounds", options.rounds, 1u);
+  set("--seconds", options.seconds, 2.0);
+  set("--warmup", options.warmup_seconds, 3.0);
+  set("--scale", options.gb_bytes, kQuickGbBytes);
+}
+
+absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+  const bool all = raw.figures.empty() && raw.tables.empty();
+  absl::Status status = take_numbers("--figures", raw.figures, 9, 13, all, options.figures);
+  if (status.ok()) status = take_numbers("--tables", raw.tables, 4, 5, all, options.tables);
+  if (status.ok()) status = take_workloads(raw, options);
+  if (status.ok()) status = take_scale(raw, options);
+  if (!status.ok()) return status;
+  if (raw.quick) shorten(app, options);
+  if (options.keep_db && options.db.empty()) {
+    return invalid_argument("--keep-db needs --db: where to keep them");
+  }
+  return options.files.check();
+}
+
+absl::Status bench(const Options& options) {
+  const auto document = hybrid::run_hybrid(options, system_clock());
+  if (!document.ok()) return document.status();
+  return paper::publish(*document, options.files);
+}
+
+}  // namespace
+
+void add_hybrid_command(CLI::App& group, const std::string& command) {
+  CLI::App* app = group.add_subcommand(
+      "hybrid", "The evaluation of the DRAM-SCM hybrid cache paper on RocksDB, scaled down");
+  app->footer(kExamples);
+  auto options = std::make_shared<Options>();
+  auto raw = std::make_shared<RawOptions>();
+  options->command = command;
+  define_what(*app, *options, *raw);
+  define_how(*app, *options);
+  on_command(*app, "nvcache bench hybrid", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
+  });
+}
+
+}  // namespace nvcache

@@ -1,0 +1,51 @@
+// The servers of Table 4 of the hybrid cache paper, the policies of section 6.1, and the
+// caches that stand for them. Stateless.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "experiments/hybrid_cache/options.h"
+
+namespace nvcache::hybrid {
+
+// A column of Table 4; GB and costs as printed there.
+struct Server {
+  std::string_view name;  // "32-256": GB of DRAM and SCM; "2P"
+  double dram_gb = 0;
+  double scm_gb = 0;
+  double dram_cache_gb = 0;
+  double scm_cache_gb = 0;
+  double cost = 0;  // relative to 2P
+};
+
+inline constexpr std::string_view kBase = "64-0";  // what others are compared with
+inline constexpr std::string_view kTwoSockets = "2P";
+
+std::span<const Server> servers();  // 2P first
+const Server& find_server(std::string_view name);
+
+struct Policy {
+  std::string_view name;   // "dram_first"
+  std::string_view label;  // as the paper calls it
+  std::string_view spec;   // of tiered://?policy=; empty: stock RocksDB, DRAM alone
+};
+
+inline constexpr std::string_view kDramOnly = "dram_only";
+inline constexpr std::string_view kScmOnly = "scm_only";
+inline constexpr std::string_view kDramFirst = "dram_first";
+
+std::span<const Policy> policies();
+// INVALID_ARGUMENT names those that there are.
+[[nodiscard]] absl::StatusOr<const Policy*> find_policy(std::string_view name);
+
+// The specification of a server's block cache under a policy: lru:... or tiered://...
+std::string cache_spec(const Options& options, const Server& server, const Policy& policy);
+
+// What a server costs relative to 2P by the prices of its modules: SCM at 0.38 of DRAM's
+// price a GB (Table 1), and a price of DRAM with which Table 4 comes out as printed.
+double computed_cost(const Server& server);
+
+}  // namespace nvcache::hybrid

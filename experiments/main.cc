@@ -1,0 +1,40 @@
+// The program nvbench, which `nvcache bench` runs: registers every experiment.
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "apps/command/command_line.h"
+#include "apps/command/exit_code.h"
+#include "apps/command/interrupt.h"
+#include "experiments/hybrid_cache/hybrid_command.h"
+#include "experiments/hybrid_cache/profile_command.h"
+#include "experiments/nvmcached/kv_command.h"
+#include "experiments/writes_hurt/paper_command.h"
+#include "experiments/ycsb/ycsb_command.h"
+
+int main(int argc, char** argv) {
+  // `nvcache bench` runs this program under that name.
+  const bool as_subcommand = argc > 0 && std::string_view(argv[0]) == "nvcache bench";
+  const std::string program = as_subcommand ? "nvcache bench" : "nvbench";
+  CLI::App app{"Runs a benchmark on a storage engine, or a paper's evaluation", program};
+  app.set_version_flag("--version", program + " " NVCACHE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "'nvcache bench EXPERIMENT --help' says more.\n"
+      "Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.");
+  nvcache::watch_for_interrupt();
+  const std::string command = nvcache::command_line(program, argc, argv);
+  nvcache::add_ycsb_command(app, command);
+  nvcache::add_paper_command(app, command);
+  nvcache::add_hybrid_command(app, command);
+  nvcache::add_profile_command(app, command);
+  nvcache::add_kv_command(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? nvcache::kExitOk : nvcache::kExitUsage;
+  }
+  return nvcache::kExitOk;
+}

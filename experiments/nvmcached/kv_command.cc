@@ -1,0 +1,222 @@
+#include "experiments/nvmcached/kv_command.h"
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "base/text.h"
+#include "base/units.h"
+#include "experiments/nvmcached/kv_run.h"
+#include "experiments/nvmcached/options.h"
+#include "experiments/nvmcached/system.h"
+#include "experiments/harness/publish.h"
+#include "apps/command/on_command.h"
+#include "spec/spec.h"
+
+namespace nvcache {
+namespace {
+
+using kv::Options;
+
+constexpr char kExamples[] = R"(Examples:
+  # Figures 3, 4 and 5, small and brief: some ten seconds
+  nvcache bench kv --quick --json quick.json --html quick.html
+
+  # Figure 5: the five traces, NVMcached over MC-NVM
+  nvcache bench kv --figures 5
+
+  # the crash alone, in a cache of 1 GiB
+  nvcache bench kv --figures 3 --size 1GiB
+
+  # Figure 4 for values of 100 bytes on another medium
+  nvcache bench kv --figures 4 --values 100 --media modelled:cxl
+
+  # 10 million items, a process that is killed, and how soon the next one serves
+  nvcache bench kv --restart
+
+All systems are the same store: MC-DRAM durability=volatile, MC-NVM each, MC-NVLRU each_lru,
+NVMcached cache. Media of Figures 4 and 5 are EMULATED: what they would have made the thread
+wait is added to its processor time. docs/KV.md says what is modelled and how.
+Exit codes: 0 done; 1 a run failed; 2 the command line is wrong; 130 interrupted (nothing is
+written, files of --restart are removed).)";
+
+constexpr uint64_t kLeastCacheBytes = 8 << 20;
+
+// The options as text, before they are understood.
+struct RawOptions {
+  std::vector<int> figures;
+  std::vector<std::string> trace_names;
+  std::string traces_file;
+  std::string size = "128MiB";
+  std::string write_cache;
+  bool quick = false;
+};
+
+void define_what(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--figures", raw.figures, "Of 3,4,5; default: all, if no --restart")
+      ->delimiter(',');
+  app.add_flag("--restart", options.restart, "Fill a file, kill the process, open the file");
+  app.add_option("--items", options.restart_items, "Of --restart")
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{1'000'000'000}))
+      ->capture_default_str();
+  app.add_option("--media", options.media, "Of Figures 4 and 5: modelled:PROFILE")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--traces", raw.trace_names,
+                 "Of Figures 3 and 5; default: all of APP,USR,ETC,SYS,VAR")
+      ->delimiter(',');
+  app.add_option("--traces-file", raw.traces_file,
+                 "Their parameters; default: built in, experiments/nvmcached/traces.txt");
+  app.add_option("--values", options.value_bytes, "Of Figure 4: bytes")
+      ->delimiter(',')
+      ->check(CLI::Range(8u, 65536u))
+      ->capture_default_str();
+  app.add_option("--mixes", options.get_percents, "Of Figure 4: GETs in %, the rest SETs")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--size", raw.size, "Of each system's cache: the paper's 64 GB")
+      ->capture_default_str();
+  app.add_option(
+      "--write-cache", raw.write_cache,
+      "Of Figure 3's stores, in DRAM; default: --size / 64. The paper's list of 1024 keys "
+      "is next to nothing in 64 GB: 0 leaves it out");
+  app.add_flag("--quick", raw.quick, "All of it small and brief; what is given goes first");
+}
+
+void define_how(CLI::App& app, Options& options) {
+  app.add_option("--requests", options.requests, "Measured, of each run of Figures 4 and 5")
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{10'000'000'000}))
+      ->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--window", options.window, "Requests of a window of Figure 3")
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{10'000'000'000}))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Of requests and sizes")->capture_default_str();
+  app.add_option("--folder", options.folder,
+                 "For the file of --restart; default: $TMPDIR or /var/tmp");
+  app.add_option("--json", options.files.json_path, "Write all results here");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+}
+
+absl::Status take_traces(const RawOptions& raw, Options& options) {
+  std::string text(kv::kv_traces_text());
+  std::string from = "built-in traces";
+  if (!raw.traces_file.empty()) {
+    std::ifstream file(raw.traces_file);
+    std::stringstream content;
+    content << file.rdbuf();
+    if (!file) return invalid_argument("--traces-file {}: cannot be read", raw.traces_file);
+    text = content.str();
+    from = raw.traces_file;
+  }
+  auto traces = kv::parse_traces(text);
+  if (!traces.ok()) return invalid_argument("{}: {}", from, message_of(traces.status()));
+  if (raw.trace_names.empty()) {
+    options.traces = *std::move(traces);
+    return absl::OkStatus();
+  }
+  std::string known;
+  for (const kv::Trace& trace : *traces) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", trace.name);
+  }
+  for (const std::string& name : raw.trace_names) {
+    bool found = false;
+    for (const kv::Trace& trace : *traces) {
+      if (trace.name != name) continue;
+      options.traces.push_back(trace);
+      found = true;
+    }
+    if (!found) return invalid_argument("--traces {}: allowed are {}", shown(name), known);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status take_figures(const RawOptions& raw, Options& options) {
+  for (const int number : raw.figures) {
+    if (number < 3 || number > 5) {
+      return invalid_argument("--figures {}: allowed are 3, 4, 5", number);
+    }
+    options.figures.insert(number);
+  }
+  if (raw.figures.empty() && !options.restart) options.figures = {3, 4, 5};
+  return absl::OkStatus();
+}
+
+// Costs are charged to a clock of the benchmark's own, which only modelled media ask.
+absl::Status check_media(const Options& options) {
+  for (const std::string& medium : options.media) {
+    if (!medium.starts_with("modelled:")) {
+      return invalid_argument(
+          "--media {}: allowed are modelled:optane, modelled:dram, modelled:cxl", shown(medium));
+    }
+    const auto system = kv::System::open(kv::find_kind(kv::kNvmcached), medium, kLeastCacheBytes,
+                                         kv::mixed_trace(100, 50, 0.5));
+    if (!system.ok()) return invalid_argument("--media: {}", message_of(system.status()));
+  }
+  return absl::OkStatus();
+}
+
+void shorten(const CLI::App& app, Options& options) {
+  const auto set = [&](const char* name, auto& option, auto value) {
+    if (app.count(name) == 0) option = value;
+  };
+  set("--size", options.cache_bytes, uint64_t{16} << 20);
+  set("--requests", options.requests, uint64_t{50'000});
+  set("--rounds", options.rounds, 1u);
+  set("--window", options.window, uint64_t{30'000});
+  set("--items", options.restart_items, uint64_t{100'000});
+  set("--mixes", options.get_percents, std::vector<double>{95, 50, 5});
+}
+
+absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+  absl::Status status = take_figures(raw, options);
+  if (status.ok()) status = take_traces(raw, options);
+  if (!status.ok()) return status;
+  if (!raw.write_cache.empty()) {
+    const auto write_cache = parse_size_bytes(raw.write_cache);
+    if (!write_cache.ok()) {
+      return invalid_argument("--write-cache: {}", message_of(write_cache.status()));
+    }
+    options.write_cache_bytes = *write_cache;
+  }
+  const auto size = parse_size_bytes(raw.size);
+  if (!size.ok()) return invalid_argument("--size: {}", message_of(size.status()));
+  if (*size < kLeastCacheBytes || *size > (uint64_t{1} << 40)) {
+    return invalid_argument("--size {}: allowed are {} to 1TiB", raw.size,
+                            format_bytes(kLeastCacheBytes));
+  }
+  options.cache_bytes = *size;
+  if (raw.quick) shorten(app, options);
+  if (options.emulated()) status = check_media(options);
+  return status.ok() ? options.files.check() : status;
+}
+
+absl::Status bench(const Options& options) {
+  const auto document = kv::run_kv(options, system_clock());
+  if (!document.ok()) return document.status();
+  return paper::publish(*document, options.files);
+}
+
+}  // namespace
+
+void add_kv_command(CLI::App& group, const std::string& command) {
+  CLI::App* app = group.add_subcommand(
+      "kv", "The evaluation of the NVMcached paper on the key-value store, scaled down");
+  app->footer(kExamples);
+  auto options = std::make_shared<Options>();
+  auto raw = std::make_shared<RawOptions>();
+  options->command = command;
+  define_what(*app, *options, *raw);
+  define_how(*app, *options);
+  on_command(*app, "nvcache bench kv", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
+  });
+}
+
+}  // namespace nvcache

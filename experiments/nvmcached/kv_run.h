@@ -1,0 +1,26 @@
+// Runs what was asked for and makes one JSON document of it, laid out as that of `bench
+// paper` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
+// format "nvcache.kv/1".
+//
+//   setup{}           what was asked for, the scale, media, notes
+//   configurations[]  the four systems: name, what, spec, medium, emulated
+//   traces[]          the parameters
+//   runs[]            throughput: workload (a trace, or "100 B, 75% GET"), variant (the medium),
+//                     configuration (the system), round, metrics{} (kv/system.h);
+//                     or "error" instead of the metrics
+//   crashes[]         trace, system, misses before and after, items and bytes lost
+//   restart{}         null if not asked for
+//   figures[]         see cli/bench/paper/figures.h
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "experiments/nvmcached/options.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache::kv {
+
+// CANCELLED when interrupted. DATA_LOSS where a store answered wrongly.
+[[nodiscard]] absl::StatusOr<nlohmann::json> run_kv(const Options& options, const Clock& clock);
+
+}  // namespace nvcache::kv

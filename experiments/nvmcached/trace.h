@@ -1,0 +1,84 @@
+// The requests of section 4 of the NVMcached paper (APSys '16), remade: mixes of its Table
+// 1, with sizes and locality from experiments/nvmcached/traces.txt, and the Zipfian mixes of Figure 4.
+// Everything follows from a seed. A trace is immutable; a stream is caller-locked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/prng.h"
+#include "experiments/workload/zipfian.h"
+
+namespace nvcache::kv {
+
+// A group of the table has 80 descriptors of 16 bytes for 56 items.
+inline constexpr uint64_t kTableBytesPerItem = 23;
+
+struct Trace {
+  std::string name;
+  double get = 0;  // shares that sum to 100, or nearly
+  double set = 0;
+  double del = 0;
+  uint32_t key_bytes = 0;
+  uint32_t value_least_bytes = 0;
+  double value_scale_bytes = 0;
+  double value_shape = 0;
+  uint32_t value_most_bytes = 0;
+  uint64_t keys = 0;
+  double fill = 0;
+  double theta = 0;
+  double absent = 0;
+  double del_live = 0;
+
+  uint32_t value_bytes(uint64_t key) const;  // the same at every SET of the key
+  double mean_item_bytes() const;            // as it lies in a zone
+  double mean_stored_bytes() const;          // and its share of the table
+  uint64_t keys_in(uint64_t cache_bytes) const;
+  // For how much of the time a key is there, as SETs and DELETEs go.
+  double presence() const;
+};
+
+// INVALID_ARGUMENT names line, what was given and what is allowed.
+[[nodiscard]] absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text);
+
+// experiments/nvmcached/traces.txt, put into the binary by cmake/embed.cmake.
+std::string_view kv_traces_text();
+
+// Zipfian GETs and SETs over `keys` of 10 bytes (Figure 4).
+Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill);
+
+struct Request {
+  enum Kind : uint8_t { kGet, kSet, kDelete } kind = kGet;
+  uint64_t key = 0;  // kAbsent and more: a key that nobody sets
+  uint32_t value_bytes = 0;
+
+  static constexpr uint64_t kAbsent = uint64_t{1} << 40;
+};
+
+// Writes a key of key_bytes (10 to 250) to `to`.
+void write_key(uint64_t key, uint32_t key_bytes, char* to);
+
+class RequestStream {
+ public:
+  RequestStream(const Trace& trace, uint64_t keys, uint64_t seed);
+
+  Request next();
+  // Whether the key is there before the first request.
+  bool loaded(uint64_t key) const;
+  // All keys, in an order that has nothing to do with how often they are asked for.
+  uint64_t load_order(uint64_t number) const;
+  uint64_t keys() const { return keys_; }
+
+ private:
+  const Trace trace_;
+  const uint64_t keys_;
+  const uint64_t seed_;
+  uint64_t stride_;
+  Zipfian zipfian_;
+  Prng prng_;
+};
+
+}  // namespace nvcache::kv

@@ -1,0 +1,208 @@
+#include "experiments/writes_hurt/paper_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "experiments/engines/engine.h"
+#include "experiments/writes_hurt/configurations.h"
+#include "experiments/writes_hurt/paper_run.h"
+#include "experiments/harness/publish.h"
+#include "apps/command/on_command.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache {
+namespace {
+
+using paper::Options;
+
+constexpr char kExamples[] = R"(Examples:
+  # every figure and table, briefly: about a quarter of an hour
+  nvcache bench paper --quick --json quick.json --html quick.html
+
+  # Figure 6 and Table 2 for two workloads, on emulated persistent memory
+  nvcache bench paper --figures 6 --tables 2 --workloads evict-btree,update-grow-stress \
+    --configurations nvcache,admit-all
+
+  # all of it, on an NVMe drive as the medium, databases kept for the next time
+  nvcache bench paper --medium file:/mnt/nvme/tier,io=direct --db /mnt/nvme/paper --keep-db
+
+  # YCSB alone
+  nvcache bench paper --figures 7,8 --workloads ycsb-a,ycsb-c
+
+Sizes are the paper's divided by 256 (bench/wiredtiger/README.md). Memory Mode is not run.
+Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line is wrong;
+130 interrupted (temporary databases are removed, nothing is written).)";
+
+// The options as text, before they are understood.
+struct RawOptions {
+  std::vector<int> figures;
+  std::vector<int> tables;
+  std::vector<std::string> workloads;
+  std::vector<std::string> configurations;
+  bool quick = false;
+};
+
+void define_what(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--engine", options.engine,
+                 "Storage engine: wiredtiger; rocksdb for Figures 7 and 8 alone")
+      ->capture_default_str();
+  app.add_option("--figures", raw.figures, "Of 4,5,6,7,8; default: all, if no --tables")
+      ->delimiter(',');
+  app.add_option("--tables", raw.tables, "Of 1,2,3,4; default: all, if no --figures")
+      ->delimiter(',');
+  app.add_option("--workloads", raw.workloads,
+                 "Of the ten in-house ones and ycsb-a to ycsb-e; default: all")
+      ->delimiter(',');
+  app.add_option("--configurations", raw.configurations,
+                 "Of Figure 6 and Table 2, beside none: " +
+                     fmt::format("{}", fmt::join(paper::figure6_names(), ",")))
+      ->delimiter(',');
+  app.add_option("--medium", options.medium, "Medium of nvcache, as in docs/CONFIGURATION.md")
+      ->capture_default_str();
+  app.add_flag("--quick", raw.quick,
+               "One short round, nvcache and none only, YCSB A and C; what is given goes first");
+}
+
+void define_how(CLI::App& app, Options& options) {
+  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "Measured seconds of each run of wtperf")
+      ->check(CLI::Range(2.0, 86400.0))
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup_seconds, "Seconds before them")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  app.add_option("--ycsb-seconds", options.ycsb_seconds, "Measured seconds of each run of YCSB")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  app.add_option("--ycsb-warmup", options.ycsb_warmup_seconds, "Seconds before them")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+}
+
+void define_where(CLI::App& app, Options& options) {
+  app.add_option("--wtperf", options.wtperf, "WiredTiger's wtperf; default: where it was built");
+  app.add_option("--extension", options.extension,
+                 "libnvcache_wiredtiger.so, or none; default: the one built or installed with "
+                 "this command");
+  app.add_option("--workload-dir", options.workload_dir,
+                 "Folder with NAME.small.wtperf and NAME.large.wtperf, instead of those built in");
+  app.add_option("--db", options.db,
+                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
+  app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
+  app.add_option("--json", options.files.json_path, "Write all results here");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+}
+
+absl::Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
+                          bool all, std::set<int>& chosen) {
+  for (const int number : given) {
+    if (number < first || number > last) {
+      return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
+    }
+    chosen.insert(number);
+  }
+  for (int number = first; all && number <= last; ++number) chosen.insert(number);
+  return absl::OkStatus();
+}
+
+absl::Status take_workloads(const RawOptions& raw, Options& options) {
+  for (const std::string& name : raw.workloads) {
+    if (name.size() == 6 && name.starts_with("ycsb-") && name[5] >= 'a' && name[5] <= 'e') {
+      if (options.ycsb.find(name[5]) == std::string::npos) options.ycsb += name[5];
+      continue;
+    }
+    const auto workload = paper::find_workload(name);
+    if (!workload.ok()) return workload.status();
+    if (std::find(options.workloads.begin(), options.workloads.end(), *workload) ==
+        options.workloads.end()) {
+      options.workloads.push_back(*workload);
+    }
+  }
+  if (!raw.workloads.empty()) return absl::OkStatus();
+  for (const paper::Workload& workload : paper::workloads()) options.workloads.push_back(&workload);
+  options.ycsb = raw.quick ? "ac" : "abcde";
+  return absl::OkStatus();
+}
+
+absl::Status take_configurations(const RawOptions& raw, Options& options) {
+  const auto names = paper::figure6_names();
+  for (const std::string& name : raw.configurations) {
+    if (name != paper::kNone && std::find(names.begin(), names.end(), name) == names.end()) {
+      return invalid_argument("--configurations: no {}; allowed are {}", name,
+                              fmt::join(names, ", "));
+    }
+    options.configurations.insert(name);
+  }
+  if (options.configurations.empty() && raw.quick) options.configurations = {"nvcache"};
+  return absl::OkStatus();
+}
+
+void shorten(const CLI::App& app, Options& options) {
+  const auto set = [&](const char* name, auto& option, auto value) {
+    if (app.count(name) == 0) option = value;
+  };
+  set("--rounds", options.rounds, 1u);
+  set("--seconds", options.seconds, 4.0);
+  set("--warmup", options.warmup_seconds, 2.0);
+  set("--ycsb-seconds", options.ycsb_seconds, 3.0);
+  set("--ycsb-warmup", options.ycsb_warmup_seconds, 3.0);
+}
+
+absl::Status check_engine(const Options& options) {
+  if (options.engine != "wiredtiger" && options.engine != "rocksdb") {
+    return invalid_argument("--engine {}: allowed are wiredtiger and rocksdb", options.engine);
+  }
+  if (options.engine != "wiredtiger" && options.needs_wtperf()) {
+    return invalid_argument(
+        "--engine {}: Figures 4 to 6 and Tables 1 and 2 are of wiredtiger; give --figures 7,8",
+        options.engine);
+  }
+  if (options.needs_ycsb() && !options.ycsb.empty()) {
+    if (auto kind = make_engine_kind(options.engine); !kind.ok()) return kind.status();
+  }
+  if (options.keep_db && options.db.empty()) {
+    return invalid_argument("--keep-db needs --db: where to keep them");
+  }
+  return options.files.check();
+}
+
+absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+  const bool all = raw.figures.empty() && raw.tables.empty();
+  absl::Status status = take_numbers("--figures", raw.figures, 4, 8, all, options.figures);
+  if (status.ok()) status = take_numbers("--tables", raw.tables, 1, 4, all, options.tables);
+  if (status.ok()) status = take_workloads(raw, options);
+  if (status.ok()) status = take_configurations(raw, options);
+  if (!status.ok()) return status;
+  if (raw.quick) shorten(app, options);
+  return check_engine(options);
+}
+
+absl::Status bench(const Options& options) {
+  const auto document = paper::run_paper(options, system_clock());
+  if (!document.ok()) return document.status();
+  return paper::publish(*document, options.files);
+}
+
+}  // namespace
+
+void add_paper_command(CLI::App& group, const std::string& command) {
+  CLI::App* app = group.add_subcommand(
+      "paper", "The figures and tables of the NVCache paper on WiredTiger, scaled down");
+  app->footer(kExamples);
+  auto options = std::make_shared<Options>();
+  auto raw = std::make_shared<RawOptions>();
+  options->command = command;
+  define_what(*app, *options, *raw);
+  define_how(*app, *options);
+  define_where(*app, *options);
+  on_command(*app, "nvcache bench paper", [app, options, raw] {
+    const absl::Status status = understand(*app, *raw, *options);
+    return status.ok() ? bench(*options) : status;
+  });
+}
+
+}  // namespace nvcache

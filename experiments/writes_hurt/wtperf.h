@@ -1,0 +1,56 @@
+// wtperf, WiredTiger's load generator, as a child process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "experiments/harness/progress.h"
+
+namespace nvcache::paper {
+
+// Where WiredTiger's parts are.
+struct Tools {
+  std::string wtperf;
+  std::string extension;  // libnvcache_wiredtiger.so; empty: run without
+  std::string snappy;     // libwiredtiger_snappy.so; empty if there is none
+};
+
+// Looks beside the binary, in its build tree, in the installed tree and where WiredTiger
+// was found when this was built. `wtperf` and `extension` are used as they are if not
+// empty; "none" as the extension means none. FAILED_PRECONDITION says what was tried.
+[[nodiscard]] absl::StatusOr<Tools> find_tools(const std::string& wtperf,
+                                               const std::string& extension);
+
+// What wtperf says about a run, from its test.stat.
+struct WtperfResult {
+  double seconds = 0;                   // measured
+  std::map<std::string, uint64_t> ops;  // by type: "read", "insert", ...
+  uint64_t checkpoints = 0;
+  uint64_t scans = 0;
+  std::vector<double> series;  // operations in each second
+
+  double ops_per_second(const std::string& type) const;
+};
+
+// INTERNAL if `text` is not that of a run that was completed.
+[[nodiscard]] absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text);
+
+struct Command {
+  std::vector<std::string> words;  // the program first
+  std::string log;                 // file for its output
+  double limit_seconds = 0;        // then it is killed
+  std::string title;               // for the progress line
+};
+
+// Runs a child in a process group of its own and waits for it; kills it when interrupted
+// (CANCELLED) or out of time (DEADLINE_EXCEEDED). A failure's message has the end of
+// what the child said.
+[[nodiscard]] absl::Status run_child(const Command& command, const Clock& clock,
+                                     Progress& progress);
+
+}  // namespace nvcache::paper

@@ -1,0 +1,273 @@
+#include "experiments/writes_hurt/wtperf_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "apps/command/interrupt.h"
+#include "apps/command/output_file.h"
+
+namespace nvcache::paper {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kLoadLimitSeconds = 900;
+constexpr uint32_t kScanSeconds = 10;  // of evict-btree-scan, in whole runs
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string database_name(const Experiment& experiment) {
+  return fmt::format("{}.{}", experiment.workload->name, variant_name(experiment.variant));
+}
+
+class WtperfRunner {
+ public:
+  WtperfRunner(const Options& options, const Tools& tools, WorkFolder& folder, const Clock& clock,
+               Progress& progress, size_t total)
+      : options_(options),
+        tools_(tools),
+        folder_(folder),
+        clock_(clock),
+        progress_(progress),
+        total_(total) {}
+
+  absl::Status run(const Experiment& experiment) {
+    if (experiment.workload->compressed && tools_.snappy.empty()) {
+      return absl::FailedPreconditionError(fmt::format(
+          "{} needs libwiredtiger_snappy.so in WiredTiger's build", experiment.workload->name));
+    }
+    auto text = workload_file(*experiment.workload, experiment.variant, options_.workload_dir);
+    if (!text.ok()) return text.status();
+    text_ = *std::move(text);
+    if (absl::Status status = load(experiment); !status.ok()) return status;
+    for (uint32_t round = 1; round <= options_.rounds; ++round) {
+      // There and back: what runs first after a change of workload must not always be the same.
+      const size_t count = experiment.choices.size();
+      for (size_t i = 0; i < count; ++i) {
+        const CacheChoice& choice = experiment.choices[round % 2 == 1 ? i : count - 1 - i];
+        absl::Status status = run_one(experiment, choice, round);
+        if (absl::IsCancelled(status)) return status;
+      }
+    }
+    folder_.remove_run();
+    folder_.done_with(database_name(experiment));
+    return absl::OkStatus();
+  }
+
+  WtperfRuns take() { return std::move(result_); }
+
+ private:
+  uint32_t seconds() const { return static_cast<uint32_t>(std::lround(options_.seconds)); }
+  uint32_t warmup() const { return static_cast<uint32_t>(std::lround(options_.warmup_seconds)); }
+
+  // The workload's file with `more` lines after it, beside the database.
+  absl::StatusOr<std::string> options_file(const std::string& more) {
+    const std::string path = folder_.path("run.wtperf");
+    absl::Status status = write_file_whole(path, text_ + more);
+    if (!status.ok()) return status;
+    return path;
+  }
+
+  absl::Status wtperf(const std::string& home, const std::string& more, const std::string& config,
+                      double limit_seconds, const std::string& title) {
+    const auto file = options_file(more);
+    if (!file.ok()) return file.status();
+    return run_child({{tools_.wtperf, "-h", home, "-O", *file, "-C", config},
+                      folder_.path("run.log"),
+                      limit_seconds,
+                      title},
+                     clock_, progress_);
+  }
+
+  bool snappy(const Experiment& experiment) const { return experiment.workload->compressed; }
+
+  absl::Status load(const Experiment& experiment) {
+    const std::string name = database_name(experiment);
+    json database = {{"workload", experiment.workload->name},
+                     {"variant", variant_name(experiment.variant)}};
+    if (experiment.workload->load_each_time) {
+      result_.databases.push_back(database);
+      return absl::OkStatus();
+    }
+    if (!folder_.has_loaded(name, text_)) {
+      const uint64_t start_ns = clock_.now_ns();
+      Tools plain = tools_;
+      plain.extension.clear();
+      std::error_code ignored;
+      std::filesystem::create_directory(folder_.path(name), ignored);
+      absl::Status status = wtperf(folder_.path(name), "create=true\nrun_time=0\n",
+                                   connection_config({}, plain, snappy(experiment), ""),
+                                   kLoadLimitSeconds, fmt::format("loading {}", name));
+      if (status.ok()) status = folder_.mark_loaded(name, text_);
+      if (!status.ok()) return status;
+      database["load_seconds"] = seconds_between(start_ns, clock_.now_ns());
+      progress_.say(fmt::format("loaded {}: {}, {:.1f} s", name,
+                                format_bytes(folder_bytes(folder_.path(name))),
+                                database["load_seconds"].get<double>()));
+    }
+    database["bytes"] = folder_bytes(folder_.path(name));
+    result_.databases.push_back(database);
+    return absl::OkStatus();
+  }
+
+  std::string run_options(const Experiment& experiment) const {
+    const bool create = experiment.workload->load_each_time;
+    std::string more =
+        fmt::format("create={}\nrun_time={}\nwarmup={}\n", create, seconds(), warmup());
+    // wtperf refuses a period that is longer than the run.
+    if (text_.find("scan_interval") != std::string::npos && seconds() < 2 * kScanSeconds) {
+      more += fmt::format("scan_interval={}\n", std::max(1u, seconds() / 3));
+    }
+    return more;
+  }
+
+  absl::Status run_one(const Experiment& experiment, const CacheChoice& choice, uint32_t round) {
+    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+    const std::string title = fmt::format("[{}/{}] {} {}", result_.runs.size() + 1, total_,
+                                          database_name(experiment), choice.name);
+    json run = {{"workload", experiment.workload->name},
+                {"variant", variant_name(experiment.variant)},
+                {"configuration", choice.name},
+                {"round", round}};
+    absl::Status status = measure(experiment, choice, title, run);
+    if (absl::IsCancelled(status)) return status;
+    if (!status.ok()) {
+      run["error"] = std::string(message_of(status));
+      progress_.say(fmt::format("{}: FAILED: {}", title, message_of(status)));
+    }
+    result_.runs.push_back(std::move(run));
+    return status;
+  }
+
+  absl::Status measure(const Experiment& experiment, const CacheChoice& choice,
+                       const std::string& title, json& run) {
+    const bool create = experiment.workload->load_each_time;
+    const auto home =
+        create ? folder_.fresh_run() : folder_.copy_for_run(database_name(experiment));
+    if (!home.ok()) return home.status();
+    const std::string stats = folder_.path("run.stats.json");
+    std::error_code ignored;
+    std::filesystem::remove(stats, ignored);
+    const double limit =
+        3 * (options_.seconds + options_.warmup_seconds) + (create ? kLoadLimitSeconds : 120);
+    absl::Status status =
+        wtperf(*home, run_options(experiment),
+               connection_config(choice, tools_, snappy(experiment), stats), limit, title);
+    if (!status.ok()) return status;
+    const auto result = parse_wtperf_stat(contents(*home + "/test.stat"));
+    if (!result.ok()) return result.status();
+    return record(experiment, *result, *home, stats, title, run);
+  }
+
+  absl::Status record(const Experiment& experiment, const WtperfResult& result,
+                      const std::string& home, const std::string& stats, const std::string& title,
+                      json& run) {
+    json ops = json::object();
+    std::string line;
+    std::string_view types = experiment.workload->ops;
+    while (!types.empty()) {
+      const auto [type, rest] = split_once(types, ',');
+      const std::string name(type);
+      ops[name] = result.ops_per_second(name);
+      line +=
+          fmt::format("{}{:.0f} {}s/s", line.empty() ? "" : ", ", ops[name].get<double>(), name);
+      types = rest;
+    }
+    run["seconds"] = result.seconds;
+    run["ops"] = ops;
+    run["series"] = result.series;
+    run["checkpoints"] = result.checkpoints;
+    run["scans"] = result.scans;
+    run["database_bytes"] = folder_bytes(home);
+    run["cache"] = nullptr;
+    run["files"] = nullptr;
+    if (!tools_.extension.empty()) {
+      json found = json::parse(contents(stats), nullptr, /*allow_exceptions=*/false);
+      if (!found.is_object() || found.value("format", "") != "nvcache.wiredtiger/1") {
+        return absl::InternalError("the extension left no statistics");
+      }
+      run["cache"] = found["cache"];
+      run["files"] = found["files"];
+    }
+    if (run["cache"].is_object()) {
+      const double hits = run["cache"].value("hits", 0.0);
+      const double misses = run["cache"].value("misses", 0.0);
+      if (hits + misses > 0) line += fmt::format(", hit {:.1f}%", 100 * hits / (hits + misses));
+      line += ", admitted " + format_bytes(run["files"].value("admitted_bytes", uint64_t{0}));
+    }
+    progress_.say(fmt::format("{}: {}", title, line));
+    return absl::OkStatus();
+  }
+
+  const Options& options_;
+  const Tools& tools_;
+  WorkFolder& folder_;
+  const Clock& clock_;
+  Progress& progress_;
+  const size_t total_;
+  std::string text_;  // of the present workload's file
+  WtperfRuns result_;
+};
+
+}  // namespace
+
+std::vector<Experiment> plan_experiments(const Options& options, const std::string& nvram_path) {
+  std::vector<Experiment> experiments;
+  for (const Workload* workload : options.workloads) {
+    if (options.needs_small()) {
+      experiments.push_back({workload, Variant::kSmall, figure4_choices(options)});
+    }
+    std::vector<CacheChoice> choices;
+    if (options.needs_large()) choices = figure6_choices(options, nvram_path);
+    const bool in_table1 = std::any_of(table1().begin(), table1().end(), [&](const Table1Row& row) {
+      return row.workload == workload->name;
+    });
+    if (options.needs_table1() && in_table1) {
+      for (CacheChoice& choice : table1_choices(options)) choices.push_back(std::move(choice));
+    }
+    if (!choices.empty()) experiments.push_back({workload, Variant::kLarge, std::move(choices)});
+  }
+  return experiments;
+}
+
+absl::StatusOr<WtperfRuns> run_experiments(const Options& options,
+                                           const std::vector<Experiment>& experiments,
+                                           const Tools& tools, WorkFolder& folder,
+                                           const Clock& clock, Progress& progress) {
+  size_t total = 0;
+  for (const Experiment& experiment : experiments) {
+    total += experiment.choices.size() * options.rounds;
+  }
+  WtperfRunner runner(options, tools, folder, clock, progress, total);
+  for (const Experiment& experiment : experiments) {
+    if (absl::Status status = runner.run(experiment); !status.ok()) return status;
+  }
+  return runner.take();
+}
+
+bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,
+                          Progress& progress) {
+  const auto home = folder.fresh_run();
+  if (!home.ok()) return false;
+  const std::string config = fmt::format(
+      "block_cache=(enabled=true,type=nvram,size=64MB,nvram_path={})", folder.path("."));
+  const Command command = {{tools.wtperf, "-h", *home, "-o", "icount=10,run_time=0", "-C", config},
+                           folder.path("run.log"),
+                           60,
+                           "looking for WiredTiger's NVRAM cache"};
+  const bool found = run_child(command, clock, progress).ok();
+  folder.remove_run();
+  return found;
+}
+
+}  // namespace nvcache::paper

@@ -1,0 +1,46 @@
+// The in-house workloads: loads each database once, then runs wtperf on copies of it
+// with each cache in turn, round by round, each second round in reverse order.
+//
+// A run is {"workload", "variant", "configuration", "round", "seconds", "ops": {type:
+// per second}, "series", "checkpoints", "scans", "database_bytes", "cache", "files"},
+// the last two as the extension wrote them (null without it; they count from the start
+// of the warm-up to the close), or has "error" instead of what follows "round".
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "experiments/writes_hurt/configurations.h"
+#include "experiments/writes_hurt/options.h"
+#include "experiments/writes_hurt/work_folder.h"
+#include "experiments/writes_hurt/wtperf.h"
+#include "experiments/harness/progress.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache::paper {
+
+// One workload and all that it is run with.
+struct Experiment {
+  const Workload* workload = nullptr;
+  Variant variant = Variant::kSmall;
+  std::vector<CacheChoice> choices;
+};
+
+// The experiments that the figures and tables need.
+std::vector<Experiment> plan_experiments(const Options& options, const std::string& nvram_path);
+
+struct WtperfRuns {
+  nlohmann::json runs = nlohmann::json::array();
+  nlohmann::json databases = nlohmann::json::array();  // {"workload", "variant", "bytes", ...}
+};
+
+// CANCELLED when interrupted. A run that fails is reported in `runs`, and the next goes on.
+[[nodiscard]] absl::StatusOr<WtperfRuns> run_experiments(const Options& options,
+                                                         const std::vector<Experiment>& experiments,
+                                                         const Tools& tools, WorkFolder& folder,
+                                                         const Clock& clock, Progress& progress);
+
+// True if this WiredTiger has its NVRAM block cache.
+[[nodiscard]] bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,
+                                        Progress& progress);
+
+}  // namespace nvcache::paper

@@ -1,0 +1,26 @@
+// YCSB for Figures 7 and 8, in process through run_bench(). A run is what "runs" of a
+// "ycsb" document are (cli/bench/result.h) without the series, and "figure", "dram_gb",
+// "nvram_gb" (of the paper).
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "experiments/writes_hurt/options.h"
+#include "experiments/writes_hurt/work_folder.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache::paper {
+
+struct YcsbRuns {
+  nlohmann::json runs = nlohmann::json::array();
+  nlohmann::json engine;                               // as the engine describes itself
+  nlohmann::json databases = nlohmann::json::array();  // {"workload", "bytes", "records"}
+};
+
+[[nodiscard]] absl::StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder,
+                                                const Clock& clock);
+
+// Records of the workload's database, scaled down.
+uint64_t ycsb_records(double dataset_gb);
+
+}  // namespace nvcache::paper
