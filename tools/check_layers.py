@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every file of src/ includes only from its own folder and from floors below.
+"""Checks that every file includes only from its own room and from rooms below it.
 
 usage: check_layers.py [ROOT]          check the tree at ROOT (default: .)
        check_layers.py --self-test     prove that an upward include is found
@@ -11,82 +11,117 @@ import re
 import sys
 import tempfile
 
-# Bottom to top. Folders on one floor do not include each other.
+# Bottom to top. Rooms on one floor do not include each other.
 FLOORS = [
-    ["base"],
-    ["spec"],
-    ["medium"],
-    ["space"],
-    ["index"],
-    ["policy"],
-    ["block_cache", "kv_store"],
-    ["file_cache", "tiered_cache"],
-    ["cache"],
-    ["kv"],
-    ["engines/rocksdb", "engines/wiredtiger"],
-    ["adapters/rocksdb", "adapters/wiredtiger"],
-    ["server"],
-    ["workload"],
-    ["cli"],
+    ["src/base"],
+    ["src/spec"],
+    ["src/medium"],
+    ["src/policy"],
+    ["src/block_cache/index", "src/block_cache/space"],
+    ["src/block_cache", "src/kv_store"],
+    ["src/file_cache", "src/tiered_cache"],
+    ["src/adapters/rocksdb", "src/adapters/wiredtiger"],
+    ["apps/command"],
+    ["experiments/workload", "experiments/report"],
+    ["apps/nvcache", "apps/nvcached"],
+    ["experiments/harness"],
+    ["experiments/engines"],
+    ["experiments/ycsb"],
+    ["experiments/writes_hurt", "experiments/hybrid_cache", "experiments/nvmcached"],
+    ["experiments"],
+    ["bench", "examples"],
+    ["tests"],
 ]
-LEVEL = {folder: level for level, floor in enumerate(FLOORS) for folder in floor}
-# Public headers that carry only types, which every floor may use.
+LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
+# Rooms of one floor that one other room does not include: a program is no part of another.
+NOT_FROM = {
+    "experiments": ["apps/nvcache", "apps/nvcached"],
+}
+# Public headers that carry only types, which every room may use.
 TYPE_HEADERS = {"nvcache/bytes.h", "nvcache/block_key.h", "nvcache/verdict.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+SUFFIXES = (".h", ".cc", ".c")
 
 
-def folder_of(path):
-    """The floor's folder that a path relative to src/ lies in, or None."""
-    parts = pathlib.PurePosixPath(path).parts
-    for length in (2, 1):
-        name = "/".join(parts[:length])
-        if len(parts) > length and name in LEVEL:
-            return name
+def room_of(path):
+    """The innermost room that a path relative to the root lies in, or None."""
+    for folder in pathlib.PurePosixPath(path).parents:
+        if folder.as_posix() in LEVEL:
+            return folder.as_posix()
+    return None
+
+
+def target_of(root, including, text):
+    """The file below the root that an include names, as a path relative to the root, or None."""
+    beside = including.parent / text
+    for candidate in (root / text, root / "src" / text, root / "tests" / text, beside):
+        if candidate.is_file():
+            return candidate.resolve().relative_to(root.resolve()).as_posix()
+    return None
+
+
+def breach_of(own, target):
+    """Why a file of the room `own` must not include `target`, or None."""
+    other = room_of(target)
+    if other is None or other == own:
+        return None
+    if LEVEL[other] >= LEVEL[own]:
+        return f"{other} does not lie below {own}"
+    for room, forbidden in NOT_FROM.items():
+        if own.split("/")[0] == room and other in forbidden:
+            return f"{other} is a program of its own"
     return None
 
 
 def check(root):
     breaches = []
-    source = root / "src"
-    for path in sorted(source.rglob("*")):
-        if path.suffix not in (".h", ".cc"):
-            continue
-        relative = path.relative_to(source).as_posix()
-        own = folder_of(relative)
+    tops = sorted({room.split("/")[0] for room in LEVEL})
+    for path in sorted(p for top in tops for p in (root / top).rglob("*") if p.suffix in SUFFIXES):
+        relative = path.relative_to(root).as_posix()
+        own = room_of(relative)
         if own is None:
-            breaches.append(f"{relative}: lies on no floor; known: {', '.join(LEVEL)}")
+            breaches.append(f"{relative}: lies in no room; known: {', '.join(LEVEL)}")
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = INCLUDE.match(line)
             if not found:
                 continue
-            target = found.group(1)
-            if target.startswith("nvcache/"):
-                if target not in TYPE_HEADERS and LEVEL[own] < LEVEL["block_cache"]:
-                    breaches.append(f"src/{relative}:{number}: {own} includes {target}, "
+            text = found.group(1)
+            if text.startswith("nvcache/"):
+                if text not in TYPE_HEADERS and LEVEL[own] < LEVEL["src/block_cache"]:
+                    breaches.append(f"{relative}:{number}: {own} includes {text}, "
                                     "which promises what lies above it")
                 continue
-            other = folder_of(target)
-            if other is None or other == own:
-                continue
-            if LEVEL[other] >= LEVEL[own]:
-                breaches.append(f"src/{relative}:{number}: {own} includes {target}, "
-                                f"but {other} does not lie below {own}")
+            target = target_of(root, path, text)
+            why = breach_of(own, target) if target else None
+            if why:
+                breaches.append(f"{relative}:{number}: {own} includes {text}, but {why}")
     return breaches
 
 
 def self_test():
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
-        for folder in ("src/base", "src/cache", "src/engines/rocksdb", "src/engines/wiredtiger"):
-            (root / folder).mkdir(parents=True)
-        (root / "src/cache/up.h").write_text('#include "base/ok.h"\n')
-        assert check(root) == []
-        (root / "src/base/bad.h").write_text('#include "cache/up.h"\n')
-        (root / "src/engines/rocksdb/bad.h").write_text('#include "engines/wiredtiger/x.h"\n')
+
+        def write(path, text):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+
+        write("src/base/ok.h", "")
+        write("src/block_cache/up.h", '#include "base/ok.h"\n')
+        write("tests/block_cache/up_test.cc", '#include "block_cache/up.h"\n')
+        assert check(root) == [], check(root)
+        write("src/adapters/wiredtiger/x.h", "")
+        write("experiments/ycsb/run.h", "")
+        write("apps/nvcache/calibrate.h", "")
+        write("src/base/bad.h", '#include "block_cache/up.h"\n')
+        write("src/adapters/rocksdb/bad.h", '#include "adapters/wiredtiger/x.h"\n')
+        write("src/tiered_cache/bad.h", '#include "experiments/ycsb/run.h"\n')
+        write("experiments/ycsb/bad.h", '#include "apps/nvcache/calibrate.h"\n')
+        write("src/unknown/bad.h", "")
         found = check(root)
-        assert len(found) == 2, found
-    print("an upward and a sideways include were both found")
+        assert len(found) == 5, found
+    print("an upward, a sideways, an experiment's, a program's and a homeless file were all found")
 
 
 def main():

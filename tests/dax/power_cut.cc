@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "kv/kv_fixture.h"
+#include "kv_store/kv_fixture.h"
 
 namespace nvcache::test {
 namespace {

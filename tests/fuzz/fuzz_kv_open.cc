@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kv_store/store.h"
-#include "medium/crashing.h"
+#include "support/crashing_medium.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "apps/nvcached/binary_protocol.h"
-#include "server/session_fixture.h"
+#include "apps/nvcached/session_fixture.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nvcache::server::kBinaryHeaderBytes;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/session_fixture.h"
+#include "apps/nvcached/session_fixture.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;

@@ -1,4 +1,4 @@
-#include "medium/crashing.h"
+#include "support/crashing_medium.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // protocols and sockets, has it in place of the real one.
 #include <ctime>
 
-#include "server/memory_store.h"
+#include "apps/nvcached/memory_store.h"
 
 namespace nvcache {
 

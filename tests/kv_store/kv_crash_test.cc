@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "kv/kv_fixture.h"
+#include "kv_store/kv_fixture.h"
 #include "support/test_seed.h"
 
 namespace nvcache {

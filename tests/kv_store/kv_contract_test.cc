@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
-#include "kv/kv_fixture.h"
+#include "kv_store/kv_fixture.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 

@@ -13,7 +13,7 @@
 #include "base/prng.h"
 #include "gtest/gtest.h"
 #include "kv_store/store.h"
-#include "medium/crashing.h"
+#include "support/crashing_medium.h"
 #include "medium/dram.h"
 #include "nvcache/kv_store.h"
 

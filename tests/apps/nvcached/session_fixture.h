@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "apps/nvcached/input.h"
-#include "server/memory_store.h"
+#include "apps/nvcached/memory_store.h"
 #include "apps/nvcached/session.h"
 
 namespace nvcache::server {

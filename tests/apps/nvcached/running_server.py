@@ -41,7 +41,7 @@ def peer(program):
     """Path of memcached or nutcracker: the installed one, or script/peers'; or None."""
     found = shutil.which(program)
     if found is None:
-        script = pathlib.Path(__file__).resolve().parents[2] / "script" / "peers"
+        script = pathlib.Path(__file__).resolve().parents[3] / "script" / "peers"
         answer = subprocess.run([script], capture_output=True, text=True, check=False)
         if answer.returncode == 0:
             found = os.path.join(answer.stdout.strip(), program)

@@ -11,7 +11,7 @@
 #include <future>
 
 #include "gtest/gtest.h"
-#include "server/memory_store.h"
+#include "apps/nvcached/memory_store.h"
 #include "apps/nvcached/worker.h"
 
 namespace nvcache::server {

@@ -4,7 +4,7 @@
 
 #include "apps/nvcached/binary_protocol.h"
 #include "apps/nvcached/meta_protocol.h"
-#include "server/session_fixture.h"
+#include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/text_protocol.h"
 
 namespace nvcache::server {

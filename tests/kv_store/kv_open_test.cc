@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "gmock/gmock.h"
-#include "kv/kv_fixture.h"
+#include "kv_store/kv_fixture.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 

@@ -20,7 +20,7 @@
 #include "rocksdb/env.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
-#include "test_db.h"
+#include "adapters/rocksdb/test_db.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {

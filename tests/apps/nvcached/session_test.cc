@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "apps/nvcached/options.h"
-#include "server/session_fixture.h"
+#include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/stats_report.h"
 
 namespace nvcache::server {
