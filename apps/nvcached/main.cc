@@ -14,11 +14,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/nvcached/nvcached_options.h"
+#include "apps/nvcached/server.h"
+#include "apps/nvcached/store_specification.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "nvcache/kv_store.h"
-#include "apps/nvcached/options.h"
-#include "apps/nvcached/server.h"
 
 namespace nvcache {
 namespace {

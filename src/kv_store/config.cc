@@ -51,7 +51,7 @@ constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
     {"medium",
      [](std::string_view v, KvConfig* c) {
        c->medium = v;
-       return v.empty() ? bad_setting("medium", v, "dram, file:PATH, modelled:PROFILE")
+       return v.empty() ? bad_setting("medium", v, "dram, file:PATH, emulated:PROFILE")
                         : absl::OkStatus();
      }},
     {"durability", set_durability},

@@ -14,7 +14,7 @@ namespace {
 
 absl::Status bad_medium(std::string_view spec, std::string_view problem) {
   return invalid_argument(
-      "medium: '{}' given: {}; allowed: dram, file:PATH, modelled:PROFILE[,on=dram|on=file:PATH] "
+      "medium: '{}' given: {}; allowed: dram, file:PATH, emulated:PROFILE[,on=dram|on=file:PATH] "
       "with PROFILE of byte-addressable memory",
       shown(spec), problem);
 }
@@ -45,7 +45,10 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
 
 absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   std::string_view spec = config.medium;
-  if (!spec.starts_with("modelled:")) return open_plain(spec, config);
+  // "modelled:" is an alias.
+  if (!spec.starts_with("emulated:") && !spec.starts_with("modelled:")) {
+    return open_plain(spec, config);
+  }
   const auto [name, rest] = split_once(spec.substr(9), ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr || !profile->byte_addressable) return bad_medium(spec, "unknown profile");

@@ -1,6 +1,6 @@
 // The media that a key-value store lies on: memory that it stores to in place.
 //
-//   dram | file:PATH | modelled:PROFILE[,on=dram|on=file:PATH]
+//   dram | file:PATH | emulated:PROFILE[,on=dram|on=file:PATH]
 //
 // A file is a KeptFile (kv/kept_file.h): on DAX, persistent memory.
 #pragma once

@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "apps/nvcached/options.h"
 #include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/stats_report.h"
 
@@ -189,67 +188,6 @@ TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
   std::string value = "secret ";
   (void)fixture.service.items().store("a", Received(value.data(), 6), {});
   EXPECT_EQ(fixture.ask("get a" + std::string(3000, ' ')), "<closed>");
-}
-
-TEST(Options, MeanWhatTheyMeanToMemcached) {
-  const auto options = parse_options({"-p",
-                                      "1234",
-                                      "-m",
-                                      "128",
-                                      "-I",
-                                      "2m",
-                                      "-c",
-                                      "77",
-                                      "-t2",
-                                      "-vv",
-                                      "-s",
-                                      "/tmp/x",
-                                      "-a",
-                                      "770",
-                                      "-F",
-                                      "-A",
-                                      "--listen=::1",
-                                      "-o",
-                                      "idle_timeout=9,hashpower=20",
-                                      "--durability",
-                                      "each"});
-  ASSERT_TRUE(options.ok()) << options.status();
-  const Settings& settings = options->settings;
-  EXPECT_EQ(settings.port, 1234);
-  EXPECT_EQ(settings.memory_bytes, 128u << 20);
-  EXPECT_EQ(settings.max_item_bytes, 2u << 20);
-  EXPECT_EQ(settings.max_connections, 77);
-  EXPECT_EQ(settings.threads, 2);
-  EXPECT_EQ(settings.verbosity, 2);
-  EXPECT_EQ(settings.unix_mask, 0770u);
-  EXPECT_FALSE(settings.flush_enabled);
-  EXPECT_TRUE(settings.shutdown_command);
-  EXPECT_EQ(settings.listen, "::1");
-  EXPECT_EQ(settings.idle_timeout_s, 9u);
-  EXPECT_THAT(options->ignored, testing::ElementsAre("-o hashpower"));
-}
-
-TEST(Options, NameWhatIsWrongAndWhatIsAllowed) {
-  const auto message = [](std::vector<std::string> arguments) {
-    const auto options = parse_options(arguments);
-    return options.ok() ? std::string("taken") : std::string(options.status().message());
-  };
-  EXPECT_THAT(message({"-p", "x"}), HasSubstr("-p: 'x' given; allowed: -1 to 65535"));
-  EXPECT_THAT(message({"-o", "nonsense"}), HasSubstr("illegal suboption 'nonsense'"));
-  EXPECT_THAT(message({"-I", "1g"}), HasSubstr("128m"));
-  EXPECT_THAT(message({"-I", "40m"}), HasSubstr("half of -m"));
-  EXPECT_THAT(message({"--what"}), HasSubstr("--what"));
-  EXPECT_THAT(message({"-p"}), HasSubstr("needs a value"));
-}
-
-TEST(Options, MakeAStoreSpecification) {
-  auto options = parse_options({"--medium", "file:/a b&c", "-m", "1GiB", "--durability", "each"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_EQ(store_spec_of(*options),
-            "nvkv://?size=1073741824&medium=file:/a%20b%26c&durability=each");
-  options = parse_options({"--medium", "dram", "-I", "8m", "-m", "64"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_THAT(store_spec_of(*options), HasSubstr("&zone=16777216"));
 }
 
 TEST(Metrics, AreInThePrometheusFormat) {
