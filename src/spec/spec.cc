@@ -99,6 +99,10 @@ absl::Status check_argument_count(std::string_view what, const SpecMember& membe
       fmt::format("{} argument(s) given; allowed: {}", member.arguments.size(), allowed));
 }
 
+absl::Status check_no_arguments(std::string_view what, const SpecMember& member) {
+  return check_argument_count(what, member, 0, member.name);
+}
+
 absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
                                    const OnlyNumber& number) {
   const absl::Status arguments = check_argument_count(

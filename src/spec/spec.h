@@ -7,7 +7,6 @@
 // Any bytes may be given. Thread-safe: pure functions.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,18 +57,8 @@ struct OnlyNumber {
     std::string_view what, std::string_view spec, std::span<const std::string_view> names,
     std::string_view allowed);
 
-// Makes what the only member of a specification names, by a table of names and factories.
-template <typename Factory, size_t kFactories, typename... Arguments>
-auto make_only_member(std::string_view what, std::string_view spec,
-                      const std::array<std::pair<std::string_view, Factory>, kFactories>& known,
-                      std::string_view allowed, Arguments... arguments)
-    -> decltype(known[0].second(SpecMember(), arguments...)) {
-  std::array<std::string_view, kFactories> names;
-  for (size_t i = 0; i < kFactories; ++i) names[i] = known[i].first;
-  const auto member = parse_only_member(what, spec, names, allowed);
-  if (!member.ok()) return member.status();
-  return known[member->first].second(member->second, arguments...);
-}
+// OK if the member has no arguments; else says that its bare name is allowed.
+[[nodiscard]] absl::Status check_no_arguments(std::string_view what, const SpecMember& member);
 
 // Text as it may be shown in an error: escaped to printable ASCII, cut to 80 characters.
 std::string shown(std::string_view text);

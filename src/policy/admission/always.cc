@@ -1,6 +1,6 @@
 // always: admits every block. What other policies are compared with.
 // Thread-safe: no state.
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {
@@ -14,7 +14,7 @@ class Always final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_always(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "always");
+  const absl::Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<Always>();
 }

@@ -1,6 +1,6 @@
-// Members joined by '+': see make_chain() in members.h.
+// Members joined by '+': see make_chain() in table.h.
 // Thread-safe: the members are; the list of them never changes.
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {

@@ -1,52 +1,35 @@
-// Reads an admission specification. Grammar: policy/spec.h. Any bytes may be given.
+// Reads an admission specification. Grammar: spec/spec.h. Accepts any bytes.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.h"
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {
 
-using AdmissionFactory = AdmissionOr (*)(const SpecMember&, const AdmissionContext&);
-
-constexpr std::array<std::pair<std::string_view, AdmissionFactory>, 6> kMembers = {{
-    {"always", make_always},
-    {"no_write_allocate", make_no_write_allocate},
-    {"probability", make_probability},
-    {"second_touch", make_second_touch},
-    {"obp", make_obp},
-    {"small_bypass", make_small_bypass},
-}};
-
-constexpr std::string_view kAllowedAdmission =
-    "always, no_write_allocate, probability(P), second_touch, "
-    "obp(TARGET,lifetime|window|window:LOOKUPS,bytes), small_bypass(DRAM_SIZE,DIRECTORY), "
-    "joined by '+'";
+std::string allowed() { return usages(kAdmissionPolicies) + ", joined by '+'"; }
 
 }  // namespace
 
 AdmissionOr make_admission(std::string_view spec, const AdmissionContext& context) {
   const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kAdmission, spec);
   if (!members.ok()) {
-    return invalid_argument("{}; members allowed: {}", message_of(members.status()),
-                            kAllowedAdmission);
+    return invalid_argument("{}; members allowed: {}", message_of(members.status()), allowed());
   }
-  std::array<bool, kMembers.size()> given{};
+  std::array<bool, kAdmissionPolicies.size()> given{};
   std::vector<std::unique_ptr<AdmissionPolicy>> policies;
   for (const SpecMember& member : *members) {
-    const auto known = std::find_if(kMembers.begin(), kMembers.end(),
-                                    [&](const auto& entry) { return entry.first == member.name; });
-    if (known == kMembers.end()) {
-      return bad_member(kAdmission, member,
-                        fmt::format("not known; allowed: {}", kAllowedAdmission));
+    const auto* const row = std::ranges::find(kAdmissionPolicies, member.name, &AdmissionRow::name);
+    if (row == kAdmissionPolicies.end()) {
+      return bad_member(kAdmission, member, fmt::format("not known; allowed: {}", allowed()));
     }
-    if (std::exchange(given[static_cast<size_t>(known - kMembers.begin())], true)) {
+    if (std::exchange(given[static_cast<size_t>(row - kAdmissionPolicies.begin())], true)) {
       return bad_member(kAdmission, member,
                         fmt::format("{} given twice; allowed: each member once", member.name));
     }
-    AdmissionOr policy = known->second(member, context);
+    AdmissionOr policy = row->make(member, context);
     if (!policy.ok()) return policy.status();
     policies.push_back(*std::move(policy));
   }

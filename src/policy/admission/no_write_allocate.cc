@@ -1,7 +1,7 @@
 // no_write_allocate: refuses blocks from the write path; a block is admitted
 // when it is read. ("Writes Hurt", section 3.2.3 found OBP to work better.)
 // Thread-safe: no state.
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {
@@ -18,7 +18,7 @@ class NoWriteAllocate final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_no_write_allocate(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "no_write_allocate");
+  const absl::Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<NoWriteAllocate>();
 }

@@ -32,8 +32,8 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "policy/admission/members.h"
 #include "policy/admission/overhead_ratio.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {

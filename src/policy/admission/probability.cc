@@ -8,7 +8,7 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {

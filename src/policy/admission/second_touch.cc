@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 #include "policy/ghost.h"
 
 namespace nvcache {
@@ -66,7 +66,7 @@ class SecondTouch final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_second_touch(const SpecMember& member, const AdmissionContext& context) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 0, "second_touch");
+  const absl::Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<SecondTouch>(context.cache_size_bytes);
 }

@@ -20,7 +20,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "policy/admission/members.h"
+#include "policy/admission/table.h"
 
 namespace nvcache {
 namespace {

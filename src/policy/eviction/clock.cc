@@ -12,7 +12,7 @@
 #include <atomic>
 
 #include "base/reserved_array.h"
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 
 namespace nvcache {
 namespace {
@@ -66,7 +66,7 @@ class ClockPolicy final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_clock(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments = check_argument_count(kEviction, member, 0, "clock");
+  const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<ClockPolicy>(max_slots);
 }

@@ -25,7 +25,7 @@
 #include <cmath>
 
 #include "base/reserved_array.h"
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 
 namespace nvcache {
 namespace {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "base/reserved_array.h"
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 
 namespace nvcache {
 namespace {
@@ -174,7 +174,7 @@ class Lru final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_lru(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments = check_argument_count(kEviction, member, 0, "lru");
+  const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<Lru>(max_slots);
 }

@@ -2,7 +2,7 @@
 // erased. ("Writes Hurt", section 3.2.3, table 1: without eviction the hit rate
 // is lower and the throughput higher.)
 // No state.
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 
 namespace nvcache {
 namespace {
@@ -19,7 +19,7 @@ class None final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_none(const SpecMember& member, uint32_t) {
-  const absl::Status arguments = check_argument_count(kEviction, member, 0, "none");
+  const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<None>();
 }

@@ -22,7 +22,7 @@
 
 #include "base/prng.h"
 #include "base/reserved_array.h"
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 #include "policy/ghost.h"
 
 namespace nvcache {
@@ -182,7 +182,7 @@ class S3Fifo final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_s3fifo(const SpecMember& member, uint32_t max_slots) {
-  const absl::Status arguments = check_argument_count(kEviction, member, 0, "s3fifo");
+  const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<S3Fifo>(max_slots);
 }

@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "base/reserved_array.h"
-#include "policy/eviction/members.h"
+#include "policy/eviction/table.h"
 #include "policy/frequency_table.h"
 
 namespace nvcache {

@@ -1,6 +1,6 @@
 // bidirectional: a new block enters the first tier, and one that left it climbs back
 // when its references in the tier below pass the threshold (section 4.2.3; 4 was best, 6.1).
-#include "policy/placement/members.h"
+#include "policy/placement/table.h"
 
 namespace nvcache {
 namespace {

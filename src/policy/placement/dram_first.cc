@@ -1,6 +1,6 @@
 // dram_first: a new block enters the first tier; a hit in a lower tier is served from
 // there (section 4.2.1). Every block is written to the tier below once, when it leaves.
-#include "policy/placement/members.h"
+#include "policy/placement/table.h"
 
 namespace nvcache {
 namespace {
@@ -16,7 +16,7 @@ class DramFirst final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_dram_first(const SpecMember& member) {
-  const absl::Status arguments = check_argument_count(kPlacement, member, 0, "dram_first");
+  const absl::Status arguments = check_no_arguments(kPlacement, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<DramFirst>();
 }

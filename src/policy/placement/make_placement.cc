@@ -1,30 +1,12 @@
-// Reads a placement specification. Grammar: policy/spec.h. Any bytes may be given.
+// Reads a placement specification. Grammar: spec/spec.h. Accepts any bytes.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "base/text.h"
-#include "policy/placement/members.h"
+#include "policy/placement/table.h"
 
 namespace nvcache {
-namespace {
-
-using PlacementFactory = PlacementOr (*)(const SpecMember&);
-
-constexpr std::array<std::pair<std::string_view, PlacementFactory>, 3> kPlacementPolicies = {{
-    {"dram_first", make_dram_first},
-    {"scm_first", make_scm_first},
-    {"bidirectional", make_bidirectional},
-}};
-
-constexpr std::string_view kAllowedPlacement =
-    "one of dram_first, scm_first(THRESHOLD), bidirectional(THRESHOLD), "
-    "the last two also as (THRESHOLD,adaptive)";
-
-}  // namespace
-
 std::string PromotionArguments::describe() const {
   return fmt::format("({}{})", threshold, adaptive ? ",adaptive" : "");
 }
@@ -62,7 +44,7 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share) {
 }
 
 absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
-  return make_only_member(kPlacement, spec, kPlacementPolicies, kAllowedPlacement);
+  return make_only_policy(kPlacement, spec, kPlacementPolicies);
 }
 
 }  // namespace nvcache

@@ -1,6 +1,6 @@
 // scm_first: a new block enters the lowest tier, and climbs one tier each time its
 // references there pass the threshold (section 4.2.2; 6 was best, 2 was tried, 6.1).
-#include "policy/placement/members.h"
+#include "policy/placement/table.h"
 
 namespace nvcache {
 namespace {
