@@ -4,24 +4,12 @@
 #include <new>
 #include <utility>
 
+#include "base/test_hooks.h"
+
 namespace nvcache {
 namespace {
 
 constinit thread_local uint64_t disk_reads_of_thread = 0;
-
-// Faults built into negative controls of the tests. Skipping overlaps: a write removes
-// nothing that is cached, a written block only replaces its own extent when it is
-// offered. Skipping updates: a cached block stays when its very extent is written.
-#if defined(NVCACHE_FAULT_SKIP_OVERLAP)
-constexpr bool kSkipOverlap = true;
-#else
-constexpr bool kSkipOverlap = false;
-#endif
-#if defined(NVCACHE_FAULT_SKIP_UPDATE)
-constexpr bool kSkipUpdate = true;
-#else
-constexpr bool kSkipUpdate = false;
-#endif
 
 }  // namespace
 
@@ -78,7 +66,7 @@ void CachedFile::end_write(const FileRange& range, ByteView block, bool was_cach
   was_cached |= invalidate(range);
   const bool wanted =
       owner_.on_write_ == OnWrite::kOffer || (owner_.on_write_ == OnWrite::kUpdate && was_cached);
-  if (wanted && !kSkipUpdate && block.size() == range.size && cacheable(range)) {
+  if (wanted && !test_hooks.skip_update && block.size() == range.size && cacheable(range)) {
     try {
       put(range, block, Origin::kWrite, {}, region_sum(range));
     } catch (const std::bad_alloc&) {  // the write itself is done, and must not fail for this
@@ -133,9 +121,9 @@ bool CachedFile::invalidate(const FileRange& range) {
 // Under the lock, so that what is not in the map is not in the cache either: else a
 // write could miss a block that another thread is about to erase.
 bool CachedFile::erase_overlapped(const FileRange& range) {
-  if constexpr (kSkipOverlap) return false;
+  if (test_hooks.skip_overlap) return false;
   std::vector<FileRange> removed;
-  const bool kept = kSkipUpdate && ExtentMap::takes(range) && extents_.erase(range);
+  const bool kept = test_hooks.skip_update && ExtentMap::takes(range) && extents_.erase(range);
   extents_.take_overlapped(range, &removed);
   if (kept) extents_.insert(range);
   uint64_t erased = 0;
@@ -154,7 +142,8 @@ bool CachedFile::erase_overlapped(const FileRange& range) {
 void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
                      uint32_t regions) {
   owner_.counts_.add(FileCount::kOffers, 1);
-  if (kSkipOverlap && origin == Origin::kWrite) owner_.cache_->erase({id_, extent.offset});
+  if (test_hooks.skip_overlap && origin == Origin::kWrite)
+    owner_.cache_->erase({id_, extent.offset});
   const auto outdated = [&] {
     const bool stale = region_sum(extent) != regions || forgotten_.load(std::memory_order_acquire);
     if (stale) owner_.counts_.add(FileCount::kStaleOffers, 1);
@@ -169,7 +158,7 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
     if (outdated()) return;
     const auto in_the_way = [&](const FileRange& other) { return other.overlaps(extent); };
     if (std::any_of(on_their_way_.begin(), on_their_way_.end(), in_the_way)) return;
-    if (kSkipOverlap && origin == Origin::kWrite) extents_.erase(extent);
+    if (test_hooks.skip_overlap && origin == Origin::kWrite) extents_.erase(extent);
     if (!extents_.contains(extent)) {
       erase_overlapped(extent);
       inserted = extents_.insert(extent);

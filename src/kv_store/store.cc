@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "base/test_hooks.h"
 
 namespace nvcache {
 
@@ -274,11 +275,8 @@ bool KvStoreImpl::publish(const Spot& spot, const Placed& placed, uint64_t item_
 bool KvStoreImpl::drop(const Spot& spot, const Current& now) {
   write_descriptor(spot.stripe, now.found.slot, {});
   count_live(now.found.zone, -1, -static_cast<int64_t>(now.found.item.size_bytes()));
-#if defined(NVCACHE_FAULT_SKIP_DELETE_FLUSH)
-  return true;
-#else
+  if (test_hooks.skip_delete_flush) return true;
   return !flushes_updates() || persist_descriptor(now.found.slot);
-#endif
 }
 
 KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {

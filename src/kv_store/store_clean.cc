@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "base/test_hooks.h"
 #include "kv_store/store.h"
 
 namespace nvcache {
@@ -201,13 +202,12 @@ bool KvStoreImpl::clean(uint64_t zone) {
       load_word(header + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
   const uint64_t next = next_version(zone, version);
   write_zone_header(zone, next, hot_line, ++sequence_);
-#if !defined(NVCACHE_FAULT_SKIP_ZONE_FLUSH)
   // Durable before anybody finds an item gone: see the note at the top of store.cc.
-  if (flushes_updates() && !persist(geometry_.headers_at + zone * kKvLineBytes, kKvLineBytes)) {
+  if (flushes_updates() && !test_hooks.skip_zone_flush &&
+      !persist(geometry_.headers_at + zone * kKvLineBytes, kKvLineBytes)) {
     z.serving.store(next, std::memory_order_seq_cst);
     return false;
   }
-#endif
   revive(zone, next, plan);
   z.hot_line = hot_line;
   z.cursor.store(hot_line, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/test_hooks.h"
 #include "base/text.h"
 #include "medium/medium.h"
 
@@ -40,9 +41,7 @@ BlockCacheImpl* LowerTier::open_now() {
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                     const std::atomic<uint32_t>& generation, uint32_t expected) {
   BlockCacheImpl* const cache = open_now();
-#ifdef NVCACHE_FAULT_SKIP_TOKENS  // a negative control of the tests
-  expected = generation.load();
-#endif
+  if (test_hooks.skip_tokens) expected = generation.load();
   const Verdict verdict = cache == nullptr
                               ? Verdict::refuse(Reason::kMediumFailed)
                               : cache->put_if(key, block, Origin::kRead, generation, expected);

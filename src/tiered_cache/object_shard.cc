@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/test_hooks.h"
+
 namespace nvcache {
 namespace {
 constexpr size_t kBucketsPerInspection = 64;
@@ -79,11 +81,7 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, Leaving* leaving) 
 
 bool ObjectShard::restore(ObjectEntry* entry, bool count, Leaving* leaving) {
   MutexLock lock(mutex_);
-#ifdef NVCACHE_FAULT_RESTORE_STALE  // a negative control of the tests
-  const bool stale = false;
-#else
-  const bool stale = below_->token(entry->hash) != entry->token;
-#endif
+  const bool stale = below_->token(entry->hash) != entry->token && !test_hooks.restore_stale;
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
   const size_t charge_bytes = charge_of(*entry);
   make_room(charge_bytes, leaving);

@@ -1,5 +1,5 @@
-// A block cache beside the reads and writes of files. Built again with faults in it
-// (NVCACHE_FAULT_...), the consistency test must fail: see tests/CMakeLists.txt.
+// A block cache beside the reads and writes of files. With a fault in it, the consistency test
+// must fail: see the negative controls in tests/CMakeLists.txt.
 #include "file_cache/file_block_cache.h"
 
 #include <algorithm>

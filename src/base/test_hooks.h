@@ -1,0 +1,29 @@
+// Faults that tests switch on. Each makes the library skip one step that consistency needs, and
+// the tests of that step must then fail: a negative control (tests/CMakeLists.txt).
+//
+// All are off in use. A hook costs a load and a branch that is always predicted, and none lies on
+// the path of a lookup. Not synchronised: set one before any thread starts that runs the library.
+#pragma once
+
+namespace nvcache {
+
+struct TestHooks {
+  // FileBlockCache: a write removes nothing that is cached. A written block replaces only its
+  // own extent, and only where it is offered.
+  bool skip_overlap = false;
+  // FileBlockCache: a cached block stays when exactly its extent is written.
+  bool skip_update = false;
+  // LowerTier: a block enters although its key was replaced since the block left the first tier.
+  bool skip_tokens = false;
+  // ObjectShard: an object comes back from the queue although its key was replaced meanwhile.
+  bool restore_stale = false;
+  // KvStore: an erase is acknowledged before it is durable.
+  bool skip_delete_flush = false;
+  // KvStore: a zone is cleaned before the header that invalidates its items is durable.
+  bool skip_zone_flush = false;
+};
+
+// Not inline: an extension that is loaded into a program must have hooks of its own.
+extern TestHooks test_hooks;
+
+}  // namespace nvcache
