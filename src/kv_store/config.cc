@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -71,7 +72,13 @@ constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
     {"hot", set_hot},
 }};
 
-absl::Status complete(const SeenKeys& seen, KvConfig* config) {
+uint32_t unix_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return static_cast<uint32_t>(now.tv_sec);
+}
+
+absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
   if (config->size_bytes == 0)
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
   config->size_bytes = config->size_bytes / 4096 * 4096;
@@ -86,6 +93,11 @@ absl::Status complete(const SeenKeys& seen, KvConfig* config) {
 }
 
 }  // namespace
+
+void KvConfig::complete() {
+  if (!now_s) now_s = unix_seconds;
+  if (durability != Durability::kCache) write_cache_bytes = 0;
+}
 
 std::string_view durability_name(Durability durability) {
   switch (durability) {
@@ -108,7 +120,7 @@ absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
       !status.ok()) {
     return status;
   }
-  if (absl::Status status = complete(seen, &config); !status.ok()) return status;
+  if (absl::Status status = set_defaults(seen, &config); !status.ok()) return status;
   return config;
 }
 

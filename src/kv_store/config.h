@@ -34,6 +34,14 @@ struct KvConfig {
 
   uint32_t version_bits = 32;       // of zone versions in descriptors; tests want few
   std::function<uint32_t()> now_s;  // empty: seconds since 1970
+
+  // Fills in what follows from the rest: the clock, and no write cache at durabilities
+  // other than kCache, which are of the systems that NVMcached is compared with.
+  void complete();
+
+  // True if an item that expires then is gone.
+  bool is_past(uint32_t expires_s) const { return expires_s != 0 && now_s() >= expires_s; }
+
   static constexpr uint64_t kMinSizeBytes = 256 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 43;  // 40 bits of 8-byte grains
 };

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "base/prng.h"
 #include "nvcache/bytes.h"
@@ -116,7 +117,11 @@ struct KvItemView {
   KvItemHeader header;
 
   const std::byte* key() const { return bytes + kKvItemHeaderBytes; }
+  std::string_view key_text() const {
+    return {reinterpret_cast<const char*>(key()), header.key_bytes};
+  }
   ByteView value() const { return {key() + header.key_bytes, header.value_bytes}; }
+  uint32_t expires_s() const { return static_cast<uint32_t>(header.expiry); }
   uint64_t size_bytes() const { return kv_item_bytes(header.key_bytes, header.value_bytes); }
   // What the descriptor's checksum covers.
   ByteView checked() const {

@@ -43,6 +43,12 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
 
 }  // namespace
 
+absl::Status KvMedium::sync() {
+  if (file != nullptr) return file->sync_all();
+  absl::Status status = medium->flush({0, medium->size_bytes()});
+  return status.ok() ? medium->drain() : status;
+}
+
 absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   std::string_view spec = config.medium;
   // "modelled:" is an alias.

@@ -16,6 +16,9 @@
 namespace nvcache {
 
 struct KvMedium {
+  // Makes all that was stored durable.
+  [[nodiscard]] absl::Status sync();
+
   std::unique_ptr<Medium> medium;  // direct() may be stored to
   bool survives_power = true;      // what was flushed and drained does
   KeptFile* file = nullptr;        // within `medium`

@@ -1,77 +1,149 @@
-// Changing items: put, erase, touch, and what must be durable before each returns.
-//
-// The rule that keeps old values away: a descriptor that a reader could still follow is
-// overwritten or cleared only together with a flush and a drain, under the lock of its
-// stripe. So a later operation that finds nothing has nothing left to do: a DELETE that
-// misses needs no flush of its own, for whatever made it miss is on the medium already:
-// the clearing by another DELETE, the overwriting by an UPDATE, the move to the write
-// cache, the loss of the slot to another key, or the new version of the item's zone, which
-// the store begins to believe in only after it was drained (store_clean.cc). That is the
-// third issue of the paper's section 2.
 #include "kv_store/store.h"
 
-#include <algorithm>
+#include <chrono>
 #include <thread>
+#include <utility>
 
-#include "base/hash.h"
-#include "base/test_hooks.h"
+#include "base/text.h"
 
 namespace nvcache {
+namespace {
 
-bool KvStoreImpl::persist(uint64_t offset, uint64_t size_bytes) {
-  add(KvCounter::kFlushes);
-  add(KvCounter::kFlushedBytes, size_bytes);
-  add(KvCounter::kFlushedLines,
-      (offset + size_bytes + kKvLineBytes - 1) / kKvLineBytes - offset / kKvLineBytes);
-  add(KvCounter::kDrains);
-  absl::Status status = medium_.medium->flush({offset, size_bytes});
-  if (status.ok()) status = medium_.medium->drain();
-  if (!status.ok()) failed_.store(true, std::memory_order_relaxed);
-  return status.ok();
-}
+constexpr uint64_t kCasBits = 40;  // of a cas within an opening
 
-// Stored in place, and not flushed: an emulated medium charges for it.
-void KvStoreImpl::stored(uint64_t offset, uint64_t size_bytes) {
-  if (emulated_) medium_.medium->on_direct_write({offset, size_bytes});
-}
-
-bool KvStoreImpl::persist_descriptor(uint64_t slot) {
-  return persist(geometry_.table_at + slot * sizeof(KvDescriptor), sizeof(KvDescriptor));
-}
-
-// Readers never follow a mixture: the place is empty while the proof changes.
-void KvStoreImpl::write_descriptor(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor) {
-  std::byte* at = descriptor_at(slot);
-  stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
-  store_word(at, 0, std::memory_order_release);
-  if (descriptor.place != 0) {
-    store_word(at + 8, descriptor.proof, std::memory_order_release);
-    store_word(at, descriptor.place, std::memory_order_release);
-  }
-  stripe.sequence.fetch_add(1, std::memory_order_release);
-}
-
-void KvStoreImpl::count_live(uint64_t zone, int64_t items, int64_t item_bytes) {
-  std::byte* header = header_at(zone);
-  add_word(header + offsetof(KvZoneHeader, live_items), static_cast<uint64_t>(items));
-  add_word(header + offsetof(KvZoneHeader, live_bytes), static_cast<uint64_t>(item_bytes));
-}
-
-std::optional<KvOutcome> KvStoreImpl::refused(const KvCondition& condition,
-                                              const Current& now) const {
-  const bool exists = now && !now.expired;
+// The outcome of a put whose condition does not hold. `cas`: that of the key's value, or
+// empty where it has none.
+std::optional<KvOutcome> refusal_of(const KvCondition& condition, std::optional<uint64_t> cas) {
   switch (condition.kind) {
     case KvCondition::kAlways:
       return std::nullopt;
     case KvCondition::kIfAbsent:
-      return exists ? std::optional(KvOutcome::kExists) : std::nullopt;
+      return cas ? std::optional(KvOutcome::kExists) : std::nullopt;
     case KvCondition::kIfPresent:
-      return exists ? std::nullopt : std::optional(KvOutcome::kNotFound);
+      return cas ? std::nullopt : std::optional(KvOutcome::kNotFound);
     case KvCondition::kIfCas:
-      if (!exists) return KvOutcome::kNotFound;
-      return now.cas == condition.cas ? std::nullopt : std::optional(KvOutcome::kExists);
+      if (!cas) return KvOutcome::kNotFound;
+      return *cas == condition.cas ? std::nullopt : std::optional(KvOutcome::kExists);
   }
   return KvOutcome::kNotFound;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, KvMedium medium) {
+  const auto start = std::chrono::steady_clock::now();
+  if (medium.medium->direct().empty()) {
+    return invalid_argument("medium: {} is not byte-addressable; allowed: memory, mapped files",
+                            medium.medium->traits().name);
+  }
+  config.complete();
+  const absl::StatusOr<KvFoundStore> found = find_or_format(*medium.medium, config);
+  if (!found.ok()) return found.status();
+  std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
+  if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
+  store->next_cas_.store(store->recovery_.state().epoch << kCasBits, std::memory_order_relaxed);
+  store->recovery_seconds_ =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return store;
+}
+
+KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& found)
+    : parts_(std::move(config), std::move(medium), found.superblock, found.recovered),
+      index_(parts_),
+      cleaner_(parts_),
+      recovery_(parts_, cleaner_, found.state),
+      cache_(parts_.config.write_cache_bytes) {}
+
+KvStoreImpl::~KvStoreImpl() {
+  if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return;
+  if (sync().ok()) recovery_.close().IgnoreError();  // else the next opening recovers
+}
+
+KvItem KvStoreImpl::get(std::string_view key) {
+  auto& counters = parts_.counters.mine();
+  counters.add(KvCounter::kGets, 1);
+  const Bucket bucket = bucket_of(key);
+  for (uint32_t attempt = 0;; ++attempt) {
+    const uint64_t sequence = bucket.stripe.sequence.load(std::memory_order_acquire);
+    if (bucket.stripe.cached_keys.load(std::memory_order_acquire) > 0) {
+      if (KvBufferRef buffer = cache_.find(bucket.hash, key)) {
+        const KvMeta meta = buffer->meta();
+        if (parts_.config.is_past(meta.expires_s)) {
+          counters.add(KvCounter::kExpired, 1);
+          return {};
+        }
+        counters.add(KvCounter::kHits, 1);
+        counters.add(KvCounter::kWriteCacheHits, 1);
+        const ByteView value = buffer->value();
+        if (buffer->count_read()) cache_.queue_move(buffer.share());
+        return {this, reinterpret_cast<uintptr_t>(buffer.detach()) | kBufferHandle, value, meta};
+      }
+    }
+    ItemLocation found;
+    const Presence presence = index_.find(bucket, key, &found);
+    if (presence == Presence::kPresent) {
+      const KvItemHeader& header = found.item.header;
+      const uint32_t expires_s = found.item.expires_s();
+      const bool readable =
+          parts_.memory.note_read(found.descriptor.address(), found.item.size_bytes());
+      if (!readable || parts_.config.is_past(expires_s)) {
+        parts_.zones.unpin(found.zone);
+        counters.add(KvCounter::kExpired, readable ? 1 : 0);
+        return {};
+      }
+      counters.add(KvCounter::kHits, 1);
+      index_.note_use(found.slot);
+      return {this, found.zone, found.item.value(),
+              KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}};
+    }
+    if (presence == Presence::kAbsent && (sequence & 1) == 0 &&
+        bucket.stripe.sequence.load(std::memory_order_acquire) == sequence) {
+      return {};
+    }
+    if (attempt > 16) std::this_thread::yield();
+  }
+}
+
+void KvStoreImpl::release(uint64_t handle) {
+  if ((handle & kBufferHandle) != 0) {
+    reinterpret_cast<KvBuffer*>(handle & ~kBufferHandle)->release();
+  } else {
+    parts_.zones.unpin(handle);
+  }
+}
+
+KvStoreImpl::CurrentValue KvStoreImpl::current(const Bucket& bucket, std::string_view key) {
+  CurrentValue now;
+  if (bucket.stripe.cached_keys.load(std::memory_order_relaxed) > 0) {
+    now.buffer = cache_.find(bucket.hash, key);
+    if (now.buffer) {
+      const KvMeta meta = now.buffer->meta();
+      now.presence = Presence::kPresent;
+      now.cas = meta.cas;
+      now.expired = parts_.config.is_past(meta.expires_s);
+      return now;
+    }
+  }
+  now.presence = index_.find_locked(bucket, key, &now.location);
+  if (now) {
+    now.cas = now.location.item.header.cas;
+    now.expired = parts_.config.is_past(now.location.item.expires_s());
+    now.pin = ZonePin(parts_.zones, now.location.zone);
+  }
+  return now;
+}
+
+// The cleaner needs stripes to finish: whoever meets a zone that is being cleaned lets go of
+// the stripe and waits.
+KvStoreImpl::CurrentValue KvStoreImpl::lock_current(const Bucket& bucket, std::string_view key) {
+  bucket.stripe.mutex.lock();
+  for (;;) {
+    CurrentValue now = current(bucket, key);
+    if (now.presence != Presence::kUnsure) return now;
+    bucket.stripe.mutex.unlock();
+    std::this_thread::yield();
+    bucket.stripe.mutex.lock();
+  }
 }
 
 KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& meta,
@@ -79,44 +151,40 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
   add(KvCounter::kPuts);
   const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
   if (key.empty() || key.size() > kMaxKvKeyBytes || value.size() > kMaxKvValueBytes ||
-      item_bytes > geometry_.zone_bytes / 2) {
+      item_bytes > parts_.geometry.zone_bytes / 2) {
     add(KvCounter::kRefused);
     return {.outcome = KvOutcome::kTooLarge};
   }
-  const Spot spot = spot_of(key);
-  prefetch_bucket(spot);
+  const Bucket bucket = bucket_of(key);
+  parts_.table.prefetch(bucket);
   if (condition.kind != KvCondition::kAlways) {
     // Asked before the item is written, and again when it is published.
-    const Current now = lock_current(spot, key);
-    const auto refusal = refused(condition, now);
-    spot.stripe.mutex.unlock();
+    const CurrentValue now = lock_current(bucket, key);
+    const auto refusal = refusal_of(condition, now.live_cas());
+    bucket.stripe.mutex.unlock();
     if (refusal) return {.outcome = *refusal};
   }
   KvMeta stored = meta;
   stored.cas = next_cas_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (cache_.enabled()) {
     KvBufferRef fallen;
-    const bool often = cache_.note(spot.hash, &fallen);
-    if (fallen) spill(fallen);
-    // Two for each put, which makes one at most: they do not pile up.
-    for (int i = 0; i < 2; ++i) {
-      if (const KvBufferRef settled = cache_.settled()) spill(settled);
-    }
+    const bool often = cache_.note(bucket.hash, &fallen);
+    make_room_in_cache(std::move(fallen));
     if (often && cache_.fits(item_bytes)) {
-      if (const auto result = put_cached(spot, key, value, stored, condition)) return *result;
+      if (const auto result = put_cached(bucket, key, value, stored, condition)) return *result;
     }
   }
-  return put_on_medium(spot, key, value, stored, condition);
+  return put_on_medium(bucket, key, value, stored, condition);
 }
 
 // Empty where the write cache does not take the value.
-std::optional<KvResult> KvStoreImpl::put_cached(const Spot& spot, std::string_view key,
+std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::string_view key,
                                                 ByteView value, const KvMeta& meta,
                                                 const KvCondition& condition) {
-  const KvBufferRef buffer(KvBuffer::make(spot.hash, key, value, meta));
-  Current now = lock_current(spot, key);
+  const KvBufferRef buffer(KvBuffer::make(bucket.hash, key, value, meta));
+  CurrentValue now = lock_current(bucket, key);
   std::optional<KvResult> result = KvResult{.outcome = KvOutcome::kDone, .cas = meta.cas};
-  if (const auto refusal = refused(condition, now)) {
+  if (const auto refusal = refusal_of(condition, now.live_cas())) {
     result = KvResult{.outcome = *refusal};
   } else if (now.buffer) {
     if (cache_.replace(now.buffer.get(), buffer)) {
@@ -126,163 +194,77 @@ std::optional<KvResult> KvStoreImpl::put_cached(const Spot& spot, std::string_vi
       result.reset();
     }
   } else if (cache_.insert(buffer)) {
-    spot.stripe.cached.fetch_add(1, std::memory_order_release);
+    bucket.stripe.cached_keys.fetch_add(1, std::memory_order_release);
     add(now ? KvCounter::kUpdates : KvCounter::kInserts);
     // The copy on the medium must not come back when this one is lost.
-    if (now && !drop(spot, now)) result->outcome = KvOutcome::kNoSpace;
+    if (now && !index_.drop(bucket, now.location)) result->outcome = KvOutcome::kNoSpace;
   } else {
     result.reset();
   }
-  spot.stripe.mutex.unlock();
+  bucket.stripe.mutex.unlock();
   return result;
 }
 
-KvResult KvStoreImpl::put_on_medium(const Spot& spot, std::string_view key, ByteView value,
+KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, ByteView value,
                                     const KvMeta& meta, const KvCondition& condition) {
-  Placed placed;
-  const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
-  if (failed_.load(std::memory_order_relaxed) || !allocate(item_bytes, &placed)) {
-    add(KvCounter::kRefused);
-    return {.outcome = KvOutcome::kNoSpace};
-  }
-  const Hold hold(this, placed.zone);
-  prefetch_item(spot);
-  write_item(key, value, meta, kv_tag(spot.hash), &placed);
-  if (flushes_all() && !persist(placed.address, item_bytes)) {
+  const std::optional<WrittenItem> item = write_item(bucket, key, value, meta);
+  if (!item) {
     add(KvCounter::kRefused);
     return {.outcome = KvOutcome::kNoSpace};
   }
   for (;;) {
-    Current now = lock_current(spot, key);
-    if (const auto refusal = refused(condition, now)) {
-      spot.stripe.mutex.unlock();
+    CurrentValue now = lock_current(bucket, key);
+    if (const auto refusal = refusal_of(condition, now.live_cas())) {
+      bucket.stripe.mutex.unlock();
       return {.outcome = *refusal};
     }
-    const bool published = publish(spot, placed, item_bytes, now);
-    spot.stripe.mutex.unlock();
-    if (failed_.load(std::memory_order_relaxed)) return {.outcome = KvOutcome::kNoSpace};
+    const bool published = publish(bucket, *item, now);
+    bucket.stripe.mutex.unlock();
+    if (parts_.memory.failed()) return {.outcome = KvOutcome::kNoSpace};
     if (published) return {.outcome = KvOutcome::kDone, .cas = meta.cas};
     std::this_thread::yield();
   }
 }
 
-void KvStoreImpl::write_item(std::string_view key, ByteView value, const KvMeta& meta, uint32_t tag,
-                             Placed* placed) {
-  const KvItemHeader header = {
-      .expiry = kv_expiry_word(meta.expires_s, meta.cas, placed->address, nonce_),
-      .cas = meta.cas,
-      .flags = meta.flags,
-      .value_bytes = static_cast<uint32_t>(value.size()),
-      .key_bytes = static_cast<uint8_t>(key.size())};
-  std::byte* to = base_ + placed->address;
+// Empty where no zone has room, or the medium failed.
+std::optional<KvStoreImpl::WrittenItem> KvStoreImpl::write_item(const Bucket& bucket,
+                                                                std::string_view key,
+                                                                ByteView value,
+                                                                const KvMeta& meta) {
   const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
+  if (parts_.memory.failed()) return std::nullopt;
+  const std::optional<ZoneLog::Room> room = parts_.zones.allocate(item_bytes, cleaner_);
+  if (!room) return std::nullopt;
+  index_.prefetch(bucket);
+  WrittenItem item{.pin = ZonePin(parts_.zones, room->zone),
+                   .zone = room->zone,
+                   .address = room->address,
+                   .item_bytes = item_bytes,
+                   .descriptor = parts_.items.write(room->address, key, value, meta,
+                                                    kv_tag(bucket.hash), room->version)};
   add(KvCounter::kWrittenBytes, item_bytes);
-  write_item_header(to, header);
-  std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
-  if (!value.empty()) std::memcpy(to + kKvItemHeaderBytes + key.size(), value.data(), value.size());
-  if (!flushes_all()) stored(placed->address, item_bytes);
-  placed->descriptor =
-      make_descriptor(placed->address, tag, placed->version,
-                      item_checksum(placed->address, {.bytes = to, .header = header}));
-}
-
-// A slot that holds nothing a reader could follow; where there is none, that of the
-// bucket's item that was used longest ago. False: look again.
-bool KvStoreImpl::choose_slot(const Spot& spot, uint64_t* slot, bool* evicts) {
-  *evicts = false;
-  bool switching = false;
-  uint32_t oldest = 0;
-  uint64_t victim = ~uint64_t{0};
-  const auto usable = [&](uint64_t candidate) {
-    const KvDescriptor there = load_descriptor(candidate);
-    if (there.place == 0) return true;
-    const uint64_t zone = zone_of(there.address());
-    if (zone == kNoZone) return true;
-    const uint64_t serving = zones_[zone].serving.load(std::memory_order_seq_cst);
-    if ((serving & kSwitching) != 0) {
-      switching = true;
-      return false;
-    }
-    return (static_cast<uint32_t>(serving) & version_mask_) != there.version();
-  };
-  for (uint64_t i = spot.first_slot; i < spot.first_slot + kKvBucketSlots; ++i) {
-    if (usable(i)) return *slot = i, true;
-    const uint32_t age = marks_->age(i);
-    if (victim == ~uint64_t{0} || age > oldest) {
-      victim = i;
-      oldest = age;
-    }
+  if (!parts_.memory.flushes_all()) {
+    parts_.memory.note_write(room->address, item_bytes);
+  } else if (!parts_.memory.persist(room->address, item_bytes)) {
+    return std::nullopt;
   }
-  const uint64_t first = (spot.group + 1) * kKvGroupSlots - kKvOverflowSlots;
-  for (uint64_t i = first; i < first + kKvOverflowSlots; ++i) {
-    if (!usable(i)) continue;
-    std::atomic_ref<uint8_t>(overflows_[spot.group]).store(1, std::memory_order_release);
-    return *slot = i, true;
-  }
-  if (switching) return false;
-  *evicts = true;
-  *slot = victim;
-  return true;
+  return item;
 }
 
 // False: nothing was changed, try again.
-bool KvStoreImpl::publish(const Spot& spot, const Placed& placed, uint64_t item_bytes,
-                          const Current& now) {
-  uint64_t slot = now.found.slot;
-  bool invalidates = now && !now.buffer;  // a descriptor that could be followed goes
-  if (invalidates) {
-    count_live(now.found.zone, -1, -static_cast<int64_t>(now.found.item.size_bytes()));
-  } else {
-    bool evicts = false;
-    if (!choose_slot(spot, &slot, &evicts)) return false;
-    if (evicts) {
-      const KvDescriptor victim = load_descriptor(slot);
-      const uint64_t zone = zone_of(victim.address());
-      bool unsure = false;
-      if (!pin(zone, victim.version(), &unsure)) return false;
-      KvItemView item;
-      if (item_at(zone, victim.address() - zone_at(zone), &item)) {
-        count_live(zone, -1, -static_cast<int64_t>(item.size_bytes()));
-      }
-      unpin(zone);
-      add(KvCounter::kEvicted);
-      invalidates = true;
-    }
-    marks_->forget(slot);
-  }
-  write_descriptor(spot.stripe, slot, placed.descriptor);
-  if (version_of(placed.zone) == placed.version) {
-    count_live(placed.zone, 1, static_cast<int64_t>(item_bytes));
+bool KvStoreImpl::publish(const Bucket& bucket, const WrittenItem& item, const CurrentValue& now) {
+  if (!index_.publish(bucket, item.zone, item.descriptor, item.item_bytes, now.on_medium())) {
+    return false;
   }
   add(now ? KvCounter::kUpdates : KvCounter::kInserts);
-  if (now.buffer && cache_.take(now.buffer.get())) {
-    spot.stripe.cached.fetch_sub(1, std::memory_order_release);
-  }
-  // One line holds the end of the old descriptor and the new one.
-  if ((invalidates && flushes_updates()) || flushes_all()) {
-    persist_descriptor(slot);
-  } else {
-    stored(geometry_.table_at + slot * sizeof(KvDescriptor), sizeof(KvDescriptor));
-  }
-  if (config_.durability == Durability::kEachLru) {
-    marks_->use(slot);
-    persist(geometry_.marks_at + slot, 1);
-  }
+  if (now.buffer) uncache(bucket, now.buffer);
   return true;
-}
-
-// Clears the descriptor of what is on the medium, durably.
-bool KvStoreImpl::drop(const Spot& spot, const Current& now) {
-  write_descriptor(spot.stripe, now.found.slot, {});
-  count_live(now.found.zone, -1, -static_cast<int64_t>(now.found.item.size_bytes()));
-  if (test_hooks.skip_delete_flush) return true;
-  return !flushes_updates() || persist_descriptor(now.found.slot);
 }
 
 KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
   add(KvCounter::kErases);
-  const Spot spot = spot_of(key);
-  Current now = lock_current(spot, key);
+  const Bucket bucket = bucket_of(key);
+  CurrentValue now = lock_current(bucket, key);
   KvResult result;
   if (!now) {
     result.outcome = KvOutcome::kNotFound;
@@ -291,108 +273,124 @@ KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
   } else {
     if (now.expired) result.outcome = KvOutcome::kNotFound;
     if (now.buffer) {
-      spot.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
-      if (cache_.take(now.buffer.get())) {
-        spot.stripe.cached.fetch_sub(1, std::memory_order_release);
-      }
-      spot.stripe.sequence.fetch_add(1, std::memory_order_release);
-    } else if (!drop(spot, now)) {
+      remove_cached(bucket, now.buffer);
+    } else if (!index_.drop(bucket, now.location)) {
       result.outcome = KvOutcome::kNoSpace;
     }
   }
-  spot.stripe.mutex.unlock();
-  if (failed_.load(std::memory_order_relaxed)) result.outcome = KvOutcome::kNoSpace;
+  bucket.stripe.mutex.unlock();
+  if (parts_.memory.failed()) result.outcome = KvOutcome::kNoSpace;
   return result;
 }
 
 KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
-  const Spot spot = spot_of(key);
-  Current now = lock_current(spot, key);
+  const Bucket bucket = bucket_of(key);
+  CurrentValue now = lock_current(bucket, key);
   KvOutcome outcome = KvOutcome::kDone;
   if (!now || now.expired) {
     outcome = KvOutcome::kNotFound;
   } else if (now.buffer) {
     now.buffer->set_expires_s(expires_s);
   } else {
-    const uint64_t address = now.found.descriptor.address();
-    const auto before_s = static_cast<uint32_t>(now.found.item.header.expiry);
-    store_word(base_ + address, kv_expiry_word(expires_s, now.cas, address, nonce_),
-               std::memory_order_relaxed);
+    const uint64_t address = now.location.descriptor.address();
+    const uint32_t before_s = now.location.item.expires_s();
+    parts_.items.set_expiry(address, expires_s, now.cas);
     // A longer life that a crash takes back costs a miss; a shorter one must not be undone.
     const bool shorter = expires_s != 0 && (before_s == 0 || expires_s < before_s);
-    if (((shorter && flushes_updates()) || flushes_all()) && !persist(address, kKvExpiryBytes)) {
-      outcome = KvOutcome::kNoSpace;
-    }
+    const bool flushes =
+        (shorter && parts_.memory.flushes_updates()) || parts_.memory.flushes_all();
+    if (flushes && !parts_.memory.persist(address, kKvExpiryBytes)) outcome = KvOutcome::kNoSpace;
   }
-  spot.stripe.mutex.unlock();
+  bucket.stripe.mutex.unlock();
   return outcome;
 }
 
-// Moves a value that is not written often any more from the write cache to the medium. It
-// is an insertion there: no older copy is valid, so nothing is flushed.
+// Takes a value out of the write cache; false if it is not there.
+bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
+  if (!cache_.take(buffer.get())) return false;
+  bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  return true;
+}
+
+// Likewise, where nothing takes the value's place: lookups must notice.
+void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
+  bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  uncache(bucket, buffer);
+  bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
+}
+
+// Each put brings one value at most and moves up to two that are read often, so that these
+// do not pile up.
+void KvStoreImpl::make_room_in_cache(KvBufferRef fallen) {
+  if (fallen) spill(fallen);
+  for (int i = 0; i < 2; ++i) {
+    if (const KvBufferRef buffer = cache_.next_move()) spill(buffer);
+  }
+}
+
+// Moves a value from the write cache to the medium. It is an insertion there: no older copy
+// is valid, so nothing is flushed.
 void KvStoreImpl::spill(const KvBufferRef& buffer) {
-  const Spot spot = spot_of_hash(buffer->hash());
-  const uint64_t item_bytes = kv_item_bytes(buffer->key().size(), buffer->value().size());
-  Placed placed;
-  const bool written = !failed_.load(std::memory_order_relaxed) && allocate(item_bytes, &placed);
-  const Hold hold = written ? Hold(this, placed.zone) : Hold();
-  // The time of expiry may be set until the stripe is locked.
-  KvMeta meta = buffer->meta();
-  if (written) write_item(buffer->key(), buffer->value(), meta, kv_tag(spot.hash), &placed);
+  const Bucket bucket = parts_.table.bucket_of(buffer->hash());
+  const KvMeta meta = buffer->meta();
+  const auto item = write_item(bucket, buffer->key(), buffer->value(), meta);
   for (bool done = false; !done;) {
-    Current now = lock_current(spot, buffer->key());
+    CurrentValue now = lock_current(bucket, buffer->key());
     done = true;
     if (now.buffer.get() == buffer.get()) {
-      if (written && buffer->meta().expires_s != meta.expires_s) {
-        meta = buffer->meta();
-        store_word(base_ + placed.address,
-                   kv_expiry_word(meta.expires_s, meta.cas, placed.address, nonce_),
-                   std::memory_order_relaxed);
-      }
-      if (written) {
-        done = publish(spot, placed, item_bytes, now);
-      } else if (cache_.take(buffer.get())) {
-        spot.stripe.sequence.fetch_add(2, std::memory_order_acq_rel);
-        spot.stripe.cached.fetch_sub(1, std::memory_order_release);
+      if (item) {
+        // The time of expiry may be set until the stripe is locked.
+        const uint32_t expires_s = buffer->meta().expires_s;
+        if (expires_s != meta.expires_s) {
+          parts_.items.set_expiry(item->address, expires_s, meta.cas);
+        }
+        done = publish(bucket, *item, now);
+      } else {
+        remove_cached(bucket, buffer);
         add(KvCounter::kEvicted);
       }
     }
-    spot.stripe.mutex.unlock();
+    bucket.stripe.mutex.unlock();
     if (!done) std::this_thread::yield();
   }
 }
 
-void KvStoreImpl::spill_all() {
-  for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
-}
-
 void KvStoreImpl::clear() {
-  MutexLock lock(space_mutex_);
+  MutexLock lock(parts_.zones.space_mutex());
   const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
   for (const KvBufferRef& buffer : cache_.all()) {
     if (buffer->meta().cas > bound) continue;
-    Stripe& stripe = spot_of_hash(buffer->hash()).stripe;
-    MutexLock stripe_lock(stripe.mutex);
-    stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
-    if (cache_.take(buffer.get())) stripe.cached.fetch_sub(1, std::memory_order_release);
-    stripe.sequence.fetch_add(1, std::memory_order_release);
+    const Bucket bucket = parts_.table.bucket_of(buffer->hash());
+    MutexLock stripe_lock(bucket.stripe.mutex);
+    remove_cached(bucket, buffer);
   }
-  renew_all();
+  cleaner_.renew_all().IgnoreError();
 }
 
 absl::Status KvStoreImpl::sync() {
-  spill_all();
-  absl::Status status;
-  if (medium_.file != nullptr) {
-    status = medium_.file->sync_all();
-  } else {
-    status = medium_.medium->flush({0, geometry_.size_bytes});
-    if (status.ok()) status = medium_.medium->drain();
-  }
-  if (status.ok() && failed_.load(std::memory_order_relaxed)) {
+  for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
+  absl::Status status = parts_.medium.sync();
+  if (status.ok() && parts_.memory.failed()) {
     status = absl::DataLossError("the medium failed earlier: what was acknowledged may be lost");
   }
   return status;
+}
+
+KvStats KvStoreImpl::stats() const {
+  KvStats stats;
+  read_counters(parts_.counters, &stats);
+  const ZoneHeaders::Live live = parts_.headers.live();
+  stats.items = live.items + parts_.table.cached_keys();
+  stats.data_bytes = live.data_bytes() + cache_.used_bytes();
+  stats.size_bytes = parts_.geometry.size_bytes;
+  stats.metadata_bytes = parts_.zones.memory_bytes() + parts_.table.memory_bytes() +
+                         parts_.geometry.slots() + index_.memory_bytes() + sizeof(KvStoreImpl);
+  stats.recovered_items = recovery_.recovered_items();
+  stats.recovery_seconds = recovery_seconds_;
+  stats.recovered = parts_.recovered;
+  stats.medium = parts_.medium.medium->traits().name;
+  stats.durability = durability_name(parts_.config.durability);
+  return stats;
 }
 
 }  // namespace nvcache

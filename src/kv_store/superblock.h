@@ -16,6 +16,8 @@
 namespace nvcache {
 
 struct KvGeometry {
+  static constexpr uint64_t kNoZone = ~uint64_t{0};
+
   uint64_t size_bytes = 0;
   uint64_t zone_bytes = 0;
   uint64_t zones = 0;
@@ -27,6 +29,14 @@ struct KvGeometry {
   uint64_t zones_at = 0;
 
   uint64_t slots() const { return groups * kKvGroupSlots; }
+  uint64_t header_at(uint64_t zone) const { return headers_at + zone * kKvLineBytes; }
+  uint64_t zone_at(uint64_t zone) const { return zones_at + zone * zone_bytes; }
+  // kNoZone for an address outside all zones: a descriptor that was damaged.
+  uint64_t zone_of(uint64_t address) const {
+    if (address < zones_at) return kNoZone;
+    const uint64_t zone = (address - zones_at) / zone_bytes;
+    return zone < zones ? zone : kNoZone;
+  }
   bool operator==(const KvGeometry&) const = default;
 };
 
@@ -51,8 +61,10 @@ struct KvState {
 
 class KvSuperblockFile {
  public:
-  // `base` is the medium's memory.
-  KvSuperblockFile(Medium& medium, std::byte* base) : medium_(medium), base_(base) {}
+  // `base` is the medium's memory; `nonce` that of the store, unless load() or format()
+  // comes first.
+  KvSuperblockFile(Medium& medium, std::byte* base, uint64_t nonce = 0)
+      : medium_(medium), base_(base), nonce_(nonce) {}
 
   // True: there is a store. False: nothing but zeros, or a format that was cut short.
   // FAILED_PRECONDITION for anything else; nothing was written.
@@ -70,7 +82,7 @@ class KvSuperblockFile {
 
   Medium& medium_;
   std::byte* const base_;
-  uint64_t nonce_ = 0;
+  uint64_t nonce_;
 };
 
 }  // namespace nvcache

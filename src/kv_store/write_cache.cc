@@ -40,7 +40,7 @@ bool KvWriteCache::note(uint64_t hash, KvBufferRef* fallen) {
   }
   if (part.buffers[oldest]) {
     *fallen = part.buffers[oldest].share();
-    part.leaving.push_back(std::move(part.buffers[oldest]));
+    part.fallen.push_back(std::move(part.buffers[oldest]));
     part.buffers[oldest] = KvBufferRef();
   }
   part.hashes[oldest] = hash;
@@ -57,7 +57,7 @@ KvBufferRef KvWriteCache::find(uint64_t hash, std::string_view key) {
       return part.buffers[i].share();
     }
   }
-  for (const KvBufferRef& buffer : part.leaving) {
+  for (const KvBufferRef& buffer : part.fallen) {
     if (buffer->hash() == hash && buffer->key() == key) return buffer.share();
   }
   return {};
@@ -84,7 +84,7 @@ KvBufferRef* KvWriteCache::locate(Part& part, const KvBuffer* buffer) {
   for (KvBufferRef& each : part.buffers) {
     if (each.get() == buffer) return &each;
   }
-  for (KvBufferRef& each : part.leaving) {
+  for (KvBufferRef& each : part.fallen) {
     if (each.get() == buffer) return &each;
   }
   return nullptr;
@@ -100,7 +100,7 @@ bool KvWriteCache::replace(const KvBuffer* old, const KvBufferRef& buffer) {
     if (part.buffers[i] && &part.buffers[i] != at) return false;
     used_bytes_.fetch_add(buffer->size_bytes() - old->size_bytes(), std::memory_order_relaxed);
     *at = KvBufferRef();
-    std::erase_if(part.leaving, [](const KvBufferRef& each) { return !each; });
+    std::erase_if(part.fallen, [](const KvBufferRef& each) { return !each; });
     part.buffers[i] = buffer.share();
     return true;
   }
@@ -114,23 +114,23 @@ bool KvWriteCache::take(const KvBuffer* buffer) {
   if (at == nullptr) return false;
   used_bytes_.fetch_sub(buffer->size_bytes(), std::memory_order_relaxed);
   *at = KvBufferRef();
-  std::erase_if(part.leaving, [](const KvBufferRef& each) { return !each; });
+  std::erase_if(part.fallen, [](const KvBufferRef& each) { return !each; });
   return true;
 }
 
-void KvWriteCache::settle(KvBufferRef buffer) {
-  MutexLock lock(settled_mutex_);
-  settled_.push_back(std::move(buffer));
-  settled_count_.store(settled_.size(), std::memory_order_relaxed);
+void KvWriteCache::queue_move(KvBufferRef buffer) {
+  MutexLock lock(moves_mutex_);
+  moves_.push_back(std::move(buffer));
+  moves_count_.store(moves_.size(), std::memory_order_relaxed);
 }
 
-KvBufferRef KvWriteCache::settled() {
-  if (settled_count_.load(std::memory_order_relaxed) == 0) return {};
-  MutexLock lock(settled_mutex_);
-  if (settled_.empty()) return {};
-  KvBufferRef buffer = std::move(settled_.front());
-  settled_.pop_front();
-  settled_count_.store(settled_.size(), std::memory_order_relaxed);
+KvBufferRef KvWriteCache::next_move() {
+  if (moves_count_.load(std::memory_order_relaxed) == 0) return {};
+  MutexLock lock(moves_mutex_);
+  if (moves_.empty()) return {};
+  KvBufferRef buffer = std::move(moves_.front());
+  moves_.pop_front();
+  moves_count_.store(moves_.size(), std::memory_order_relaxed);
   return buffer;
 }
 
@@ -141,7 +141,7 @@ std::vector<KvBufferRef> KvWriteCache::all() {
     for (const KvBufferRef& each : part.buffers) {
       if (each) found.push_back(each.share());
     }
-    for (const KvBufferRef& each : part.leaving) found.push_back(each.share());
+    for (const KvBufferRef& each : part.fallen) found.push_back(each.share());
   }
   return found;
 }

@@ -30,6 +30,8 @@ namespace nvcache {
 // A key, its value and what is stored beside it, in one piece on the heap.
 class KvBuffer {
  public:
+  static constexpr uint32_t kReadsToMove = 4;
+
   static KvBuffer* make(uint64_t hash, std::string_view key, ByteView value, const KvMeta& meta);
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
@@ -41,12 +43,11 @@ class KvBuffer {
   }
   uint64_t size_bytes() const { return sizeof(KvBuffer) + key_bytes_ + value_bytes_; }
   KvMeta meta() const { return {flags_, expires_s_.load(std::memory_order_relaxed), cas_}; }
-  // True once: when it has been read as often as settled values are.
-  bool read_enough() {
-    if (reads_.load(std::memory_order_relaxed) >= kSettledReads) return false;
-    return reads_.fetch_add(1, std::memory_order_relaxed) + 1 == kSettledReads;
+  // Counts a read. True once: at the read that makes the value one to be moved.
+  bool count_read() {
+    if (reads_.load(std::memory_order_relaxed) >= kReadsToMove) return false;
+    return reads_.fetch_add(1, std::memory_order_relaxed) + 1 == kReadsToMove;
   }
-  static constexpr uint32_t kSettledReads = 4;
   void set_expires_s(uint32_t expires_s) { expires_s_.store(expires_s, std::memory_order_relaxed); }
 
  private:
@@ -114,10 +115,10 @@ class KvWriteCache {
   // False if `buffer` is not here any more.
   bool take(const KvBuffer* buffer);
 
-  // A value that was read enough joins those that are to move; settled() hands out one of
-  // them, oldest first, or none. It may have been replaced or taken since.
-  void settle(KvBufferRef buffer);
-  KvBufferRef settled();
+  // Queues a value that is read often, to be moved to the medium. next_move() hands out
+  // one of them, oldest first, or none. It may have been replaced or taken since.
+  void queue_move(KvBufferRef buffer);
+  KvBufferRef next_move();
 
   // All values, to be taken one by one.
   std::vector<KvBufferRef> all();
@@ -133,7 +134,7 @@ class KvWriteCache {
     std::array<uint64_t, kPartLength> written ABSL_GUARDED_BY(mutex){};  // when; 0: unused
     std::array<uint32_t, kPartLength> writes ABSL_GUARDED_BY(mutex){};
     std::array<KvBufferRef, kPartLength> buffers ABSL_GUARDED_BY(mutex);
-    std::vector<KvBufferRef> leaving ABSL_GUARDED_BY(mutex);
+    std::vector<KvBufferRef> fallen ABSL_GUARDED_BY(mutex);
   };
 
   Part& part_of(uint64_t hash) { return parts_[hash >> 60]; }
@@ -143,9 +144,9 @@ class KvWriteCache {
   const uint64_t limit_bytes_;
   std::atomic<uint64_t> used_bytes_{0};
   std::array<Part, kParts> parts_;
-  Mutex settled_mutex_;
-  std::deque<KvBufferRef> settled_ ABSL_GUARDED_BY(settled_mutex_);
-  std::atomic<uint64_t> settled_count_{0};
+  Mutex moves_mutex_;
+  std::deque<KvBufferRef> moves_ ABSL_GUARDED_BY(moves_mutex_);
+  std::atomic<uint64_t> moves_count_{0};
 };
 
 }  // namespace nvcache

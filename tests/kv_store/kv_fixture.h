@@ -13,9 +13,9 @@
 #include "base/prng.h"
 #include "gtest/gtest.h"
 #include "kv_store/store.h"
-#include "support/crashing_medium.h"
 #include "medium/dram.h"
 #include "nvcache/kv_store.h"
+#include "support/crashing_medium.h"
 
 namespace nvcache::test {
 

@@ -1,0 +1,139 @@
+#include "kv_store/cleaner.h"
+
+#include <cstring>
+
+#include "base/test_hooks.h"
+
+namespace nvcache {
+
+bool Cleaner::clean(uint64_t zone) {
+  if (parts_.zones.is_pinned(zone)) return false;
+  const bool fresh = parts_.headers.is_fresh(zone);
+  const uint64_t list_length = static_cast<uint64_t>(
+      static_cast<double>(parts_.headers.live().items) * parts_.config.hot_share);
+  parts_.marks.set_length(list_length);
+  const CleaningPlan plan =
+      fresh ? CleaningPlan{} : plan_cleaning(parts_, zone, parts_.zones.hot_line(zone));
+
+  const uint64_t version = parts_.zones.full_version(zone);
+  if (!parts_.zones.begin_switch(zone)) return false;
+  const uint64_t hot_line = plan.hot_line + plan.relocated_bytes();
+  const uint64_t items_before = parts_.headers.live_items(zone);
+  const uint64_t next = next_version(zone, version);
+  parts_.headers.write(zone, next, hot_line, parts_.zones.next_sequence());
+  // Durable before anybody finds an item gone: see the note at the top of item_index.h.
+  if (parts_.memory.flushes_updates() && !test_hooks.skip_zone_flush &&
+      !parts_.headers.persist(zone)) {
+    parts_.zones.serve(zone, next);
+    return false;
+  }
+  revive(zone, next, plan);
+  parts_.zones.end_switch(zone, next, hot_line);
+  if (!fresh) {
+    const uint64_t survived = plan.kept.size() + plan.relocated.size();
+    parts_.counters.add(KvCounter::kZonesCleaned, 1);
+    parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
+    // (The count is a hint after a crash: it may lie below what survived.)
+    if (items_before > survived && items_before < parts_.geometry.slots()) {
+      parts_.counters.add(KvCounter::kEvicted, items_before - survived);
+    }
+  }
+  return true;
+}
+
+// Gives the survivors their descriptors of the new version. No flush: a survivor whose
+// new descriptor a crash takes is lost, as an item inserted just now would be.
+void Cleaner::revive(uint64_t zone, uint64_t version, const CleaningPlan& plan) {
+  const uint32_t low = parts_.zones.low_bits(version);
+  for (const Survivor& each : plan.kept) {
+    const uint64_t address = each.descriptor.address();
+    const uint32_t checksum =
+        each.descriptor.checksum() ^ kv_version_mask(each.descriptor.version(), address);
+    revive_one(zone, each, make_descriptor(address, each.descriptor.tag(), low, checksum));
+  }
+  if (plan.relocated.empty()) return;
+  uint64_t address = parts_.geometry.zone_at(zone) + plan.hot_line;
+  relocate(address, plan);
+  for (const Survivor& each : plan.relocated) {
+    const uint32_t checksum = parts_.items.checksum(address, parts_.items.view(address));
+    revive_one(zone, each, make_descriptor(address, each.descriptor.tag(), low, checksum));
+    address += each.size_bytes;
+  }
+}
+
+// Copies items one behind the other. Through DRAM: where the items go to, others of them
+// may still lie.
+void Cleaner::relocate(uint64_t to, const CleaningPlan& plan) {
+  const uint64_t moved_bytes = plan.relocated_bytes();
+  if (scratch_.size() < moved_bytes) scratch_.resize(moved_bytes);
+  uint64_t at = 0;
+  for (const Survivor& each : plan.relocated) {
+    std::memcpy(scratch_.data() + at, parts_.memory.at(each.descriptor.address()), each.size_bytes);
+    parts_.items.rebind(scratch_.data() + at, to + at);
+    at += each.size_bytes;
+  }
+  std::memcpy(parts_.memory.at(to), scratch_.data(), moved_bytes);
+  if (parts_.memory.flushes_all()) {
+    parts_.memory.persist(to, moved_bytes);
+  } else {
+    parts_.memory.note_write(to, moved_bytes);
+  }
+  parts_.counters.add(KvCounter::kWrittenBytes, moved_bytes);
+  parts_.counters.add(KvCounter::kRelocated, plan.relocated.size());
+  parts_.counters.add(KvCounter::kRelocatedBytes, moved_bytes);
+}
+
+// Does nothing where the item was deleted, or replaced, since it was found.
+void Cleaner::revive_one(uint64_t zone, const Survivor& survivor, const KvDescriptor& descriptor) {
+  DescriptorTable::Stripe& stripe = parts_.table.stripe_of(survivor.slot);
+  {
+    MutexLock lock(stripe.mutex);
+    if (parts_.table.load(survivor.slot) != survivor.descriptor) return;
+    parts_.table.write(stripe, survivor.slot, descriptor);
+    if (parts_.memory.flushes_all()) {
+      parts_.table.persist(survivor.slot);
+    } else {
+      parts_.table.note_write(survivor.slot);
+    }
+  }
+  parts_.headers.count(zone, 1, static_cast<int64_t>(survivor.size_bytes));
+}
+
+// Descriptors hold the lower bits of a version: before these come round again, the
+// descriptors that have any version of this zone are cleared.
+uint64_t Cleaner::next_version(uint64_t zone, uint64_t version) {
+  uint64_t next = version + 1;
+  if (parts_.zones.low_bits(next) == 0) {
+    std::vector<bool> zones(parts_.geometry.zones);
+    zones[zone] = true;
+    clear_descriptors(zones);
+    ++next;
+  }
+  return next & kKvVersionMask;
+}
+
+void Cleaner::clear_descriptors(const std::vector<bool>& zones) {
+  parts_.table.clear_where([&](const KvDescriptor& descriptor) {
+    const uint64_t zone = parts_.geometry.zone_of(descriptor.address());
+    return zone == ZoneLog::kNoZone || zones[zone];
+  });
+}
+
+absl::Status Cleaner::renew_all() {
+  const std::vector<bool> open = parts_.zones.open_zones();
+  std::vector<uint64_t> versions(parts_.geometry.zones);
+  for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
+    versions[zone] = next_version(zone, parts_.zones.full_version(zone));
+    parts_.headers.write(zone, versions[zone], 0, open[zone] ? parts_.zones.next_sequence() : 0);
+  }
+  if (!parts_.headers.persist_all()) {
+    return absl::DataLossError("the medium failed while the headers of its zones were written");
+  }
+  parts_.zones.forget_items();
+  for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
+    parts_.zones.serve(zone, versions[zone]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nvcache

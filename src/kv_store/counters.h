@@ -1,0 +1,41 @@
+// What a key-value store counts: the totals of KvStats, one counter each. Thread-safe; an
+// addition takes no locked instruction (base/striped_counters.h).
+#pragma once
+
+#include <cstdint>
+
+#include "base/striped_counters.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+enum class KvCounter : uint8_t {
+  kGets,
+  kHits,
+  kExpired,
+  kPuts,
+  kInserts,
+  kUpdates,
+  kErases,
+  kRefused,
+  kEvicted,
+  kRelocated,
+  kRelocatedBytes,
+  kZonesCleaned,
+  kHotSetsKept,
+  kWriteCacheHits,
+  kFlushes,
+  kFlushedBytes,
+  kFlushedLines,
+  kDrains,
+  kWrittenBytes,
+  kDamaged,
+  kFieldCount,
+};
+
+using KvCounters = StripedCounters<KvCounter>;
+
+// Sets the totals of `stats`, and leaves its gauges alone.
+void read_counters(const KvCounters& counters, KvStats* stats);
+
+}  // namespace nvcache

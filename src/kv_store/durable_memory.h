@@ -1,0 +1,71 @@
+// The medium of a key-value store as memory that is stored to in place, and what it costs
+// to make stores durable: every flush of the store goes through persist(), which counts it.
+//
+// A medium that failed once is not trusted again: failed() stays true, and the store
+// acknowledges nothing any more. Thread-safe on disjoint extents. Does not own the medium.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "kv_store/counters.h"
+#include "kv_store/layout.h"
+#include "medium/medium.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+class DurableMemory {
+ public:
+  DurableMemory(Medium& medium, Durability durability, KvCounters& counters)
+      : medium_(medium),
+        counters_(counters),
+        base_(const_cast<std::byte*>(medium.direct().data())),
+        durability_(durability),
+        emulated_(medium.traits().emulated),
+        charges_reads_(medium.traits().charges_direct_reads) {}
+
+  std::byte* at(uint64_t offset) const { return base_ + offset; }
+
+  // Flushes and drains. False where the medium fails.
+  bool persist(uint64_t offset, uint64_t size_bytes) {
+    counters_.add(KvCounter::kFlushes, 1);
+    counters_.add(KvCounter::kFlushedBytes, size_bytes);
+    counters_.add(KvCounter::kFlushedLines,
+                  (offset + size_bytes + kKvLineBytes - 1) / kKvLineBytes - offset / kKvLineBytes);
+    counters_.add(KvCounter::kDrains, 1);
+    absl::Status status = medium_.flush({offset, size_bytes});
+    if (status.ok()) status = medium_.drain();
+    if (!status.ok()) failed_.store(true, std::memory_order_relaxed);
+    return status.ok();
+  }
+  // Says that bytes were stored and are not flushed: an emulated medium charges for it.
+  void note_write(uint64_t offset, uint64_t size_bytes) {
+    if (emulated_) medium_.on_direct_write({offset, size_bytes});
+  }
+  // Says that bytes are about to be read. False where the medium cannot read them.
+  bool note_read(uint64_t offset, uint64_t size_bytes) {
+    return !charges_reads_ || medium_.on_direct_read({offset, size_bytes}).ok();
+  }
+
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+  // What the store's durability asks for.
+  bool flushes_updates() const { return durability_ != Durability::kVolatile; }
+  bool flushes_all() const {
+    return durability_ == Durability::kEach || durability_ == Durability::kEachLru;
+  }
+  bool flushes_use() const { return durability_ == Durability::kEachLru; }
+
+ private:
+  Medium& medium_;
+  KvCounters& counters_;
+  std::byte* const base_;
+  const Durability durability_;
+  const bool emulated_;
+  const bool charges_reads_;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace nvcache

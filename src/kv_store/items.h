@@ -1,0 +1,44 @@
+// Items as they lie in zones: writing one, changing its time of expiry, and telling
+// whether its bytes are those that its descriptor was made for. Each check is bound to the
+// store (its nonce) and to the item's address, so that what was left behind elsewhere does
+// not pass (docs/FORMAT.md).
+//
+// Thread-safe on disjoint items; no locks. Nothing is flushed here.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kv_store/durable_memory.h"
+#include "kv_store/layout.h"
+#include "nvcache/bytes.h"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+
+class KvItems {
+ public:
+  KvItems(DurableMemory& memory, uint64_t nonce) : memory_(memory), nonce_(nonce) {}
+
+  // Writes an item and returns the descriptor that leads to it.
+  KvDescriptor write(uint64_t address, std::string_view key, ByteView value, const KvMeta& meta,
+                     uint32_t tag, uint32_t version);
+
+  // Changes the time of expiry of an item in place.
+  void set_expiry(uint64_t address, uint32_t expires_s, uint64_t cas) {
+    store_word(memory_.at(address), kv_expiry_word(expires_s, cas, address, nonce_),
+               std::memory_order_relaxed);
+  }
+  // Makes the copy of an item in DRAM fit for the address that it will be copied to.
+  void rebind(std::byte* item, uint64_t address) const;
+
+  KvItemView view(uint64_t address) const { return view_item(memory_.at(address)); }
+  uint32_t checksum(uint64_t address, const KvItemView& item) const;
+  bool is_intact(uint64_t address, const KvDescriptor& descriptor, const KvItemView& item) const;
+
+ private:
+  DurableMemory& memory_;
+  const uint64_t nonce_;
+};
+
+}  // namespace nvcache

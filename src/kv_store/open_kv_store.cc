@@ -1,0 +1,22 @@
+// Opens a store by its specification. An object of its own: tests of what stands above the
+// interface link another one in its place.
+#include <memory>
+#include <utility>
+
+#include "kv_store/config.h"
+#include "kv_store/media.h"
+#include "kv_store/store.h"
+
+namespace nvcache {
+
+absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) {
+  auto config = parse_kv_config(spec);
+  if (!config.ok()) return config.status();
+  auto medium = open_kv_medium(*config);
+  if (!medium.ok()) return medium.status();
+  auto store = KvStoreImpl::make(*std::move(config), *std::move(medium));
+  if (!store.ok()) return store.status();
+  return std::unique_ptr<KvStore>(*std::move(store));
+}
+
+}  // namespace nvcache

@@ -1,0 +1,62 @@
+// What a key-value store consists of below its operations: the medium, and what finds its
+// way about it. One struct, so that what works on several parts (ItemIndex, Cleaner,
+// Recovery) takes one reference, and so that tests can build the parts without a store.
+//
+// Owns all of it; the parts refer to each other, so that it can be neither copied nor
+// moved. Each part says in its own header which locks it needs.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/reserved_array.h"
+#include "kv_store/config.h"
+#include "kv_store/counters.h"
+#include "kv_store/descriptor_table.h"
+#include "kv_store/durable_memory.h"
+#include "kv_store/items.h"
+#include "kv_store/marks.h"
+#include "kv_store/media.h"
+#include "kv_store/superblock.h"
+#include "kv_store/zone_headers.h"
+#include "kv_store/zone_log.h"
+
+namespace nvcache {
+
+struct KvParts {
+  // `recovered`: the medium held a store when it was opened.
+  KvParts(KvConfig config_, KvMedium medium_, const KvSuperblock& superblock, bool recovered_)
+      : config(std::move(config_)),
+        medium(std::move(medium_)),
+        geometry(superblock.geometry),
+        nonce(superblock.nonce),
+        recovered(recovered_),
+        memory(*medium.medium, config.durability, counters),
+        items(memory, nonce),
+        headers(memory, geometry, nonce),
+        zones(memory, geometry),
+        table(memory, geometry, recovered),
+        // Where the order of use is durable, it lies on the medium.
+        mark_bytes(memory.flushes_use() ? 0 : geometry.slots()),
+        marks(memory.flushes_use() ? reinterpret_cast<uint8_t*>(memory.at(geometry.marks_at))
+                                   : &mark_bytes[0],
+              geometry.slots()) {}
+  KvParts(const KvParts&) = delete;
+  KvParts& operator=(const KvParts&) = delete;
+
+  const KvConfig config;
+  KvMedium medium;
+  const KvGeometry geometry;
+  const uint64_t nonce;
+  const bool recovered;
+  KvCounters counters;
+  DurableMemory memory;
+  KvItems items;
+  ZoneHeaders headers;
+  ZoneLog zones;
+  DescriptorTable table;
+  ReservedArray<uint8_t> mark_bytes;
+  KvMarks marks;
+};
+
+}  // namespace nvcache

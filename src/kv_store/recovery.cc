@@ -1,0 +1,140 @@
+#include "kv_store/recovery.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace nvcache {
+namespace {
+
+// Another value after every start of the machine; 0 where that cannot be told.
+uint64_t boot_number() {
+  char text[64] = {};
+  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t length = ::read(fd, text, sizeof(text));
+  ::close(fd);
+  return length > 0 ? hash_bytes({text, static_cast<size_t>(length)}) | 1 : 0;
+}
+
+bool is_same_boot(const KvState& state) { return state.boot != 0 && state.boot == boot_number(); }
+
+// False where deletes and updates of the last user may be undone.
+bool is_trusted(const KvState& state) {
+  return state.clean || (state.invalidates && (state.power || is_same_boot(state)));
+}
+
+uint64_t random_number() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+std::byte* base_of(const Medium& medium) { return const_cast<std::byte*>(medium.direct().data()); }
+
+}  // namespace
+
+absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config) {
+  KvSuperblockFile file(medium, base_of(medium));
+  KvFoundStore store;
+  const absl::StatusOr<bool> found = file.load(&store.superblock, &store.state);
+  if (!found.ok()) return found.status();
+  store.recovered = *found;
+  if (store.recovered) return store;
+  auto planned =
+      plan_geometry(medium.size_bytes(), config.zone_bytes, config.item_bytes, config.version_bits);
+  if (!planned.ok()) return planned.status();
+  store.superblock = {.geometry = *planned, .nonce = random_number()};
+  if (absl::Status status = file.format(store.superblock); !status.ok()) return status;
+  store.state = {.sequence = 1, .clean = true, .invalidates = true, .power = true};
+  return store;
+}
+
+absl::Status Recovery::open() {
+  if (absl::Status status = recover_zones(); !status.ok()) return status;
+  if (absl::Status status = mark_in_use(); !status.ok()) return status;
+  open_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::recover_zones() {
+  MutexLock lock(parts_.zones.space_mutex());
+  const uint64_t zones = parts_.geometry.zones;
+  std::vector<ZoneHeaders::Loaded> headers(zones);
+  std::vector<std::pair<uint64_t, uint64_t>> by_sequence(zones);
+  std::vector<bool> damaged(zones);
+  for (uint64_t zone = 0; zone < zones; ++zone) {
+    headers[zone] = parts_.headers.load(zone);
+    by_sequence[zone] = {headers[zone].sequence, zone};
+    damaged[zone] = headers[zone].version == 0;
+  }
+  std::sort(by_sequence.begin(), by_sequence.end());
+  for (const auto& [sequence, zone] : by_sequence) {
+    parts_.zones.adopt(zone, headers[zone].version, headers[zone].hot_line, sequence,
+                       parts_.recovered);
+  }
+  if (absl::Status status = repair(damaged); !status.ok()) return status;
+  const bool wanted = parts_.config.durability != Durability::kVolatile;
+  if (parts_.recovered && !(wanted && is_trusted(state_))) {
+    if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
+  }
+  recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
+  return absl::OkStatus();
+}
+
+// Nobody knows which version a damaged header had. One that no descriptor has can only be
+// found by clearing those of the zone.
+absl::Status Recovery::repair(const std::vector<bool>& damaged) {
+  if (std::find(damaged.begin(), damaged.end(), true) == damaged.end()) return absl::OkStatus();
+  cleaner_.clear_descriptors(damaged);
+  for (uint64_t zone = 0; zone < damaged.size(); ++zone) {
+    if (!damaged[zone]) continue;
+    parts_.zones.serve(zone, 1);
+    parts_.headers.write(zone, 1, 0, 0);
+    if (!parts_.headers.persist(zone)) {
+      return absl::DataLossError("the medium failed while damaged zones were repaired");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::mark_in_use() {
+  // After a kill, the state on the disk says already that the store is in use.
+  const bool known = !state_.clean && !state_.power && is_same_boot(state_);
+  KvMedium& medium = parts_.medium;
+  KvSuperblockFile file(*medium.medium, base_of(*medium.medium), parts_.nonce);
+  state_ = {.sequence = state_.sequence + 1,
+            .epoch = state_.epoch + 1,
+            .boot = boot_number(),
+            .clean = false,
+            .invalidates = parts_.memory.flushes_updates(),
+            .power = medium.survives_power};
+  if (absl::Status status = file.write_state(state_); !status.ok()) return status;
+  // A loss of power must find that the store was in use.
+  if (medium.file != nullptr && !medium.survives_power && !known) {
+    return medium.file->sync({0, parts_.geometry.headers_at});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::close() {
+  KvMedium& medium = parts_.medium;
+  KvSuperblockFile file(*medium.medium, base_of(*medium.medium));
+  // Not written to a medium that holds this store no longer.
+  KvSuperblock superblock;
+  KvState before;
+  const absl::StatusOr<bool> found = file.load(&superblock, &before);
+  if (!found.ok()) return found.status();
+  state_.clean = true;
+  ++state_.sequence;
+  if (absl::Status status = file.write_state(state_); !status.ok()) return status;
+  return medium.file != nullptr ? medium.file->sync_all() : absl::OkStatus();
+}
+
+}  // namespace nvcache

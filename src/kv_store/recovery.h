@@ -1,0 +1,64 @@
+// Opening a store on what its medium holds, and closing it in order.
+//
+// Recovery reads the zones' headers, a line each; descriptors and items are looked at when
+// they are used. What is found is trusted only where the deletes and updates of the last
+// user survived what happened since; otherwise the store is empty, because what it holds
+// may be what was deleted. The state beside the superblock says which (docs/FORMAT.md).
+//
+// Used by one thread, at the opening and the closing.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kv_store/cleaner.h"
+#include "kv_store/config.h"
+#include "kv_store/parts.h"
+#include "kv_store/superblock.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+// What a medium held when it was opened, or was formatted with.
+struct KvFoundStore {
+  KvSuperblock superblock;
+  KvState state;
+  bool recovered = false;  // the medium held a store
+};
+
+// Reads the superblock and the state, or makes an empty store of the configured geometry.
+// FAILED_PRECONDITION where the medium holds anything else; nothing is written then.
+[[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config);
+
+class Recovery {
+ public:
+  Recovery(KvParts& parts, Cleaner& cleaner, const KvState& found)
+      : parts_(parts), cleaner_(cleaner), state_(found) {}
+
+  // Takes over the zones that were found, and marks the store as in use: durably, before
+  // the first change.
+  [[nodiscard]] absl::Status open();
+  bool is_open() const { return open_; }
+
+  // Marks the store as closed in order. All that it holds must be on the medium.
+  [[nodiscard]] absl::Status close();
+
+  // The state of this opening. Its epoch numbers the openings.
+  const KvState& state() const { return state_; }
+  uint64_t recovered_items() const { return recovered_items_; }
+
+ private:
+  [[nodiscard]] absl::Status recover_zones();
+  [[nodiscard]] absl::Status repair(const std::vector<bool>& damaged)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
+  [[nodiscard]] absl::Status mark_in_use();
+
+  KvParts& parts_;
+  Cleaner& cleaner_;
+  KvState state_;
+  bool open_ = false;
+  uint64_t recovered_items_ = 0;
+};
+
+}  // namespace nvcache

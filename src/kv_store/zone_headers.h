@@ -1,0 +1,71 @@
+// The headers of the zones, a line each on the medium: the zone's version and its hot line,
+// which carry checks and promises; the order in which zones were opened, and counts of
+// what they hold, which are hints (docs/FORMAT.md).
+//
+// Thread-safe: counts are added to atomically; a header is written by the one thread that
+// holds the space lock (kv_store/zone_log.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kv_store/durable_memory.h"
+#include "kv_store/layout.h"
+#include "kv_store/superblock.h"
+
+namespace nvcache {
+
+class ZoneHeaders {
+ public:
+  struct Live {
+    uint64_t items = 0;
+    uint64_t item_bytes = 0;
+    // Of keys and values.
+    uint64_t data_bytes() const {
+      return item_bytes - std::min(item_bytes, items * kKvItemHeaderBytes);
+    }
+  };
+  struct Loaded {
+    uint64_t version = 0;   // 0: the header is damaged
+    uint64_t hot_line = 0;  // 0 as well where that alone is damaged
+    uint64_t sequence = 0;  // 0: the zone was not opened since the store was made or cleared
+  };
+
+  ZoneHeaders(DurableMemory& memory, const KvGeometry& geometry, uint64_t nonce)
+      : memory_(memory), geometry_(geometry), nonce_(nonce) {}
+
+  Loaded load(uint64_t zone) const;
+  // Not flushed. The counts start at 0.
+  void write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence);
+  bool persist(uint64_t zone) { return memory_.persist(geometry_.header_at(zone), kKvLineBytes); }
+  bool persist_all() {
+    return memory_.persist(geometry_.headers_at, geometry_.zones * kKvLineBytes);
+  }
+
+  void count(uint64_t zone, int64_t items, int64_t item_bytes) {
+    std::byte* header = at(zone);
+    add_word(header + offsetof(KvZoneHeader, live_items), static_cast<uint64_t>(items));
+    add_word(header + offsetof(KvZoneHeader, live_bytes), static_cast<uint64_t>(item_bytes));
+  }
+  uint64_t live_items(uint64_t zone) const {
+    return load_word(at(zone) + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
+  }
+  bool is_fresh(uint64_t zone) const {
+    return load_word(at(zone) + offsetof(KvZoneHeader, sequence), std::memory_order_relaxed) == 0;
+  }
+  // Of all zones. Reads a line for each.
+  Live live() const;
+
+  void prefetch(uint64_t zone) const { __builtin_prefetch(at(zone), /*rw=*/1); }
+
+ private:
+  std::byte* at(uint64_t zone) const { return memory_.at(geometry_.header_at(zone)); }
+
+  DurableMemory& memory_;
+  const KvGeometry geometry_;
+  const uint64_t nonce_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,173 @@
+// The log of zones that items are appended to (NVMcached, section 3.1): room for new items,
+// and pins that keep a zone's items in place while they are read.
+//
+// Each zone serves one version; a descriptor of another version is void. While a zone is
+// cleaned it is "being switched" to its next version: nobody can pin it, and the cleaner
+// waits for nobody. A pinned zone is left for later instead.
+//
+// Threads append through lanes, each with an open zone of its own. Allocation takes no lock
+// until the lane's zone is full; then the space lock, under which the next zone is cleaned.
+// Pins take no lock. Cost in DRAM: a line for each zone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kv_store/durable_memory.h"
+#include "kv_store/layout.h"
+#include "kv_store/superblock.h"
+
+namespace nvcache {
+
+// Makes a zone ready for new items. Called under the space lock.
+class ZoneCleaner {
+ public:
+  virtual ~ZoneCleaner() = default;
+  // False where readers keep the zone, or the medium failed.
+  virtual bool clean(uint64_t zone) = 0;
+};
+
+class ZoneLog {
+ public:
+  static constexpr uint64_t kNoZone = KvGeometry::kNoZone;
+
+  // Of a descriptor's version: its zone serves it, it does not, or that is being decided.
+  enum class Validity : uint8_t { kValid, kVoid, kBeingCleaned };
+  // Room for an item. The zone is pinned.
+  struct Room {
+    uint64_t zone = kNoZone;
+    uint64_t address = 0;
+    uint32_t version = 0;
+  };
+
+  ZoneLog(DurableMemory& memory, const KvGeometry& geometry);
+
+  Validity validity(uint64_t zone, uint32_t version) const {
+    return validity_of(zones_[zone].serving.load(std::memory_order_seq_cst), version);
+  }
+  // Pins the zone if the version is valid. The cleaner sets kSwitching and then looks at
+  // the pins; a reader pins and then looks at `serving`: one of the two sees the other.
+  Validity pin(uint64_t zone, uint32_t version) {
+    Zone& z = zones_[zone];
+    z.pins.fetch_add(1, std::memory_order_seq_cst);
+    const Validity seen = validity_of(z.serving.load(std::memory_order_seq_cst), version);
+    if (seen != Validity::kValid) unpin(zone);
+    return seen;
+  }
+  void unpin(uint64_t zone) { zones_[zone].pins.fetch_sub(1, std::memory_order_release); }
+  bool is_pinned(uint64_t zone) const {
+    return zones_[zone].pins.load(std::memory_order_acquire) != 0;
+  }
+
+  // Empty where every zone is in use, or the medium failed.
+  std::optional<Room> allocate(uint64_t item_bytes, ZoneCleaner& cleaner);
+
+  // The bits of a zone's version that descriptors hold.
+  uint32_t version_of(uint64_t zone) const {
+    return low_bits(zones_[zone].serving.load(std::memory_order_seq_cst));
+  }
+  uint32_t low_bits(uint64_t version) const { return static_cast<uint32_t>(version) & low_mask_; }
+
+  // True until the zone is cleaned: its items were there at the opening.
+  bool is_unchecked(uint64_t zone) const {
+    return zones_[zone].unchecked.load(std::memory_order_relaxed);
+  }
+
+  // False where no item can lie: what the header says would leave the zone.
+  bool item_at(uint64_t zone, uint64_t offset, KvItemView* item) const {
+    if (offset + kKvItemHeaderBytes > geometry_.zone_bytes) return false;
+    *item = view_item(memory_.at(geometry_.zone_at(zone) + offset));
+    return item->header.key_bytes > 0 && item->size_bytes() <= geometry_.zone_bytes - offset;
+  }
+  void prefetch(uint64_t zone) const { __builtin_prefetch(&zones_[zone], /*rw=*/1); }
+  uint64_t memory_bytes() const { return geometry_.zones * sizeof(Zone); }
+
+  // --- For the cleaner and the recovery, under the space lock. ---
+  Mutex& space_mutex() ABSL_LOCK_RETURNED(space_mutex_) { return space_mutex_; }
+  // What lies before it in the zone are the items that the last cleaning kept.
+  uint64_t hot_line(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+    return zones_[zone].hot_line;
+  }
+  uint64_t full_version(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+    return zones_[zone].serving.load(std::memory_order_seq_cst) & ~kSwitching;
+  }
+  uint64_t next_sequence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) { return ++sequence_; }
+  // Keeps others from pinning the zone. False, and nothing changed, where it stays pinned.
+  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  // Ends it: new items go behind the hot line.
+  void end_switch(uint64_t zone, uint64_t version, uint64_t hot_line)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  // Lets a zone serve another version, and leaves where its items go.
+  void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+    zones_[zone].serving.store(version, std::memory_order_seq_cst);
+  }
+  std::vector<bool> open_zones() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  // Nothing in the closed zones can be found any more: they are fresh again. What the open
+  // ones hold is no hot set.
+  void forget_items() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  // A zone as it was found at the opening, in the order of their sequence numbers.
+  void adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence, bool unchecked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+
+ private:
+  static constexpr uint64_t kSwitching = uint64_t{1} << 63;
+
+  struct alignas(64) Zone {
+    std::atomic<uint32_t> pins{0};  // readers of its items, and writers of new ones
+    std::atomic<bool> unchecked{false};
+    std::atomic<uint64_t> serving{0};  // version, and kSwitching while it is being cleaned
+    std::atomic<uint64_t> cursor{0};   // where the next item goes
+    uint64_t hot_line = 0;             // under the space lock
+  };
+  struct alignas(64) Lane {
+    std::atomic<uint64_t> zone{kNoZone};
+  };
+
+  Validity validity_of(uint64_t serving, uint32_t version) const {
+    if ((serving & kSwitching) != 0) return Validity::kBeingCleaned;
+    return low_bits(serving) == version ? Validity::kValid : Validity::kVoid;
+  }
+  bool allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room);
+  uint64_t next_zone(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+
+  DurableMemory& memory_;
+  const KvGeometry geometry_;
+  const uint32_t low_mask_;
+  const std::unique_ptr<Zone[]> zones_;
+  std::vector<Lane> lanes_;
+
+  Mutex space_mutex_;
+  std::deque<uint64_t> fresh_ ABSL_GUARDED_BY(space_mutex_);
+  std::deque<uint64_t> full_ ABSL_GUARDED_BY(space_mutex_);  // oldest first
+  uint64_t sequence_ ABSL_GUARDED_BY(space_mutex_) = 0;
+};
+
+// A pin that ends with its scope.
+class ZonePin {
+ public:
+  ZonePin() = default;
+  // Takes a pin over.
+  ZonePin(ZoneLog& log, uint64_t zone) : log_(&log), zone_(zone) {}
+  ZonePin(ZonePin&& other) noexcept
+      : log_(std::exchange(other.log_, nullptr)), zone_(other.zone_) {}
+  ZonePin& operator=(ZonePin&& other) noexcept {
+    std::swap(log_, other.log_);
+    std::swap(zone_, other.zone_);
+    return *this;
+  }
+  ~ZonePin() {
+    if (log_ != nullptr) log_->unpin(zone_);
+  }
+
+ private:
+  ZoneLog* log_ = nullptr;
+  uint64_t zone_ = 0;
+};
+
+}  // namespace nvcache

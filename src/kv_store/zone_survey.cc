@@ -1,0 +1,120 @@
+#include "kv_store/zone_survey.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/hash.h"
+
+namespace nvcache {
+namespace {
+
+constexpr double kStableShare = 0.8;  // of the hot set still in use: it stays in place
+constexpr size_t kBatch = 16;
+
+struct WalkedItem {
+  KvItemView item;
+  uint64_t offset = 0;
+  uint64_t hash = 0;
+};
+
+// The zone's items from `*offset` on, up to a batch of them, from header to header; none
+// at the end. Each item's header and bucket are cache misses: those of a batch are waited
+// for together, the headers on the guess that items in a row are of one size.
+//
+// After a crash a header may be lost. What lies behind it is then not found, and goes.
+size_t walk(const KvParts& parts, uint64_t zone, uint64_t* offset,
+            std::array<WalkedItem, kBatch>* items) {
+  size_t count = 0;
+  for (KvItemView item; count < kBatch && parts.zones.item_at(zone, *offset, &item); ++count) {
+    const uint64_t size_bytes = item.size_bytes();
+    const uint64_t guess = *offset + kBatch / 4 * size_bytes;
+    if (guess < parts.geometry.zone_bytes) {
+      __builtin_prefetch(parts.memory.at(parts.geometry.zone_at(zone) + guess));
+    }
+    const uint64_t hash = hash_bytes(item.key_text());
+    parts.table.prefetch(parts.table.bucket_of(hash));
+    (*items)[count] = {.item = item, .offset = *offset, .hash = hash};
+    *offset += size_bytes;
+  }
+  return count;
+}
+
+// Finds the slot whose descriptor leads to an item of the zone's present version.
+bool find_descriptor(const KvParts& parts, uint64_t zone, uint64_t address, Survivor* survivor) {
+  const uint64_t place = make_descriptor(address, kv_tag(survivor->hash), 0, 0).place;
+  const uint32_t version = parts.zones.version_of(zone);
+  return parts.table.any_slot(parts.table.bucket_of(survivor->hash), [&](uint64_t slot) {
+    const KvDescriptor there = parts.table.load(slot);
+    if (there.place != place || there.version() != version) return false;
+    survivor->slot = slot;
+    survivor->descriptor = there;
+    return true;
+  });
+}
+
+}  // namespace
+
+CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line) {
+  const bool unchecked = parts.zones.is_unchecked(zone);
+  CleaningPlan plan;
+  std::vector<Survivor> last_set;
+  std::vector<Survivor> hot;
+  uint64_t last_set_items = 0;
+  uint64_t still_hot = 0;
+  std::array<WalkedItem, kBatch> items;
+  uint64_t next = 0;
+  while (const size_t count = walk(parts, zone, &next, &items)) {
+    for (const WalkedItem& each : std::span(items.data(), count)) {
+      const uint64_t address = parts.geometry.zone_at(zone) + each.offset;
+      const bool in_last_set = each.offset < hot_line;
+      last_set_items += in_last_set;
+      Survivor survivor{.hash = each.hash,
+                        .descriptor = {},
+                        .offset = each.offset,
+                        .size_bytes = each.item.size_bytes()};
+      if (!find_descriptor(parts, zone, address, &survivor) ||
+          parts.config.is_past(each.item.expires_s()) ||
+          (unchecked && !parts.items.is_intact(address, survivor.descriptor, each.item))) {
+        continue;
+      }
+      survivor.age = parts.marks.age(survivor.slot);
+      // Right after a recovery, the hot line is all that is known about an old item's use.
+      const bool is_hot = parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
+      if (in_last_set) {
+        last_set.push_back(survivor);
+        still_hot += is_hot;
+      }
+      if (is_hot) hot.push_back(survivor);
+    }
+  }
+  plan.keeps_hot_set = last_set_items > 0 && static_cast<double>(still_hot) >=
+                                                 kStableShare * static_cast<double>(last_set_items);
+  if (plan.keeps_hot_set) {
+    plan.hot_line = hot_line;
+    plan.kept = std::move(last_set);
+    std::erase_if(hot, [&](const Survivor& each) { return each.offset < hot_line; });
+  }
+  // At least half of a cleaned zone is for new items.
+  const uint64_t room_bytes = parts.geometry.zone_bytes / 2;
+  plan.relocated =
+      choose_survivors(std::move(hot), room_bytes - std::min(room_bytes, plan.hot_line));
+  return plan;
+}
+
+std::vector<Survivor> choose_survivors(std::vector<Survivor> hot, uint64_t room_bytes) {
+  uint64_t all_bytes = 0;
+  for (const Survivor& each : hot) all_bytes += each.size_bytes;
+  if (all_bytes <= room_bytes) return hot;
+  std::stable_sort(hot.begin(), hot.end(),
+                   [](const Survivor& a, const Survivor& b) { return a.age < b.age; });
+  uint64_t taken_bytes = 0;
+  std::erase_if(hot, [&](const Survivor& each) {
+    if (taken_bytes + each.size_bytes > room_bytes) return true;
+    taken_bytes += each.size_bytes;
+    return false;
+  });
+  return hot;
+}
+
+}  // namespace nvcache

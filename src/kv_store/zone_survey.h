@@ -1,0 +1,48 @@
+// What a zone holds and what of it shall survive the zone's cleaning: the items that were
+// used lately, on at most half of the zone (NVMcached, section 3.3).
+//
+// The items that the last cleaning kept lie before the zone's hot line. Where four fifths
+// of them are still in use, they stay in place; else all that survives is relocated.
+//
+// Reads every item's header. Changes nothing. Called under the space lock, which keeps the
+// zone from being cleaned meanwhile; descriptors may change, and whoever acts on a plan
+// compares them again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kv_store/layout.h"
+#include "kv_store/parts.h"
+
+namespace nvcache {
+
+struct Survivor {
+  uint64_t slot = 0;
+  uint64_t hash = 0;
+  KvDescriptor descriptor;
+  uint64_t offset = 0;  // in the zone
+  uint64_t size_bytes = 0;
+  uint32_t age = 0;
+};
+
+struct CleaningPlan {
+  bool keeps_hot_set = false;
+  uint64_t hot_line = 0;  // where what stays in place ends
+  std::vector<Survivor> kept;
+  std::vector<Survivor> relocated;
+
+  uint64_t relocated_bytes() const {
+    uint64_t bytes = 0;
+    for (const Survivor& each : relocated) bytes += each.size_bytes;
+    return bytes;
+  }
+};
+
+[[nodiscard]] CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line);
+
+// Of items in use, those used last, as many as `room_bytes` hold; in their order.
+[[nodiscard]] std::vector<Survivor> choose_survivors(std::vector<Survivor> hot,
+                                                     uint64_t room_bytes);
+
+}  // namespace nvcache

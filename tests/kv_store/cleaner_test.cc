@@ -1,0 +1,121 @@
+// Cleaning a zone: what goes, what stays in place and what moves; versions.
+#include "kv_store/parts_fixture.h"
+
+namespace nvcache {
+namespace {
+
+Survivor survivor(uint64_t offset, uint64_t size_bytes, uint32_t age) {
+  return {.descriptor = {}, .offset = offset, .size_bytes = size_bytes, .age = age};
+}
+
+TEST(ChooseSurvivors, AllInTheirOrderIfThereIsRoom) {
+  const auto chosen = choose_survivors({survivor(0, 100, 9), survivor(100, 100, 1)}, 200);
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].offset, 0u);
+}
+
+TEST(ChooseSurvivors, ThoseUsedLastIfThereIsNot) {
+  const auto chosen = choose_survivors(
+      {survivor(0, 100, 9), survivor(100, 150, 1), survivor(250, 100, 2), survivor(350, 50, 3)},
+      200);
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].offset, 100u);
+  EXPECT_EQ(chosen[1].offset, 350u) << "smaller ones fill the room that is left";
+}
+
+class CleanerTest : public test::PartsFixture {
+ protected:
+  // A list of used items that holds all of them.
+  static KvConfig keeping() {
+    KvConfig config = test::small_config();
+    config.hot_share = 1;
+    return config;
+  }
+  void use(std::string_view key) {
+    ItemLocation found;
+    ASSERT_EQ(index_->find(bucket_of(key), key, &found), ItemIndex::Presence::kPresent);
+    index_->note_use(found.slot);
+    parts_->zones.unpin(found.zone);
+  }
+  uint64_t hot_line(uint64_t zone) {
+    MutexLock lock(parts_->zones.space_mutex());
+    return parts_->zones.hot_line(zone);
+  }
+};
+
+TEST_F(CleanerTest, UnusedItemsGoWithOneFlush) {
+  const uint64_t zone = insert("a", "one").zone;
+  insert("b", "two");
+  const uint64_t before = count(KvCounter::kDrains);
+  EXPECT_TRUE(clean(zone));
+  EXPECT_EQ(count(KvCounter::kDrains), before + 1);
+  EXPECT_EQ(count(KvCounter::kEvicted), 2u);
+  EXPECT_EQ(find("a"), "");
+  EXPECT_EQ(find("b"), "");
+  EXPECT_EQ(parts_->headers.live().items, 0u);
+}
+
+TEST_F(CleanerTest, UsedItemsMoveBeforeTheHotLineThenStay) {
+  make(keeping());
+  const uint64_t zone = insert("cold", "goes").zone;
+  insert("hot", "stays");
+  parts_->marks.set_length(1600);
+  use("hot");
+  ASSERT_TRUE(clean(zone));
+  EXPECT_EQ(find("cold"), "");
+  EXPECT_EQ(find("hot"), "stays");
+  EXPECT_EQ(hot_line(zone), kv_item_bytes(3, 5));
+  EXPECT_EQ(count(KvCounter::kRelocated), 1u);
+
+  ASSERT_TRUE(clean(zone));
+  EXPECT_EQ(find("hot"), "stays");
+  EXPECT_EQ(count(KvCounter::kHotSetsKept), 1u);
+  EXPECT_EQ(count(KvCounter::kRelocated), 1u) << "in place: nothing was moved again";
+}
+
+TEST_F(CleanerTest, ExpiredItemsGoHoweverMuchUsed) {
+  make(keeping());
+  const uint64_t zone = insert("a", "one", /*expires_s=*/1010).zone;
+  parts_->marks.set_length(1600);
+  use("a");
+  now_s_ = 1010;
+  ASSERT_TRUE(clean(zone));
+  EXPECT_EQ(find("a"), "");
+}
+
+TEST_F(CleanerTest, APinnedZoneIsLeftAlone) {
+  const auto room = insert("a", "one");
+  ASSERT_EQ(parts_->zones.pin(room.zone, room.version), ZoneLog::Validity::kValid);
+  EXPECT_FALSE(clean(room.zone));
+  EXPECT_EQ(find("a"), "one");
+  parts_->zones.unpin(room.zone);
+  EXPECT_TRUE(clean(room.zone));
+}
+
+// Two bits of a version: a descriptor of version 2 must be gone when the zone has it again.
+TEST_F(CleanerTest, DescriptorsAreClearedBeforeVersionsComeRound) {
+  KvConfig config = test::small_config();
+  config.version_bits = 2;
+  make(config);
+  const auto room = insert("a", "one");
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(clean(room.zone));
+    EXPECT_NE(parts_->zones.version_of(room.zone), 0u);
+    EXPECT_EQ(find("a"), "");
+  }
+}
+
+TEST_F(CleanerTest, RenewingAllLosesAllAndWhatComesLaterStays) {
+  insert("a", "one");
+  {
+    MutexLock lock(parts_->zones.space_mutex());
+    EXPECT_TRUE(cleaner_->renew_all().ok());
+  }
+  EXPECT_EQ(find("a"), "");
+  EXPECT_EQ(parts_->headers.live().items, 0u);
+  insert("a", "two");
+  EXPECT_EQ(find("a"), "two");
+}
+
+}  // namespace
+}  // namespace nvcache

@@ -1,0 +1,92 @@
+// Which stores an opening believes in, by the state that the last user left.
+#include "kv_store/recovery.h"
+
+#include "kv_store/kv_fixture.h"
+
+namespace nvcache {
+namespace {
+
+using test::get_text;
+using test::put_text;
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  // The medium of a store that holds one item, after a loss of power that took nothing.
+  std::vector<std::byte> image_with(const KvConfig& config) {
+    auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+    CrashingMedium* seen = medium.get();
+    const auto store = test::make_kv(config, std::move(medium));
+    put_text(*store, "a", "one");
+    EXPECT_TRUE(store->sync().ok());
+    return seen->crash(1);
+  }
+  // Lets the image say that its last user was of another state.
+  static void set_state(std::vector<std::byte>* image, KvState state) {
+    CrashingMedium medium(*image);
+    std::byte* base = const_cast<std::byte*>(medium.direct().data());
+    KvSuperblockFile file(medium, base);
+    KvSuperblock superblock;
+    KvState before;
+    const auto found = file.load(&superblock, &before);
+    ASSERT_TRUE(found.ok() && *found);
+    state.sequence = before.sequence + 1;
+    state.epoch = before.epoch;
+    ASSERT_TRUE(file.write_state(state).ok());
+    *image = medium.crash(1);
+  }
+  std::string item_after(KvState state, Durability durability = Durability::kCache) {
+    std::vector<std::byte> image = image_with(test::small_config());
+    set_state(&image, state);
+    const auto store =
+        test::make_kv(test::small_config(durability), std::make_unique<CrashingMedium>(image));
+    return store ? get_text(*store, "a") : "";
+  }
+};
+
+TEST_F(RecoveryTest, AStoreThatWasClosedInOrderIsBelieved) {
+  EXPECT_EQ(item_after({.clean = true}), "one");
+}
+
+TEST_F(RecoveryTest, SoIsOneWhoseDeletesSurviveALossOfPower) {
+  EXPECT_EQ(item_after({.invalidates = true, .power = true}), "one");
+}
+
+TEST_F(RecoveryTest, WithoutEitherItIsEmpty) {
+  EXPECT_EQ(item_after({.power = true}), "") << "deletes were not flushed";
+  EXPECT_EQ(item_after({.boot = 5, .invalidates = true}), "") << "the machine was started anew";
+  EXPECT_EQ(item_after({.boot = 0, .invalidates = true}), "") << "nobody knows";
+}
+
+TEST_F(RecoveryTest, AVolatileStoreStartsEmpty) {
+  EXPECT_EQ(item_after({.clean = true}, Durability::kVolatile), "");
+}
+
+TEST_F(RecoveryTest, EveryOpeningHasAnEpochOfItsOwn) {
+  std::vector<std::byte> image = image_with(test::small_config());
+  uint64_t last = 0;
+  for (int round = 0; round < 3; ++round) {
+    auto medium = std::make_unique<CrashingMedium>(image);
+    CrashingMedium* seen = medium.get();
+    const auto store = test::make_kv(test::small_config(), std::move(medium));
+    const uint64_t cas = put_text(*store, "b", "two").cas;
+    EXPECT_GT(cas >> 40, last);
+    last = cas >> 40;
+    ASSERT_TRUE(store->sync().ok());
+    image = seen->crash(1);
+  }
+}
+
+TEST_F(RecoveryTest, FormatsWhatHoldsNothing) {
+  CrashingMedium medium(64 << 10);
+  const auto made = find_or_format(medium, test::small_config());
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_FALSE(made->recovered);
+  const auto found = find_or_format(medium, test::small_config());
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(found->recovered);
+  EXPECT_EQ(found->superblock.nonce, made->superblock.nonce);
+  EXPECT_EQ(found->superblock.geometry, made->superblock.geometry);
+}
+
+}  // namespace
+}  // namespace nvcache
