@@ -1,6 +1,6 @@
 #include "apps/nvcached/binary_protocol.h"
 
-#include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/key_parser.h"
 
 namespace nvcache::server {
 namespace {
@@ -117,10 +117,11 @@ BinaryOp loud(uint8_t opcode) {
 
 BinaryStatus check_binary_header(const BinaryHeader& header) {
   const uint64_t fixed_bytes = uint64_t{header.key_bytes} + header.extras_bytes;
-  if (fixed_bytes > header.body_bytes || header.key_bytes > kMaxKeyBytes) {
+  const KeyFault fault = fault_of_key(header.key_bytes);
+  if (fixed_bytes > header.body_bytes || fault == KeyFault::kTooLong) {
     return BinaryStatus::kInvalid;
   }
-  const bool key = header.key_bytes > 0;
+  const bool key = fault == KeyFault::kNone;
   const bool value = header.value_bytes() > 0;
   const uint8_t extras = header.extras_bytes;
   bool good = false;

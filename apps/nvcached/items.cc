@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/words.h"
 
 namespace nvcache::server {
 namespace {

@@ -12,8 +12,8 @@
 #include <span>
 #include <string_view>
 
-#include "nvcache/kv_store.h"
 #include "apps/nvcached/traces.h"
+#include "nvcache/kv_store.h"
 
 namespace nvcache::server {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/escaping.h"
 #include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/words.h"
 
 namespace nvcache::server {
 namespace {
@@ -152,13 +152,11 @@ MetaRequest parse_meta_line(std::string_view line) {
     default:
       return request;
   }
-  request.key_as_sent = next_word(rest);
-  if (request.key_as_sent.empty()) {
-    request.error = request.op == MetaOp::kDebug ? kBadFormat : "ERROR";
-    return request;
-  }
-  if (request.key_as_sent.size() > kMaxKeyBytes) {
-    request.error = kBadFormat;
+  const Key key = next_key(rest);
+  request.key_as_sent = key.bytes;
+  if (!key.good()) {
+    const bool terse = key.fault == KeyFault::kMissing && request.op != MetaOp::kDebug;
+    request.error = terse ? "ERROR" : kBadFormat;
     return request;
   }
   if (request.op == MetaOp::kSet) {
@@ -172,13 +170,9 @@ MetaRequest parse_meta_line(std::string_view line) {
   return request;
 }
 
-std::string_view decode_key(const MetaRequest& request, std::string& storage) {
-  if (!request.base64) return request.key_as_sent;
-  const absl::string_view sent(request.key_as_sent.data(), request.key_as_sent.size());
-  // Padding is required, as memcached requires it.
-  if (sent.size() % 4 != 0 || !absl::Base64Unescape(sent, &storage)) return {};
-  if (storage.size() > kMaxKeyBytes) return {};
-  return storage;
+Key key_of(const MetaRequest& request, std::string& storage) {
+  if (request.base64) return decode_key(request.key_as_sent, storage);
+  return {request.key_as_sent, fault_of_key(request.key_as_sent.size())};
 }
 
 }  // namespace nvcache::server

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "apps/nvcached/key_parser.h"
+
 namespace nvcache::server {
 
 enum class MetaOp : uint8_t { kGet, kSet, kDelete, kArithmetic, kDebug, kNoop };
@@ -23,7 +25,7 @@ struct MetaRequest {
 
   MetaOp op = MetaOp::kNoop;
   std::string_view error;
-  std::string_view key_as_sent;
+  std::string_view key_as_sent;  // of a good length
   bool base64 = false;
   uint64_t value_bytes = 0;
   bool has_value = false;
@@ -53,8 +55,7 @@ struct MetaRequest {
 
 MetaRequest parse_meta_line(std::string_view line);
 
-// The key that a request means: as sent, or decoded from base64 into `storage`. Empty if
-// it cannot be decoded or does not fit.
-std::string_view decode_key(const MetaRequest& request, std::string& storage);
+// The key that a request means: as sent, or decoded from base64 into `storage`.
+Key key_of(const MetaRequest& request, std::string& storage);
 
 }  // namespace nvcache::server

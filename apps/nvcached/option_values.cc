@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/words.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "nvcache/kv_store.h"

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/mutex.h"
 #include "apps/nvcached/counters.h"
 #include "apps/nvcached/items.h"
 #include "apps/nvcached/settings.h"
+#include "base/mutex.h"
 
 namespace nvcache::server {
 

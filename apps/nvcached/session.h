@@ -13,6 +13,7 @@
 #include "apps/nvcached/output.h"
 #include "apps/nvcached/service.h"
 #include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/words.h"
 
 namespace nvcache::server {
 

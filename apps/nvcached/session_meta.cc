@@ -1,7 +1,6 @@
 // The meta commands: mg ms md ma me mn.
-#include "absl/strings/escaping.h"
-#include "base/text.h"
 #include "apps/nvcached/session.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 namespace {
@@ -97,8 +96,9 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
   std::string decoded;
   std::string_view key;
   if (request.error.empty()) {
-    key = decode_key(request, decoded);
-    if (key.empty()) request.error = "CLIENT_ERROR error decoding key";
+    const Key parsed = key_of(request, decoded);
+    if (!parsed.good()) request.error = "CLIENT_ERROR error decoding key";
+    key = parsed.bytes;
   }
   if (request.error.empty() && request.has_value && !items_.fits(key.size(), request.value_bytes)) {
     request.error = "SERVER_ERROR object too large for cache";

@@ -1,7 +1,7 @@
 // The text protocol's commands. What they answer is memcached's to the letter.
-#include "base/text.h"
 #include "apps/nvcached/session.h"
 #include "apps/nvcached/stats_report.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 namespace {
@@ -91,49 +91,38 @@ Turn Session::long_line(std::string_view in) {
 
 Turn Session::streamed_get(std::string_view in, Output& out) {
   size_t at = 0;
-  while (at < in.size()) {
-    if (in[at] == ' ') {
-      ++at;
-      continue;
-    }
-    const size_t end = in.find_first_of(" \n", at);
-    if (end == std::string_view::npos) {
-      if (in.size() - at <= kMaxKeyBytes + 1) return {at, Turn::kMore, in.size() - at + 1};
-      if (!multi_get_.broken) {
-        out.append(kBadFormat);
-        out.append("\r\n");
-      }
-      multi_get_.broken = true;
-      return {in.size(), Turn::kGoOn};
-    }
-    std::string_view key = in.substr(at, end - at);
-    const bool last = in[end] == '\n';
-    if (last && key.ends_with('\r')) key.remove_suffix(1);
-    if (!multi_get_.broken && key.size() > kMaxKeyBytes) {
+  for (;;) {
+    const StreamedKey next = next_streamed_key(in.substr(at));
+    const bool too_long = next.key.fault == KeyFault::kTooLong;
+    if (too_long && !multi_get_.broken) {
       out.append(kBadFormat);
       out.append("\r\n");
       multi_get_.broken = true;
     }
-    if (!multi_get_.broken && !key.empty()) get_key(key, out);
-    at = end + 1;
-    if (last) {
+    if (!next.complete) {
+      if (too_long) return {in.size(), Turn::kGoOn};
+      at += next.used;
+      return {at, Turn::kMore, in.size() - at + 1};
+    }
+    if (!multi_get_.broken && next.key.good()) get_key(next.key.bytes, out);
+    at += next.used;
+    if (next.last) {
       multi_get_.active = false;
       if (!multi_get_.broken) out.append("END\r\n");
       return {at};
     }
     if (out.size() >= kFullOutputBytes) return {at, Turn::kFull};
   }
-  return {at, Turn::kMore, 1};
 }
 
 // False if output is full; `keys` are then the ones left.
 bool Session::get_keys(std::string_view& keys, Output& out) {
   for (;;) {
     std::string_view rest = keys;
-    const std::string_view key = next_word(rest);
-    if (key.empty()) return true;
+    const Key key = next_key(rest);
+    if (key.fault == KeyFault::kMissing) return true;
     if (out.size() >= kFullOutputBytes) return false;
-    get_key(key, out);
+    get_key(key.bytes, out);
     keys = rest;
   }
 }

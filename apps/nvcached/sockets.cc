@@ -8,8 +8,8 @@
 
 #include <cstring>
 
+#include "apps/nvcached/words.h"
 #include "base/text.h"
-#include "apps/nvcached/text_protocol.h"
 
 namespace nvcache::server {
 namespace {

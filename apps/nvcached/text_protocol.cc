@@ -1,19 +1,15 @@
 #include "apps/nvcached/text_protocol.h"
 
-#include <charconv>
 #include <cstring>
+
+#include "apps/nvcached/key_parser.h"
+#include "apps/nvcached/words.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr std::string_view kUnknownCommand = "ERROR";
 constexpr std::string_view kBadExptime = "CLIENT_ERROR invalid exptime argument";
-
-template <typename Number>
-bool parse_all(std::string_view text, Number& number) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size();
-}
 
 struct Command {
   std::string_view name;
@@ -57,11 +53,10 @@ TextOp op_of(std::string_view name) {
   return TextOp::kUnknown;
 }
 
-bool key_fits(std::string_view key) { return !key.empty() && key.size() <= kMaxKeyBytes; }
-
 // <key> <flags> <exptime> <bytes> [<cas>] [noreply]
 void parse_storage(std::string_view rest, TextRequest& request) {
-  request.key = next_word(rest);
+  const Key key = next_key(rest);
+  request.key = key.bytes;
   const std::string_view flags = next_word(rest);
   const std::string_view exptime = next_word(rest);
   const std::string_view bytes = next_word(rest);
@@ -71,9 +66,9 @@ void parse_storage(std::string_view rest, TextRequest& request) {
     return;
   }
   request.noreply = next_word(rest) == "noreply";
-  if (!key_fits(request.key) || !parse_u32(flags, request.flags) ||
-      !parse_i64(exptime, request.exptime) || !parse_u64(bytes, request.value_bytes) ||
-      request.value_bytes > INT32_MAX - 2 || !parse_u64(cas, request.cas)) {
+  if (!key.good() || !parse_u32(flags, request.flags) || !parse_i64(exptime, request.exptime) ||
+      !parse_u64(bytes, request.value_bytes) || request.value_bytes > INT32_MAX - 2 ||
+      !parse_u64(cas, request.cas)) {
     request.error = kBadFormat;
     return;
   }
@@ -82,27 +77,29 @@ void parse_storage(std::string_view rest, TextRequest& request) {
 
 // <key> [0] [noreply]: older clients send a time of 0.
 void parse_delete(std::string_view rest, TextRequest& request) {
-  request.key = next_word(rest);
+  const Key key = next_key(rest);
+  request.key = key.bytes;
   const std::string_view second = next_word(rest);
   const std::string_view third = next_word(rest);
   request.noreply = second == "noreply" || third == "noreply";
-  if (request.key.empty()) {
+  if (key.fault == KeyFault::kMissing) {
     request.error = kUnknownCommand;
   } else if (!second.empty() && second != "0" && !(second == "noreply" && third.empty())) {
     request.error = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
-  } else if (!key_fits(request.key)) {
+  } else if (!key.good()) {
     request.error = kBadFormat;
   }
 }
 
 // <key> <number> [noreply]
 void parse_change(std::string_view rest, TextRequest& request) {
-  request.key = next_word(rest);
+  const Key key = next_key(rest);
+  request.key = key.bytes;
   const std::string_view number = next_word(rest);
   request.noreply = next_word(rest) == "noreply";
   if (number.empty()) {
     request.error = kUnknownCommand;
-  } else if (!key_fits(request.key)) {
+  } else if (!key.good()) {
     request.error = kBadFormat;
   } else if (request.op == TextOp::kTouch) {
     if (!parse_i64(number, request.exptime)) request.error = kBadExptime;
@@ -128,7 +125,7 @@ void parse_get(std::string_view rest, TextRequest& request) {
   }
   request.arguments = rest;
   while (!rest.empty()) {
-    if (next_word(rest).size() > kMaxKeyBytes) {
+    if (next_key(rest).fault == KeyFault::kTooLong) {
       request.error = kBadFormat;
       return;
     }
@@ -160,20 +157,6 @@ void parse_level(std::string_view rest, TextRequest& request) {
 }
 
 }  // namespace
-
-bool parse_u64(std::string_view text, uint64_t& number) { return parse_all(text, number); }
-bool parse_u32(std::string_view text, uint32_t& number) { return parse_all(text, number); }
-bool parse_i64(std::string_view text, int64_t& number) { return parse_all(text, number); }
-
-std::string_view next_word(std::string_view& text) {
-  size_t begin = 0;
-  while (begin < text.size() && text[begin] == ' ') ++begin;
-  size_t end = begin;
-  while (end < text.size() && text[end] != ' ') ++end;
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
-}
 
 std::optional<Line> find_line(std::string_view in, size_t scanned) {
   if (scanned >= in.size()) return std::nullopt;

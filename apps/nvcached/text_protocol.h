@@ -8,8 +8,7 @@
 
 namespace nvcache::server {
 
-inline constexpr size_t kMaxKeyBytes = 250;
-inline constexpr size_t kMaxLineBytes = 2048;  // but for get and gets, which may go on
+inline constexpr size_t kMaxLineBytes = 2048;  // except get and gets, which may be longer
 inline constexpr std::string_view kBadFormat = "CLIENT_ERROR bad command line format";
 
 enum class TextOp : uint8_t {
@@ -65,13 +64,5 @@ struct Line {
 std::optional<Line> find_line(std::string_view in, size_t scanned = 0);
 
 TextRequest parse_text_line(std::string_view line);
-
-// The next word (separated by blanks) is cut off `text`; empty at the end.
-std::string_view next_word(std::string_view& text);
-
-// Decimal, all of it, without a sign (i64: with an optional minus).
-bool parse_u64(std::string_view text, uint64_t& number);
-bool parse_u32(std::string_view text, uint32_t& number);
-bool parse_i64(std::string_view text, int64_t& number);
 
 }  // namespace nvcache::server

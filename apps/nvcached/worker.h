@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/mutex.h"
 #include "apps/nvcached/connection.h"
+#include "base/mutex.h"
 
 namespace nvcache::server {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/nvcached/binary_protocol.h"
+#include "apps/nvcached/key_parser.h"
 #include "apps/nvcached/meta_protocol.h"
 #include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/text_protocol.h"
@@ -86,12 +87,44 @@ TEST(MetaLine, EveryFlagOfEveryCommandAtOnceIsTaken) {
   EXPECT_EQ(parse_meta_line("ma k b C1 N1 J1 D1 T1 MI q t c k v O1 P L").error, "");
 }
 
-TEST(MetaLine, KeysAreDecodedFromBase64) {
+TEST(KeyParser, TakesOneTo250Bytes) {
+  EXPECT_EQ(fault_of_key(0), KeyFault::kMissing);
+  EXPECT_EQ(fault_of_key(1), KeyFault::kNone);
+  EXPECT_EQ(fault_of_key(250), KeyFault::kNone);
+  EXPECT_EQ(fault_of_key(251), KeyFault::kTooLong);
+  std::string_view line = "  a bc ";
+  EXPECT_EQ(next_key(line).bytes, "a");
+  EXPECT_EQ(next_key(line).bytes, "bc");
+  EXPECT_EQ(next_key(line).fault, KeyFault::kMissing);
+}
+
+TEST(KeyParser, DecodesBase64) {
   std::string storage;
-  EXPECT_EQ(decode_key(parse_meta_line("mg Zm9v b"), storage), "foo");
-  EXPECT_EQ(decode_key(parse_meta_line("mg Zm9v"), storage), "Zm9v");
-  EXPECT_EQ(decode_key(parse_meta_line("mg foo b"), storage), "");
-  EXPECT_EQ(decode_key(parse_meta_line("mg f**= b"), storage), "");
+  EXPECT_EQ(key_of(parse_meta_line("mg Zm9v b"), storage).bytes, "foo");
+  EXPECT_EQ(key_of(parse_meta_line("mg Zm9v"), storage).bytes, "Zm9v");
+  EXPECT_EQ(decode_key("Zm9v", storage).bytes, "foo");
+  EXPECT_EQ(decode_key("foo", storage).fault, KeyFault::kNotBase64);
+  EXPECT_EQ(decode_key("f**=", storage).fault, KeyFault::kNotBase64);
+}
+
+TEST(KeyParser, FindsTheKeysOfALineThatIsStillArriving) {
+  const StreamedKey inner = next_streamed_key("  abc d");
+  EXPECT_TRUE(inner.complete && inner.key.good() && !inner.last);
+  EXPECT_EQ(inner.key.bytes, "abc");
+  EXPECT_EQ(inner.used, 6u);
+  const StreamedKey last = next_streamed_key("abc\r\nget");
+  EXPECT_TRUE(last.complete && last.key.good() && last.last);
+  EXPECT_EQ(last.key.bytes, "abc");
+  EXPECT_EQ(last.used, 5u);
+  const StreamedKey partial = next_streamed_key("  abc");
+  EXPECT_FALSE(partial.complete);
+  EXPECT_EQ(partial.used, 2u);
+  EXPECT_NE(partial.key.fault, KeyFault::kTooLong);
+  EXPECT_NE(next_streamed_key(std::string(250, 'k') + "\r").key.fault, KeyFault::kTooLong);
+  EXPECT_EQ(next_streamed_key(std::string(252, 'k')).key.fault, KeyFault::kTooLong);
+  EXPECT_EQ(next_streamed_key(std::string(251, 'k') + " ").key.fault, KeyFault::kTooLong);
+  EXPECT_TRUE(next_streamed_key("\n").last);
+  EXPECT_EQ(next_streamed_key("").used, 0u);
 }
 
 TEST(BinaryFrame, HeadersSurviveTheRoundTrip) {

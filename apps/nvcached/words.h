@@ -1,0 +1,32 @@
+// Words and numbers of a line of text. Pure; views point into the line.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+namespace nvcache::server {
+
+// Cuts the next word off `text`. Blanks separate words; at the end, the word is empty.
+inline std::string_view next_word(std::string_view& text) {
+  size_t begin = 0;
+  while (begin < text.size() && text[begin] == ' ') ++begin;
+  size_t end = begin;
+  while (end < text.size() && text[end] != ' ') ++end;
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
+}
+
+// True if the whole text is a decimal number that fits. Only a signed one may have a minus.
+template <typename Number>
+bool parse_whole(std::string_view text, Number& number) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
+inline bool parse_u64(std::string_view text, uint64_t& number) { return parse_whole(text, number); }
+inline bool parse_u32(std::string_view text, uint32_t& number) { return parse_whole(text, number); }
+inline bool parse_i64(std::string_view text, int64_t& number) { return parse_whole(text, number); }
+
+}  // namespace nvcache::server
