@@ -13,8 +13,8 @@
 #include "base/prng.h"
 #include "benchmark/benchmark.h"
 #include "medium/dram.h"
+#include "medium/emulated.h"
 #include "medium/file.h"
-#include "medium/modelled.h"
 #include "medium/profiles.h"
 
 namespace nvcache {
@@ -30,32 +30,32 @@ std::unique_ptr<Medium> free_of_charge() {
   profile.write_latency_ns = 0;
   profile.stream_gb_s = 0;
   profile.curve = {{{0, 3e9, 1e9}, {1, 2e9, 1e9}, {8, 1e9, 1e9}}};
-  return std::make_unique<ModelledMedium>(profile, *DramMedium::open({.size_bytes = kSizeBytes}),
+  return std::make_unique<EmulatedMedium>(profile, *DramMedium::open({.size_bytes = kSizeBytes}),
                                           system_clock());
 }
 
-void bench_modelled_read_in_place(benchmark::State& state) {
+void bench_emulated_read_in_place(benchmark::State& state) {
   const auto medium = free_of_charge();
   for (auto _ : state) benchmark::DoNotOptimize(medium->on_direct_read({0, 64}));
 }
-BENCHMARK(bench_modelled_read_in_place)->Name("medium/modelled/own_cost_of_read");
+BENCHMARK(bench_emulated_read_in_place)->Name("medium/emulated/own_cost_of_read");
 
-void bench_modelled_write(benchmark::State& state) {
+void bench_emulated_write(benchmark::State& state) {
   const auto medium = free_of_charge();
   const std::byte block[64] = {};
   for (auto _ : state) benchmark::DoNotOptimize(medium->write(0, block));
 }
-BENCHMARK(bench_modelled_write)->Name("medium/modelled/own_cost_of_write");
+BENCHMARK(bench_emulated_write)->Name("medium/emulated/own_cost_of_write");
 
 // How far a real wait overshoots: time taken less the time that the model asks for.
-void bench_modelled_wait(benchmark::State& state) {
+void bench_emulated_wait(benchmark::State& state) {
   const Profile& profile = *find_profile("optane");
-  ModelledMedium medium(profile, *DramMedium::open({.size_bytes = kSizeBytes}), system_clock());
+  EmulatedMedium medium(profile, *DramMedium::open({.size_bytes = kSizeBytes}), system_clock());
   for (auto _ : state) benchmark::DoNotOptimize(medium.on_direct_read({0, 4096}));
   state.counters["model_ns"] =
       static_cast<double>(profile.read_latency_ns) + 4096 / profile.stream_gb_s;
 }
-BENCHMARK(bench_modelled_wait)->Name("medium/modelled/optane_read_4KiB");
+BENCHMARK(bench_emulated_wait)->Name("medium/emulated/optane_read_4KiB");
 
 class MappedFile {
  public:

@@ -92,7 +92,7 @@ absl::Status MediumBench::fill() {
     if (!status.ok()) return status;
   }
   if (absl::Status status = medium_.drain(); !status.ok()) return status;
-  // Let the modelled writes be forgotten before the first point.
+  // Let the emulated writes be forgotten before the first point.
   if (virtual_time()) clock_.wait_until_ns(clock_.now_ns() + kSecond_ns);
   return absl::OkStatus();
 }

@@ -7,15 +7,15 @@
 #include <thread>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "base/virtual_clock.h"
-#include "apps/nvcache/calibrate.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/machine.h"
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
+#include "apps/nvcache/calibrate.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/virtual_clock.h"
 #include "medium/medium.h"
 
 namespace nvcache {
@@ -27,12 +27,12 @@ constexpr const char* kFooter = R"(Media:
   dram                              this machine's memory
   file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
   numa:NODE                         memory of a NUMA node
-  modelled:PROFILE[,load=N][,on=MEDIUM]
+  emulated:PROFILE[,load=N][,on=MEDIUM]
                                     emulated: optane, dram, cxl, flash; each
                                     access stands for those of N clients
 
 Examples:
-  nvcache calibrate modelled:optane
+  nvcache calibrate emulated:optane
   nvcache calibrate dram --readers 1 --writers 1
   nvcache calibrate file:/mnt/nvme,io=direct --size 4GiB --json nvme.json
 
@@ -81,7 +81,7 @@ CalibrationOptions make_options(const Arguments& arguments, uint64_t block_bytes
       .progress = {},
   };
   const uint64_t started_ns = system_clock().now_ns();
-  const bool slow = arguments.real_time || !arguments.medium.starts_with("modelled:");
+  const bool slow = arguments.real_time || !names_emulated_medium(arguments.medium);
   options.progress = [started_ns, slow](const std::string& step) {
     if (slow || system_clock().now_ns() - started_ns > kQuietNs) {
       fmt::print(stderr, "calibrate: {} ...\n", step);
@@ -108,7 +108,7 @@ absl::Status run(const Arguments& arguments) {
   }
   // Real media go on taking real time, whatever clock they are opened with.
   VirtualClock virtual_clock;
-  const bool virtual_time = arguments.medium.starts_with("modelled:") && !arguments.real_time;
+  const bool virtual_time = names_emulated_medium(arguments.medium) && !arguments.real_time;
   Clock& clock = virtual_time ? static_cast<Clock&>(virtual_clock) : system_clock();
   const auto medium = open_medium(arguments.medium, {.size_bytes = *size_bytes}, clock);
   if (!medium.ok()) return medium.status();

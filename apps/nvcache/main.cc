@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   nvcache bench ycsb --workload c --cache none --compare 'nvcache://?size=512MiB&medium=dram'
-  nvcache calibrate modelled:optane
+  nvcache calibrate emulated:optane
   nvcache report out.json --html out.html
 
 'nvcache COMMAND --help' says more.

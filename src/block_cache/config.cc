@@ -85,7 +85,7 @@ constexpr std::array<QueryKey<Config>, 10> kKeys = {{
     {"medium",
      [](std::string_view v, Config* c) {
        c->medium = v;
-       return v.empty() ? bad_setting("medium", v, "dram, file:PATH, numa:NODE, modelled:PROFILE")
+       return v.empty() ? bad_setting("medium", v, "dram, file:PATH, numa:NODE, emulated:PROFILE")
                         : absl::OkStatus();
      }},
     {"admission", set_admission},

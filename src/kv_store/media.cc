@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "medium/dram.h"
-#include "medium/modelled.h"
+#include "medium/emulated.h"
 #include "medium/profiles.h"
 #include "spec/spec.h"
 
@@ -51,8 +51,7 @@ absl::Status KvMedium::sync() {
 
 absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   std::string_view spec = config.medium;
-  // "modelled:" is an alias.
-  if (!spec.starts_with("emulated:") && !spec.starts_with("modelled:")) {
+  if (!names_emulated_medium(spec)) {
     return open_plain(spec, config);
   }
   const auto [name, rest] = split_once(spec.substr(9), ',');
@@ -61,7 +60,7 @@ absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   if (!rest.empty() && !rest.starts_with("on=")) return bad_medium(spec, "unknown option");
   auto inner = open_plain(rest.empty() ? "dram" : rest.substr(3), config);
   if (!inner.ok()) return inner.status();
-  inner->medium = std::make_unique<ModelledMedium>(*profile, std::move(inner->medium), clock);
+  inner->medium = std::make_unique<EmulatedMedium>(*profile, std::move(inner->medium), clock);
   return inner;
 }
 

@@ -24,7 +24,7 @@ struct KvMedium {
   KeptFile* file = nullptr;        // within `medium`
 };
 
-// `clock` is charged by modelled media and must outlive the medium.
+// `clock` is charged by emulated media and must outlive the medium.
 [[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config,
                                                       Clock& clock = system_clock());
 

@@ -1,5 +1,5 @@
 // When an access to an emulated medium is done: the arithmetic behind
-// medium/modelled.h, without clock, lock or bytes. Caller-locked.
+// medium/emulated.h, without clock, lock or bytes. Caller-locked.
 //
 // All times in ns, sizes in bytes, throughputs in GB/s = bytes per ns; n is the
 // size rounded up to the profile's transfer_bytes.

@@ -1,6 +1,6 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, numa, file (mapped, or O_DIRECT); decorators: modelled.
+// Implementations: dram, numa, file (mapped, or O_DIRECT); decorators: emulated.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -23,10 +23,10 @@ struct Extent {
 };
 
 struct Traits {
-  std::string name;                   // "dram", "numa:1", "file", "modelled:optane (emulated)"
+  std::string name;                   // "dram", "numa:1", "file", "emulated:optane"
   bool byte_addressable = false;      // direct() is not empty
   bool persistent = false;            // bytes may outlive the process: verify them
-  bool emulated = false;              // costs are modelled, not the hardware's own
+  bool emulated = false;              // costs are emulated, not the hardware's own
   bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
   bool may_fault = false;             // reads of direct() may raise SIGBUS; read() fails instead
   uint32_t io_granularity_bytes =
@@ -82,14 +82,20 @@ struct MediumOptions {
 //   dram
 //   file:PATH[,io=mmap|direct]
 //   numa:NODE                        memory of a NUMA node
-//   modelled:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
-//                                    stands for those of N clients (medium/cost_model.h)
+//   emulated:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
+//                                    stands for those of N clients (medium/cost_model.h).
+//                                    `modelled:` is an alias
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
-// `clock` is charged by modelled media and must outlive the medium.
+// `clock` is charged by emulated media and must outlive the medium.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
                                                                   const MediumOptions& options,
                                                                   Clock& clock);
+
+// Whether `spec` names an emulated medium, by either word. It need not be a right one.
+inline bool names_emulated_medium(std::string_view spec) {
+  return spec.starts_with("emulated:") || spec.starts_with("modelled:");
+}
 
 // Whether `spec` names a medium at all, without opening it; INVALID_ARGUMENT as above.
 [[nodiscard]] absl::Status check_medium(std::string_view spec);

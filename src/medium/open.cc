@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/dram.h"
+#include "medium/emulated.h"
 #include "medium/file.h"
 #include "medium/medium.h"
-#include "medium/modelled.h"
 #include "medium/numa.h"
 #include "medium/profiles.h"
 
@@ -16,13 +16,13 @@ namespace nvcache {
 namespace {
 
 constexpr double kMaxLoad = 1000;
-constexpr std::string_view kModelledOptions =
+constexpr std::string_view kEmulatedOptions =
     "load=N, then on=dram, on=file:PATH[,io=mmap|direct] or on=numa:NODE";
 constexpr std::string_view kInnerMedia = "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE";
 
 std::string allowed_media() {
   return fmt::format(
-      "dram, file:PATH[,io=mmap|direct], numa:NODE, modelled:PROFILE[,load=N][,on=MEDIUM] with "
+      "dram, file:PATH[,io=mmap|direct], numa:NODE, emulated:PROFILE[,load=N][,on=MEDIUM] with "
       "PROFILE {}",
       profile_names());
 }
@@ -38,7 +38,7 @@ bool consume_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// A specification, read. A modelled medium is one of the others with a profile.
+// A specification, read. An emulated medium is one of the others with a profile.
 struct Parsed {
   enum Kind : uint8_t { kDram, kFile, kNuma } kind = kDram;
   std::string_view place;  // path or node
@@ -62,7 +62,7 @@ absl::StatusOr<Parsed> parse_file(std::string_view spec, std::string_view rest) 
   return parsed;
 }
 
-absl::StatusOr<Parsed> parse_modelled(std::string_view spec, std::string_view rest) {
+absl::StatusOr<Parsed> parse_emulated(std::string_view spec, std::string_view rest) {
   const auto [name, option] = split_once(rest, ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr) {
@@ -82,11 +82,11 @@ absl::StatusOr<Parsed> parse_modelled(std::string_view spec, std::string_view re
   if (consume_prefix(rest, ",")) {
     inner_spec = rest;
     if (!consume_prefix(inner_spec, "on=")) {
-      return bad_medium(fmt::format("option '{}' is unknown", rest), spec, kModelledOptions);
+      return bad_medium(fmt::format("option '{}' is unknown", rest), spec, kEmulatedOptions);
     }
   }
-  if (inner_spec.starts_with("modelled")) {
-    return bad_medium("a modelled medium cannot lie on another one", spec, kInnerMedia);
+  if (inner_spec.starts_with("emulated") || inner_spec.starts_with("modelled")) {
+    return bad_medium("an emulated medium cannot lie on another one", spec, kInnerMedia);
   }
   absl::StatusOr<Parsed> parsed = parse(inner_spec);
   if (parsed.ok()) {
@@ -101,7 +101,10 @@ absl::StatusOr<Parsed> parse(std::string_view spec) {
   std::string_view rest = spec;
   if (consume_prefix(rest, "file:")) return parse_file(spec, rest);
   if (consume_prefix(rest, "numa:")) return Parsed{.kind = Parsed::kNuma, .place = rest};
-  if (consume_prefix(rest, "modelled:")) return parse_modelled(spec, rest);
+  // `modelled:` is an alias.
+  if (consume_prefix(rest, "emulated:") || consume_prefix(rest, "modelled:")) {
+    return parse_emulated(spec, rest);
+  }
   if (spec.starts_with("dram")) return bad_medium("dram takes no options", spec, allowed_media());
   return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
 }
@@ -129,7 +132,7 @@ absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
   if (!parsed.ok()) return parsed.status();
   absl::StatusOr<std::unique_ptr<Medium>> medium = open_plain(*parsed, options);
   if (!medium.ok() || parsed->profile == nullptr) return medium;
-  return std::make_unique<ModelledMedium>(*parsed->profile, *std::move(medium), clock,
+  return std::make_unique<EmulatedMedium>(*parsed->profile, *std::move(medium), clock,
                                           parsed->load);
 }
 

@@ -25,19 +25,19 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "nvcache/tiered_cache.h"
+#include "policy/placement/placement_policy.h"
 #include "tiered_cache/demotion_queue.h"
 #include "tiered_cache/lower_tier.h"
 #include "tiered_cache/object_tier.h"
 #include "tiered_cache/tiered_config.h"
-#include "nvcache/tiered_cache.h"
-#include "policy/placement/placement_policy.h"
 
 namespace nvcache {
 
 // Thread-safe.
 class TieredCacheImpl final : public TieredCache, private Below {
  public:
-  // `clock` is for modelled media, and must outlive the cache.
+  // `clock` is for emulated media, and must outlive the cache.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<TieredCacheImpl>> make(
       const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
       Clock& clock = system_clock());

@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
                     CacheKind{"FileMapped", "file:FILE", "clock"},
                     CacheKind{"FileDirect", "file:FILE,io=direct", "clock"},
                     CacheKind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
-                    CacheKind{"ModelledOptane", "modelled:optane", "s3fifo"},
-                    CacheKind{"ModelledOnFile", "modelled:cxl,on=file:FILE", "clock"}),
+                    CacheKind{"EmulatedOptane", "emulated:optane", "s3fifo"},
+                    CacheKind{"EmulatedOnFile", "emulated:cxl,on=file:FILE", "clock"}),
     [](const testing::TestParamInfo<CacheKind>& kind) { return std::string(kind.param.name); });
 
 TEST_P(BlockCacheContract, ServesWhatWasPut) {

@@ -87,8 +87,8 @@ TEST_P(MediumContract, TraitsAgreeWithEachOther) {
   const Traits& traits = medium_->traits();
   EXPECT_FALSE(traits.name.empty());
   EXPECT_EQ(traits.byte_addressable, !medium_->direct().empty());
-  EXPECT_EQ(traits.emulated, GetParam().spec.starts_with("modelled:"));
-  EXPECT_EQ(traits.emulated, traits.name.ends_with("(emulated)"));
+  EXPECT_EQ(traits.emulated, GetParam().spec.starts_with("emulated:"));
+  EXPECT_EQ(traits.emulated, traits.name.starts_with("emulated:"));
   EXPECT_GE(traits.io_granularity_bytes, 1u);
   EXPECT_EQ(kPiece % traits.io_granularity_bytes, 0u);
 }
@@ -231,11 +231,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(NamedMedium{"dram", "dram"}, NamedMedium{"file_mmap", "file:{}"},
                     NamedMedium{"file_direct", "file:{},io=direct"},
                     NamedMedium{.name = "numa", .spec = "numa:0", .may_be_refused = true},
-                    NamedMedium{"cxl_on_numa", "modelled:cxl,on=numa:0", false, true},
-                    NamedMedium{"optane_on_dram", "modelled:optane"},
-                    NamedMedium{"flash_on_dram", "modelled:flash"},
-                    NamedMedium{"cxl_on_file", "modelled:cxl,on=file:{}"},
-                    NamedMedium{"flash_on_direct_file", "modelled:flash,on=file:{},io=direct"},
+                    NamedMedium{"cxl_on_numa", "emulated:cxl,on=numa:0", false, true},
+                    NamedMedium{"optane_on_dram", "emulated:optane"},
+                    NamedMedium{"flash_on_dram", "emulated:flash"},
+                    NamedMedium{"cxl_on_file", "emulated:cxl,on=file:{}"},
+                    NamedMedium{"flash_on_direct_file", "emulated:flash,on=file:{},io=direct"},
                     NamedMedium{"failing_never", "dram", true}),
     [](const testing::TestParamInfo<NamedMedium>& kind) { return kind.param.name; });
 

@@ -44,19 +44,19 @@ INSTANTIATE_TEST_SUITE_P(
         TierKind{"InTheForeground",
                  "policy=bidirectional(2)&demote=foreground&dram=64KiB&"
                  "tier=(size=256KiB)"},
-        TierKind{"OnModelledOptane",
-                 "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,medium=modelled:optane)"},
+        TierKind{"OnEmulatedOptane",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,medium=emulated:optane)"},
         TierKind{"OnDevice",
                  "policy=bidirectional(1)&dram=64KiB&tier=(size=4MiB,medium=file:FILE,io=direct)"},
         TierKind{"Guarded",
                  "policy=bidirectional(1)&dram=64KiB&tier=(size=256KiB,"
                  "admission=obp(0.3,window)+second_touch,eviction=clock)"},
         TierKind{"ThreeTiers",
-                 "policy=bidirectional(1)&dram=64KiB&tier=(size=64KiB,medium=modelled:"
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=64KiB,medium=emulated:"
                  "cxl)&tier=(size=256KiB,medium=file:FILE)"},
         TierKind{"FourTiers",
                  "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&tier=(size=64KiB,"
-                 "eviction=clock)&tier=(size=256KiB,medium=modelled:optane,on=dram)"}),
+                 "eviction=clock)&tier=(size=256KiB,medium=emulated:optane,on=dram)"}),
     [](const testing::TestParamInfo<TierKind>& kind) { return std::string(kind.param.name); });
 
 TEST_P(TieredCacheContract, ServesWhatWasInsertedOrMisses) {

@@ -294,7 +294,7 @@ class Sectors {
 };
 
 TEST_F(FileBlockCacheTest, ConsistentUnderConcurrentOverlappingReadsAndWrites) {
-  for (const char* medium : {"dram", "modelled:dram"}) {
+  for (const char* medium : {"dram", "emulated:dram"}) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       cache_ = test::open(fmt::format(
           "nvcache://?size=128KiB&medium={}&verify=always&admission=always&eviction=clock",

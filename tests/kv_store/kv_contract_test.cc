@@ -295,7 +295,7 @@ TEST_P(KvContract, ConcurrentReadersSeeWholeAndNewValues) {
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
-  for (const std::string medium : {"dram", "file:", "modelled:dram", "crashing"}) {
+  for (const std::string medium : {"dram", "file:", "emulated:dram", "crashing"}) {
     for (const Durability durability :
          {Durability::kCache, Durability::kVolatile, Durability::kEach, Durability::kEachLru}) {
       all.push_back({medium, durability});

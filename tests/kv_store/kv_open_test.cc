@@ -188,7 +188,7 @@ TEST(KvSpec, SaysWhatIsWrong) {
       {"nvkv://?size=1MiB&durability=none", "cache, volatile, each, each_lru"},
       {"nvkv://?size=1MiB&survives=all", "auto, process, power"},
       {"nvkv://?size=1MiB&medium=tape", "allowed: dram, file:PATH"},
-      {"nvkv://?size=1MiB&medium=modelled:flash", "byte-addressable"},
+      {"nvkv://?size=1MiB&medium=emulated:flash", "byte-addressable"},
       {"nvkv://?size=1MiB&zone=512KiB", "allowed: 3 zones or more"},
       {"nvkv://?size=1MiB&hot=2", "hot"},
   };

@@ -36,18 +36,18 @@ TEST_F(MediumSpec, OpensWhatItNames) {
   EXPECT_EQ(name_of(file + ",io=mmap"), "file");
   EXPECT_EQ(name_of(file + ",io=direct"), "file");
   EXPECT_EQ(name_of("file:" + directory_.path()), "file");
-  EXPECT_EQ(name_of("modelled:cxl,load=4,on=dram"), "modelled:cxl,load=4 (emulated)");
+  EXPECT_EQ(name_of("emulated:cxl,load=4,on=dram"), "emulated:cxl,load=4");
   for (const std::string profile : {"optane", "dram", "cxl", "flash"}) {
-    EXPECT_EQ(name_of("modelled:" + profile), "modelled:" + profile + " (emulated)");
-    EXPECT_EQ(name_of("modelled:" + profile + ",on=dram"), "modelled:" + profile + " (emulated)");
-    EXPECT_EQ(name_of("modelled:" + profile + ",on=" + file + ",io=direct"),
-              "modelled:" + profile + " (emulated)");
+    EXPECT_EQ(name_of("modelled:" + profile), "emulated:" + profile);  // the alias
+    EXPECT_EQ(name_of("emulated:" + profile), "emulated:" + profile);
+    EXPECT_EQ(name_of("emulated:" + profile + ",on=dram"), "emulated:" + profile);
+    EXPECT_EQ(name_of("emulated:" + profile + ",on=" + file + ",io=direct"), "emulated:" + profile);
   }
 }
 
 TEST_F(MediumSpec, EverythingBehindOnBelongsToTheInnerMedium) {
   const std::string inner = "file:" + directory_.file("blocks") + ",io=direct";
-  const auto medium = open("modelled:optane,on=" + inner);
+  const auto medium = open("emulated:optane,on=" + inner);
   ASSERT_TRUE(medium.ok()) << medium.status();
   EXPECT_FALSE((*medium)->traits().byte_addressable) << "io=direct reached the file";
   EXPECT_GT((*medium)->traits().io_granularity_bytes, 1u);
@@ -92,23 +92,24 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"file:/x,direct", "option 'direct' is unknown", "io=mmap, io=direct"},
         Mistake{"file:/a,b", "option 'b' is unknown", "cannot contain a comma"},
         Mistake{"file:/x,io=mmap,io=mmap", "option 'io=mmap,io=mmap'", "io=mmap, io=direct"},
-        Mistake{"modelled", "medium 'modelled': unknown", "modelled:PROFILE"},
-        Mistake{"modelled:", "profile '' is unknown", "optane, dram, cxl, flash"},
-        Mistake{"modelled:tape", "profile 'tape' is unknown", "optane, dram, cxl, flash"},
-        Mistake{"modelled:,on=dram", "profile '' is unknown", "optane"},
-        Mistake{"modelled:optane,", "option '' is unknown", "on=dram"},
-        Mistake{"modelled:optane,load=", "load: '' given", "a number from 1 to 1000"},
-        Mistake{"modelled:optane,load=0.5", "load: '0.5' given", "a number from 1 to 1000"},
-        Mistake{"modelled:optane,load=2,", "option '' is unknown", "on=dram"},
-        Mistake{"modelled:optane,on=dram,load=2", "dram takes no options", "dram"},
-        Mistake{"modelled:optane,off=dram", "option 'off=dram' is unknown", "on=dram"},
-        Mistake{"modelled:optane,on=", "medium '': empty", "dram"},
-        Mistake{"modelled:optane,on=disk", "medium 'disk': unknown", "dram"},
-        Mistake{"modelled:optane,on=file:", "no path given", "file:PATH"},
-        Mistake{"modelled:optane,on=modelled:cxl", "cannot lie on another", "on=dram"}));
+        Mistake{"emulated", "medium 'emulated': unknown", "emulated:PROFILE"},
+        Mistake{"emulated:", "profile '' is unknown", "optane, dram, cxl, flash"},
+        Mistake{"emulated:tape", "profile 'tape' is unknown", "optane, dram, cxl, flash"},
+        Mistake{"emulated:,on=dram", "profile '' is unknown", "optane"},
+        Mistake{"emulated:optane,", "option '' is unknown", "on=dram"},
+        Mistake{"emulated:optane,load=", "load: '' given", "a number from 1 to 1000"},
+        Mistake{"emulated:optane,load=0.5", "load: '0.5' given", "a number from 1 to 1000"},
+        Mistake{"emulated:optane,load=2,", "option '' is unknown", "on=dram"},
+        Mistake{"emulated:optane,on=dram,load=2", "dram takes no options", "dram"},
+        Mistake{"emulated:optane,off=dram", "option 'off=dram' is unknown", "on=dram"},
+        Mistake{"emulated:optane,on=", "medium '': empty", "dram"},
+        Mistake{"emulated:optane,on=disk", "medium 'disk': unknown", "dram"},
+        Mistake{"emulated:optane,on=file:", "no path given", "file:PATH"},
+        Mistake{"emulated:optane,on=emulated:cxl", "cannot lie on another", "on=dram"},
+        Mistake{"emulated:optane,on=modelled:cxl", "cannot lie on another", "on=dram"}));
 
 TEST_F(MediumSpec, ASizeOfZeroIsRefused) {
-  for (const std::string spec : {"dram", "modelled:cxl"}) {
+  for (const std::string spec : {"dram", "emulated:cxl"}) {
     const auto medium = open_medium(spec, {}, clock_);
     EXPECT_TRUE(absl::IsInvalidArgument(medium.status())) << spec;
     EXPECT_THAT(std::string(message_of(medium.status())), HasSubstr("size is 0"));

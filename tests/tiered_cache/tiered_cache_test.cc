@@ -353,7 +353,7 @@ TEST(TieredConfig, ReadsAll) {
       parse_tiered_config(
           "tiered://?policy=scm_first(2,adaptive)&dram=64MiB&strict=on&high_priority=0.3&"
           "low_priority=0.1&shards=8&metadata=free&demote=foreground&demote_high=on&"
-          "tier=(size=1GiB,medium=modelled:cxl,on=file:/x,io=direct,admission=obp(0.1,window)+"
+          "tier=(size=1GiB,medium=emulated:cxl,on=file:/x,io=direct,admission=obp(0.1,window)+"
           "second_touch,threshold=3)&tier=(size=2GiB, eviction=clock)")
           .value();
   EXPECT_EQ(config.policy, "scm_first(2,adaptive)");
@@ -362,7 +362,7 @@ TEST(TieredConfig, ReadsAll) {
   EXPECT_EQ(config.shard_bits, 3);
   EXPECT_FALSE(config.demote_in_background);
   ASSERT_EQ(config.tiers.size(), 2u);
-  EXPECT_EQ(config.tiers[0].cache.medium, "modelled:cxl,on=file:/x,io=direct");
+  EXPECT_EQ(config.tiers[0].cache.medium, "emulated:cxl,on=file:/x,io=direct");
   EXPECT_EQ(config.tiers[0].cache.admission, "obp(0.1,window)+second_touch");
   EXPECT_EQ(config.tiers[0].cache.eviction, "lru");
   EXPECT_EQ(config.tiers[0].threshold, 3u);

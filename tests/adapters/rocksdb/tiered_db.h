@@ -76,7 +76,7 @@ inline constexpr TieredCase kTieredCases[] = {
     {"Bidirectional", "policy=bidirectional(2)&dram=256KiB&tier=(size=2MiB)"},
     {"ScmOnly", "dram=0&tier=(size=2MiB)"},
     {"ThreeLowerTiers",
-     "policy=bidirectional(1)&dram=256KiB&tier=(size=512KiB)&tier=(size=1MiB,medium=modelled:cxl)"
+     "policy=bidirectional(1)&dram=256KiB&tier=(size=512KiB)&tier=(size=1MiB,medium=emulated:cxl)"
      "&tier=(size=4MiB,medium=file:FILE)"},
     {"OnDevice", "policy=bidirectional(2)&dram=256KiB&tier=(size=4MiB,medium=file:FILE,io=direct)"},
     {"Guarded",

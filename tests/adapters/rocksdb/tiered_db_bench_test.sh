@@ -59,7 +59,7 @@ check_all_found() {
 bench --benchmarks=fillseq,compact --disable_wal || fail "db_bench could not fill its database"
 
 specifications=("tiered://?policy=dram_first&tier=(size=64MiB)"
-  "tiered://?policy=scm_first(2)&tier=(size=4MiB,medium=modelled:optane)"
+  "tiered://?policy=scm_first(2)&tier=(size=4MiB,medium=emulated:optane)"
   "tiered://?policy=bidirectional(2)&tier=(size=1MiB)&tier=(size=8MiB,medium=file:$work/medium,io=direct)")
 for spec in "${specifications[@]}"; do
   read_all "$tiered" "$spec" || fail "$spec: db_bench exits with an error"

@@ -14,8 +14,8 @@ TEST(SpecText, ListsBecomeSpecifications) {
             "nvcache://?admission=small_bypass(8GiB)+obp(0.1,window)&eviction=lfru(5)");
   EXPECT_EQ(spec_of_list("(admission=[obp=0.1,second_touch],size=1)"),
             "nvcache://?admission=obp(0.1)+second_touch&size=1");
-  EXPECT_EQ(spec_of_list("(medium=[modelled:optane,on=dram])"),
-            "nvcache://?medium=modelled:optane,on=dram");
+  EXPECT_EQ(spec_of_list("(medium=[emulated:optane,on=dram])"),
+            "nvcache://?medium=emulated:optane,on=dram");
   EXPECT_EQ(spec_of_list("()"), "nvcache://?");
 }
 

@@ -26,7 +26,7 @@ inline const std::vector<NamedTier>& all_tiers() {
       {"DramLruUpdate", "nvcache://?size=6MiB&admission=always&eviction=lru", "update"},
       {"DramS3FifoSkip", "nvcache://?size=6MiB&admission=always&eviction=s3fifo", "skip"},
       {"EmulatedOptaneObp",
-       "nvcache://?size=8MiB&medium=modelled:optane&admission=obp(0.3,window)&eviction=clock",
+       "nvcache://?size=8MiB&medium=emulated:optane&admission=obp(0.3,window)&eviction=clock",
        "offer", false},
       {"FileMapped", "nvcache://?size=6MiB&medium=file:{}/medium&admission=always&eviction=clock"},
       {"FileDirect",

@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
+#include "apps/nvcache/calibrate_command.h"
 #include "base/text.h"
 #include "base/virtual_clock.h"
-#include "apps/nvcache/calibrate_command.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/dram.h"
@@ -25,9 +25,9 @@ using testing::DoubleNear;
 using testing::HasSubstr;
 using testing::Not;
 
-CalibrationResult calibrate_modelled(const std::string& profile, CalibrationOptions options = {}) {
+CalibrationResult calibrate_emulated(const std::string& profile, CalibrationOptions options = {}) {
   VirtualClock clock;
-  auto medium = open_medium("modelled:" + profile, {.size_bytes = 16 << 20}, clock);
+  auto medium = open_medium("emulated:" + profile, {.size_bytes = 16 << 20}, clock);
   EXPECT_TRUE(medium.ok()) << medium.status();
   auto result = calibrate(**medium, clock, options);
   EXPECT_TRUE(result.ok()) << result.status();
@@ -38,7 +38,7 @@ CalibrationResult calibrate_modelled(const std::string& profile, CalibrationOpti
 const CalibrationResult& calibrated(const std::string& profile) {
   static std::map<std::string, CalibrationResult> results;
   const auto [found, missing] = results.try_emplace(profile);
-  if (missing) found->second = calibrate_modelled(profile);
+  if (missing) found->second = calibrate_emulated(profile);
   return found->second;
 }
 
@@ -89,13 +89,13 @@ TEST(Calibrate, FlashHasItsLatencyAndBandwidth) {
 }
 
 TEST(Calibrate, OneReaderGetsLessThanTheWholeMedium) {
-  const auto result = calibrate_modelled("optane", {.readers = 1, .max_writers = 1});
+  const auto result = calibrate_emulated("optane", {.readers = 1, .max_writers = 1});
   EXPECT_LT(result.points[0].read_gb_s, 3.1);
   EXPECT_GT(result.points[0].read_gb_s, 2.5);
 }
 
 TEST(Calibrate, IsDeterministicUnderTheVirtualClock) {
-  EXPECT_EQ(calibration_json(calibrate_modelled("optane")), calibration_json(calibrated("optane")));
+  EXPECT_EQ(calibration_json(calibrate_emulated("optane")), calibration_json(calibrated("optane")));
 }
 
 TEST(Calibrate, TargetsFollowTheMedium) {
@@ -169,10 +169,10 @@ TEST(Calibrate, RefusesWhatCannotBeMeasured) {
     return std::string(message_of(result.status()));
   };
   EXPECT_THAT(refused("dram", 1 << 20, {}), HasSubstr("emulated media only"));
-  EXPECT_THAT(refused("modelled:optane", 1 << 16, {}), HasSubstr("a block for each of 16"));
-  EXPECT_THAT(refused("modelled:optane", 1 << 20, {.readers = 0}), HasSubstr("at least 1"));
-  EXPECT_THAT(refused("modelled:optane", 1 << 20, {.max_writers = 0}), HasSubstr("at least 1"));
-  EXPECT_THAT(refused("modelled:flash", 1 << 20, {.block_bytes = 1000}),
+  EXPECT_THAT(refused("emulated:optane", 1 << 16, {}), HasSubstr("a block for each of 16"));
+  EXPECT_THAT(refused("emulated:optane", 1 << 20, {.readers = 0}), HasSubstr("at least 1"));
+  EXPECT_THAT(refused("emulated:optane", 1 << 20, {.max_writers = 0}), HasSubstr("at least 1"));
+  EXPECT_THAT(refused("emulated:flash", 1 << 20, {.block_bytes = 1000}),
               HasSubstr("multiples of 4096"));
 }
 
@@ -189,7 +189,7 @@ TEST(Calibrate, AFailingMediumEndsTheRunWithItsError) {
 
 TEST(Calibrate, ProgressIsToldAndMayStopTheRun) {
   VirtualClock clock;
-  auto medium = open_medium("modelled:optane", {.size_bytes = 1 << 20}, clock);
+  auto medium = open_medium("emulated:optane", {.size_bytes = 1 << 20}, clock);
   ASSERT_TRUE(medium.ok());
   std::vector<std::string> steps;
   const auto result =
@@ -206,7 +206,7 @@ TEST(Calibrate, ProgressIsToldAndMayStopTheRun) {
 TEST(CalibrateReport, FitsATerminalAndSaysEmulated) {
   const CalibrationResult& result = calibrated("optane");
   const std::string text = calibration_table(result) + calibration_chart(result);
-  EXPECT_THAT(text, HasSubstr("modelled:optane (emulated)"));
+  EXPECT_THAT(text, HasSubstr("emulated:optane"));
   EXPECT_THAT(text, HasSubstr("admission=obp(0."));
   size_t begin = 0;
   while (begin < text.size()) {
@@ -219,7 +219,7 @@ TEST(CalibrateReport, FitsATerminalAndSaysEmulated) {
 TEST(CalibrateReport, JsonHasAllPoints) {
   const CalibrationResult& result = calibrated("cxl");
   const nlohmann::json json = calibration_json(result);
-  EXPECT_EQ(json["medium"], "modelled:cxl (emulated)");
+  EXPECT_EQ(json["medium"], "emulated:cxl");
   EXPECT_EQ(json["emulated"], true);
   ASSERT_EQ(json["points"].size(), result.points.size());
   EXPECT_EQ(json["points"][4]["writers"], 8);
@@ -255,7 +255,7 @@ class CalibrateCommand : public testing::Test {
 
 TEST_F(CalibrateCommand, PrintsTableAndChartAndWritesJson) {
   const std::string json_path = directory_.file("out.json");
-  ASSERT_EQ(run("calibrate modelled:optane --size 16MiB --json " + json_path), 0) << err_;
+  ASSERT_EQ(run("calibrate emulated:optane --size 16MiB --json " + json_path), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("reads, GB/s"));
   EXPECT_THAT(out_, HasSubstr("####"));
   EXPECT_THAT(err_, Not(HasSubstr("nvcache calibrate:"))) << "progress at most";
@@ -276,7 +276,7 @@ TEST_F(CalibrateCommand, MeasuresARealFile) {
 
 TEST_F(CalibrateCommand, BadArgumentsAreUsageErrors) {
   EXPECT_EQ(run("calibrate"), 2);
-  EXPECT_EQ(run("calibrate modelled:tape"), 2);
+  EXPECT_EQ(run("calibrate emulated:tape"), 2);
   EXPECT_THAT(err_, HasSubstr("profile 'tape' is unknown; allowed: optane, dram, cxl, flash"));
   EXPECT_EQ(run("calibrate dram --size much"), 2);
   EXPECT_THAT(err_, HasSubstr("--size: 'much'"));

@@ -1,6 +1,6 @@
 // A decorator that makes any medium cost what another kind of memory would: it
 // passes every access on to the inner medium and makes the caller wait until the
-// time at which the modelled medium would have been done. Not a measurement of
+// time at which the emulated medium would have been done. Not a measurement of
 // hardware: traits().name says "(emulated)" wherever a figure is shown.
 //
 // Model and units: medium/cost_model.h, medium/profiles.h and docs/MODEL.md.
@@ -11,7 +11,7 @@
 // flushes are accepted. Stores to direct() are charged by on_direct_write(), for those
 // that nobody flushes; a store that is not announced costs nothing.
 // Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
-// part of the wait and shows only where the modelled time is shorter.
+// part of the wait and shows only where the emulated time is shorter.
 // `load`: how many clients each caller stands for (medium/cost_model.h).
 //
 // Thread-safe on disjoint extents. No lock is held during a wait or an access.
@@ -28,10 +28,10 @@
 
 namespace nvcache {
 
-class ModelledMedium final : public Medium {
+class EmulatedMedium final : public Medium {
  public:
   // `clock` must outlive the medium.
-  ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
+  EmulatedMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
                  double load = 1);
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }

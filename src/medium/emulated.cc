@@ -1,4 +1,4 @@
-#include "medium/modelled.h"
+#include "medium/emulated.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 Traits emulated_traits(const Profile& profile, const Traits& inner, double load) {
   Traits traits = inner;
   const std::string loaded = load > 1 ? fmt::format(",load={:g}", load) : "";
-  traits.name = fmt::format("modelled:{}{} (emulated)", profile.name, loaded);
+  traits.name = fmt::format("emulated:{}{}", profile.name, loaded);
   traits.emulated = true;
   traits.byte_addressable = inner.byte_addressable && profile.byte_addressable;
   traits.charges_direct_reads = traits.byte_addressable;
@@ -25,7 +25,7 @@ Traits emulated_traits(const Profile& profile, const Traits& inner, double load)
 
 }  // namespace
 
-ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
+EmulatedMedium::EmulatedMedium(const Profile& profile, std::unique_ptr<Medium> inner, Clock& clock,
                                double load)
     : inner_(std::move(inner)),
       clock_(clock),
@@ -33,7 +33,7 @@ ModelledMedium::ModelledMedium(const Profile& profile, std::unique_ptr<Medium> i
       fence_ns_(profile.fence_ns),
       model_(profile, load) {}
 
-absl::Status ModelledMedium::read(uint64_t offset, MutableBytes into) {
+absl::Status EmulatedMedium::read(uint64_t offset, MutableBytes into) {
   if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
   const uint64_t done_ns = charge_read(into.size());
   absl::Status status = inner_->read(offset, into);
@@ -41,7 +41,7 @@ absl::Status ModelledMedium::read(uint64_t offset, MutableBytes into) {
   return status;
 }
 
-absl::Status ModelledMedium::write(uint64_t offset, ByteView from) {
+absl::Status EmulatedMedium::write(uint64_t offset, ByteView from) {
   if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
   const uint64_t done_ns = charge_write(from.size());
   absl::Status status = inner_->write(offset, from);
@@ -49,7 +49,7 @@ absl::Status ModelledMedium::write(uint64_t offset, ByteView from) {
   return status;
 }
 
-absl::Status ModelledMedium::flush(Extent extent) {
+absl::Status EmulatedMedium::flush(Extent extent) {
   if (absl::Status status =
           check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
       !status.ok()) {
@@ -70,7 +70,7 @@ absl::Status ModelledMedium::flush(Extent extent) {
   return status;
 }
 
-absl::Status ModelledMedium::drain() {
+absl::Status EmulatedMedium::drain() {
   const uint64_t accepted_ns =
       accepted_ns_[thread_stripe() % kFlushers].load(std::memory_order_relaxed);
   const uint64_t done_ns = std::max(clock_.now_ns(), accepted_ns) + fence_ns_;
@@ -79,7 +79,7 @@ absl::Status ModelledMedium::drain() {
   return status;
 }
 
-void ModelledMedium::on_direct_write(Extent extent) {
+void EmulatedMedium::on_direct_write(Extent extent) {
   const uint64_t now_ns = clock_.now_ns();
   uint64_t done_ns = 0;
   {
@@ -90,33 +90,33 @@ void ModelledMedium::on_direct_write(Extent extent) {
   clock_.wait_until_ns(done_ns);
 }
 
-ByteView ModelledMedium::direct() const {
+ByteView EmulatedMedium::direct() const {
   return traits_.byte_addressable ? inner_->direct() : ByteView{};
 }
 
-absl::Status ModelledMedium::on_direct_read(Extent extent) {
+absl::Status EmulatedMedium::on_direct_read(Extent extent) {
   const uint64_t done_ns = charge_read(extent.size_bytes);
   absl::Status status = inner_->on_direct_read(extent);
   clock_.wait_until_ns(done_ns);
   return status;
 }
 
-absl::Status ModelledMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
+absl::Status EmulatedMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
 
-uint64_t ModelledMedium::charge_read(uint64_t size_bytes) {
+uint64_t EmulatedMedium::charge_read(uint64_t size_bytes) {
   const uint64_t now_ns = clock_.now_ns();
   MutexLock lock(mutex_);
   return model_.start_read(now_ns, size_bytes);
 }
 
-uint64_t ModelledMedium::charge_write(uint64_t size_bytes) {
+uint64_t EmulatedMedium::charge_write(uint64_t size_bytes) {
   const uint64_t now_ns = clock_.now_ns();
   MutexLock lock(mutex_);
   return model_.start_write(now_ns, size_bytes);
 }
 
 // Refused accesses are not charged.
-absl::Status ModelledMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+absl::Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
   if (absl::Status status = check_range(traits_.name, offset, length, size_bytes()); !status.ok()) {
     return status;
   }

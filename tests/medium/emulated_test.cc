@@ -1,5 +1,5 @@
 // The cost model, the emulated media made of it, and the profiles' numbers.
-#include "medium/modelled.h"
+#include "medium/emulated.h"
 
 #include <cmath>
 #include <memory>
@@ -206,7 +206,7 @@ TEST(Profiles, AreWellFormed) {
   }
 }
 
-class ModelledMediumTest : public testing::Test {
+class EmulatedMediumTest : public testing::Test {
  protected:
   std::unique_ptr<Medium> open(std::string_view spec) {
     auto medium = open_medium(spec, {.size_bytes = 1 << 20}, clock_);
@@ -218,22 +218,22 @@ class ModelledMediumTest : public testing::Test {
   std::vector<std::byte> block_ = std::vector<std::byte>(kBlock, std::byte{7});
 };
 
-TEST_F(ModelledMediumTest, SaysThatItIsEmulated) {
-  const auto medium = open("modelled:optane");
-  EXPECT_EQ(medium->traits().name, "modelled:optane (emulated)");
+TEST_F(EmulatedMediumTest, SaysThatItIsEmulated) {
+  const auto medium = open("emulated:optane");
+  EXPECT_EQ(medium->traits().name, "emulated:optane");
   EXPECT_TRUE(medium->traits().emulated);
   EXPECT_TRUE(medium->traits().charges_direct_reads);
 }
 
-TEST_F(ModelledMediumTest, FlashIsNotByteAddressableEvenOnMemory) {
-  const auto medium = open("modelled:flash");
+TEST_F(EmulatedMediumTest, FlashIsNotByteAddressableEvenOnMemory) {
+  const auto medium = open("emulated:flash");
   EXPECT_FALSE(medium->traits().byte_addressable);
   EXPECT_TRUE(medium->direct().empty());
   EXPECT_EQ(medium->traits().io_granularity_bytes, 4096u);
 }
 
-TEST_F(ModelledMediumTest, ReadsWritesAndInPlaceReadsTakeTime) {
-  const auto medium = open("modelled:optane");
+TEST_F(EmulatedMediumTest, ReadsWritesAndInPlaceReadsTakeTime) {
+  const auto medium = open("emulated:optane");
   ASSERT_EQ(medium->write(0, block_), absl::OkStatus());
   EXPECT_EQ(clock_.now_ns(), 8192u);  // 16384 bytes at 2 bytes per ns
   clock_.wait_until_ns(1'000'000'000);
@@ -244,8 +244,8 @@ TEST_F(ModelledMediumTest, ReadsWritesAndInPlaceReadsTakeTime) {
   EXPECT_NEAR(static_cast<double>(clock_.now_ns() - after_read_ns), 170 + 16384 / 3.0, 1);
 }
 
-TEST_F(ModelledMediumTest, FlushAndDrainTakeTime) {
-  const auto medium = open("modelled:dram");
+TEST_F(EmulatedMediumTest, FlushAndDrainTakeTime) {
+  const auto medium = open("emulated:dram");
   ASSERT_EQ(medium->flush({0, 64}), absl::OkStatus());
   EXPECT_EQ(clock_.now_ns(), 100u);
   ASSERT_EQ(medium->drain(), absl::OkStatus());
@@ -253,7 +253,7 @@ TEST_F(ModelledMediumTest, FlushAndDrainTakeTime) {
   ASSERT_EQ(medium->drain(), absl::OkStatus());  // nothing to wait for but the fence
   EXPECT_EQ(clock_.now_ns(), 130u);
 
-  const auto optane = open("modelled:optane");
+  const auto optane = open("emulated:optane");
   const uint64_t start_ns = clock_.now_ns();
   ASSERT_EQ(optane->flush({0, kBlock}), absl::OkStatus());
   EXPECT_EQ(clock_.now_ns() - start_ns, 2560u);  // 256 lines of 10 ns
@@ -263,8 +263,8 @@ TEST_F(ModelledMediumTest, FlushAndDrainTakeTime) {
   EXPECT_EQ(clock_.now_ns() - start_ns, 8192u + 15u);
 }
 
-TEST_F(ModelledMediumTest, StoresInPlaceAreChargedWhenTheyAreAnnounced) {
-  const auto medium = open("modelled:optane");
+TEST_F(EmulatedMediumTest, StoresInPlaceAreChargedWhenTheyAreAnnounced) {
+  const auto medium = open("emulated:optane");
   medium->on_direct_write({0, kBlock});
   EXPECT_EQ(clock_.now_ns(), 0u);
   for (uint64_t i = 0; i <= CostModel::kProcessorCacheBytes / kBlock; ++i) {
@@ -273,27 +273,27 @@ TEST_F(ModelledMediumTest, StoresInPlaceAreChargedWhenTheyAreAnnounced) {
   EXPECT_GT(clock_.now_ns(), 0u);
 }
 
-TEST_F(ModelledMediumTest, AFlushOfFlashCostsTheDrainAlone) {
-  const auto medium = open("modelled:flash");
+TEST_F(EmulatedMediumTest, AFlushOfFlashCostsTheDrainAlone) {
+  const auto medium = open("emulated:flash");
   ASSERT_EQ(medium->flush({0, kBlock}), absl::OkStatus());
   EXPECT_EQ(clock_.now_ns(), 0u);
   ASSERT_EQ(medium->drain(), absl::OkStatus());
   EXPECT_EQ(clock_.now_ns(), 20'000u);
 }
 
-TEST_F(ModelledMediumTest, RefusedAccessesCostNothing) {
-  const auto medium = open("modelled:optane");
+TEST_F(EmulatedMediumTest, RefusedAccessesCostNothing) {
+  const auto medium = open("emulated:optane");
   EXPECT_TRUE(absl::IsOutOfRange(medium->read(1 << 20, block_)));
   EXPECT_TRUE(absl::IsOutOfRange(medium->write(1 << 20, block_)));
   EXPECT_EQ(clock_.now_ns(), 0u);
 }
 
-TEST_F(ModelledMediumTest, PassesFailuresOfTheInnerMediumOn) {
+TEST_F(EmulatedMediumTest, PassesFailuresOfTheInnerMediumOn) {
   auto dram = DramMedium::open({.size_bytes = 1 << 20});
   ASSERT_TRUE(dram.ok());
   auto failing = std::make_unique<FailingMedium>(*std::move(dram));
   FailingMedium& switches = *failing;
-  ModelledMedium medium(profile("optane"), std::move(failing), clock_);
+  EmulatedMedium medium(profile("optane"), std::move(failing), clock_);
   switches.fail_reads(absl::DataLossError("bad cell"), 1);
   switches.fail_writes(absl::UnavailableError("gone"));
   EXPECT_EQ(medium.read(0, block_), absl::OkStatus());
@@ -306,8 +306,8 @@ TEST_F(ModelledMediumTest, PassesFailuresOfTheInnerMediumOn) {
   EXPECT_EQ(switches.writes(), 2u);
 }
 
-TEST_F(ModelledMediumTest, RealTimeWaitsAtLeastAsLongAsTheModelSays) {
-  auto medium = open_medium("modelled:flash", {.size_bytes = 1 << 20}, system_clock());
+TEST_F(EmulatedMediumTest, RealTimeWaitsAtLeastAsLongAsTheModelSays) {
+  auto medium = open_medium("emulated:flash", {.size_bytes = 1 << 20}, system_clock());
   ASSERT_TRUE(medium.ok());
   std::unique_ptr<std::byte, void (*)(void*)> block(
       static_cast<std::byte*>(std::aligned_alloc(4096, 4096)), &std::free);
