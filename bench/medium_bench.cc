@@ -1,5 +1,5 @@
 // What an access to a medium costs in software: the emulated media's own overhead
-// (docs/MODEL.md quotes it), and the checks of a mapped file.
+// (docs/design/model.md quotes it), and the checks of a mapped file.
 //   nvcache_bench --benchmark_filter=medium/
 #include <cstddef>
 #include <cstdlib>

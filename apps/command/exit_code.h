@@ -1,4 +1,4 @@
-// What the command's exit codes mean (docs/BENCHMARKS.md lists them too).
+// What the command's exit codes mean (docs/results/benchmarks.md lists them too).
 #pragma once
 
 #include "absl/status/status.h"

@@ -215,7 +215,7 @@ std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
                                     const CalibrationOptions& options) {
   std::vector<std::string> notes;
   if (traits.emulated)
-    notes.emplace_back("emulated: costs are those of docs/MODEL.md, not measured");
+    notes.emplace_back("emulated: costs are those of docs/design/model.md, not measured");
   if (virtual_time) {
     notes.emplace_back("virtual time: deterministic, independent of this machine");
     return notes;

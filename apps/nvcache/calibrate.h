@@ -62,7 +62,7 @@ struct CalibrationResult {
 
 // The share of its read throughput that a medium must keep under writes: with 5/8
 // the paper's DIMMs come out at the 10% that its section 3.2.3 found best. It is
-// the one constant that measurement does not give; docs/MODEL.md derives it.
+// the one constant that measurement does not give; docs/design/model.md derives it.
 inline constexpr double kKeptReadShare = 0.625;
 inline constexpr double kLowestObpTarget = 0.01;
 inline constexpr double kHighestObpTarget = 1.0;

@@ -37,7 +37,7 @@ Examples:
   nvcache calibrate file:/mnt/nvme,io=direct --size 4GiB --json nvme.json
 
 Emulated media run under virtual time, unless --real-time is given: their
-figures do not depend on this machine. docs/MODEL.md has model and formula.
+figures do not depend on this machine. docs/design/model.md has model and formula.
 Exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted.)";
 
 struct Arguments {

@@ -5,7 +5,7 @@
 //
 // What a crash may take are the newest insertions, never correctness: after recovery a
 // key has its newest acknowledged value or none; a value that was overwritten or deleted
-// never comes back. docs/FORMAT.md says what lies on the medium, and which durability
+// never comes back. docs/design/format.md says what lies on the medium, and which durability
 // holds on which medium.
 //
 // Thread-safe. A lookup takes no lock across a copy or a medium access.
@@ -26,7 +26,7 @@ namespace nvcache {
 inline constexpr uint32_t kMaxKvKeyBytes = 250;           // memcached's limit
 inline constexpr uint32_t kMaxKvValueBytes = 128u << 20;  // further limited by the zone size
 
-// What the engine makes survive which failure (docs/FORMAT.md).
+// What the engine makes survive which failure (docs/design/format.md).
 enum class Durability : uint8_t {
   kCache,     // the paper's: no flush on insertion, flushes on update and delete
   kVolatile,  // no flush at all: the paper's MC-DRAM

@@ -12,7 +12,7 @@
 //   table_options.block_cache = rocksdb::NewLRUCache(lru);
 //
 // As a PersistentCache: raw blocks as they lie on disk, on read misses only.
-// docs/ROCKSDB.md says what each plug point sees and what it cannot do.
+// docs/guide/rocksdb.md says what each plug point sees and what it cannot do.
 #pragma once
 
 #include <memory>

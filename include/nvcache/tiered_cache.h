@@ -135,7 +135,7 @@ class TieredCache {
   virtual TieredStats stats() const = 0;
 };
 
-// Opens the cache that a specification describes (docs/CONFIGURATION.md), e.g.
+// Opens the cache that a specification describes (docs/guide/configuration.md), e.g.
 //   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
 // INVALID_ARGUMENT names the key, what was given and what is allowed.
 // The media of lower tiers are opened when the first block goes there; one that

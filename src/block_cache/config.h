@@ -3,7 +3,7 @@
 //
 //   nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru
 //
-// docs/CONFIGURATION.md describes the keys to users. Values may be
+// docs/guide/configuration.md describes the keys to users. Values may be
 // percent-encoded; '+' stands for itself.
 #pragma once
 

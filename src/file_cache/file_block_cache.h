@@ -85,7 +85,7 @@ class CachedFile {
   CachedFile(FileBlockCache& owner, uint64_t id, uint64_t size_bytes);
 
   // Copies the block into `into` if it is cached with exactly this range; checked by
-  // the cache's checksum first (see `verify` in docs/CONFIGURATION.md). On a miss,
+  // the cache's checksum first (see `verify` in docs/guide/configuration.md). On a miss,
   // fills `ticket`.
   [[nodiscard]] bool read(uint64_t offset, MutableBytes into, ReadTicket* ticket);
   // Offers a whole block that was read from the file after the miss.

@@ -1,6 +1,6 @@
 // The table of 16-byte descriptors through which items are found: groups of 8 buckets of 8
 // descriptors, and 16 overflow descriptors that the buckets of a group share (NVMcached,
-// section 3.2; docs/FORMAT.md). A key's hash names its bucket; nothing is linked.
+// section 3.2; docs/design/format.md). A key's hash names its bucket; nothing is linked.
 //
 // Readers take no lock. They read a descriptor as two words, and believe that a key has
 // none if the sequence of the bucket's stripe is even and did not change meanwhile. Writers

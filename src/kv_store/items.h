@@ -1,7 +1,7 @@
 // Items as they lie in zones: writing one, changing its time of expiry, and telling
 // whether its bytes are those that its descriptor was made for. Each check is bound to the
 // store (its nonce) and to the item's address, so that what was left behind elsewhere does
-// not pass (docs/FORMAT.md).
+// not pass (docs/design/format.md).
 //
 // Thread-safe on disjoint items; no locks. Nothing is flushed here.
 #pragma once

@@ -1,4 +1,4 @@
-// What lies on the medium of a key-value store: docs/FORMAT.md in code. Words of 8 bytes,
+// What lies on the medium of a key-value store: docs/design/format.md in code. Words of 8 bytes,
 // little-endian, for 8 bytes are what a memory writes at once; every word or group of words
 // that may be torn carries a check of its own. Stateless.
 #pragma once

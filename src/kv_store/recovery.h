@@ -3,7 +3,7 @@
 // Recovery reads the zones' headers, a line each; descriptors and items are looked at when
 // they are used. What is found is trusted only where the deletes and updates of the last
 // user survived what happened since; otherwise the store is empty, because what it holds
-// may be what was deleted. The state beside the superblock says which (docs/FORMAT.md).
+// may be what was deleted. The state beside the superblock says which (docs/design/format.md).
 //
 // Used by one thread, at the opening and the closing.
 #pragma once

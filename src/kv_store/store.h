@@ -1,5 +1,5 @@
 // The key-value store of nvcache/kv_store.h: its operations, over the parts that do the
-// work. docs/FORMAT.md describes what lies on the medium, which order of writes keeps it
+// work. docs/design/format.md describes what lies on the medium, which order of writes keeps it
 // right, and why.
 //
 //   KvParts          the medium and what finds its way about it

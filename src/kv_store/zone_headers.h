@@ -1,6 +1,6 @@
 // The headers of the zones, a line each on the medium: the zone's version and its hot line,
 // which carry checks and promises; the order in which zones were opened, and counts of
-// what they hold, which are hints (docs/FORMAT.md).
+// what they hold, which are hints (docs/design/format.md).
 //
 // Thread-safe: counts are added to atomically; a header is written by the one thread that
 // holds the space lock (kv_store/zone_log.h).

@@ -62,7 +62,7 @@ class CostModel {
   // At most a processor's cache is written back, however long the extent.
   Flush start_flush(uint64_t now_ns, uint64_t offset, uint64_t size_bytes);
 
-  static constexpr uint64_t kProcessorCacheBytes = 30 << 20;  // docs/MODEL.md
+  static constexpr uint64_t kProcessorCacheBytes = 30 << 20;  // docs/design/model.md
 
   // w(now): smoothed writes in flight.
   double writers(uint64_t now_ns);

@@ -3,7 +3,7 @@
 // time at which the emulated medium would have been done. Not a measurement of
 // hardware: traits().name says "(emulated)" wherever a figure is shown.
 //
-// Model and units: medium/cost_model.h, medium/profiles.h and docs/MODEL.md.
+// Model and units: medium/cost_model.h, medium/profiles.h and docs/design/model.md.
 // The wait starts when the access starts, so that what the inner medium takes
 // counts as part of it: an access costs the larger of the two. A read in place
 // (on_direct_read) pays the model first and the inner memory's own time after.

@@ -3,7 +3,7 @@
 namespace nvcache {
 namespace {
 
-// Sources, in short (docs/MODEL.md has them number by number): W = "Writes Hurt" (SoCC '22)
+// Sources, in short (docs/design/model.md has them number by number): W = "Writes Hurt" (SoCC '22)
 // Fig. 1, Fig. 2 and section 2.1; H = hybrid cache (ATC '21) Table 1; else our choice.
 constexpr std::array<Profile, 4> kProfiles = {{
     {.name = "optane",  // two NVDIMMs

@@ -4,7 +4,7 @@
 //
 // Tiers below the first follow in order, fastest first. Between a tier's brackets
 // stand the keys of a block cache (cache/config.h), separated by commas at the outer level
-// of brackets, and `threshold`. docs/CONFIGURATION.md describes all keys to users.
+// of brackets, and `threshold`. docs/guide/configuration.md describes all keys to users.
 #pragma once
 
 #include <cstdint>

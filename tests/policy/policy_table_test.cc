@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// docs/CONFIGURATION.md, in whichever folder of docs/ it lies.
+// docs/guide/configuration.md, in whichever folder of docs/ it lies.
 fs::path configuration_page() {
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(NVCACHE_SOURCE_DIR) / "docs")) {
