@@ -1,5 +1,6 @@
-// What a server counts. Each thread has counters of its own, which it alone writes, so an
-// increment is a plain addition; a reader sums all of them.
+// What the threads of a server count. Each thread has its own counters and is the only one that
+// writes them, so an increment is a plain addition; a reader sums all of them. Names and help are
+// in metrics_table.h.
 #pragma once
 
 #include <array>
@@ -9,7 +10,6 @@
 
 namespace nvcache::server {
 
-// In the order in which memcached reports them.
 enum class Count : uint8_t {
   kCmdGet,
   kCmdSet,
@@ -18,7 +18,6 @@ enum class Count : uint8_t {
   kCmdMeta,
   kGetHits,
   kGetMisses,
-  kGetExpired,
   kGetFlushed,
   kDeleteMisses,
   kDeleteHits,
@@ -43,19 +42,11 @@ enum class Count : uint8_t {
 };
 inline constexpr size_t kCounts = static_cast<size_t>(Count::kEnd);
 
-inline constexpr std::array<const char*, kCounts> kCountNames = {
-    "cmd_get",         "cmd_set",         "cmd_flush",   "cmd_touch",   "cmd_meta",
-    "get_hits",        "get_misses",      "get_expired", "get_flushed", "delete_misses",
-    "delete_hits",     "incr_misses",     "incr_hits",   "decr_misses", "decr_hits",
-    "cas_misses",      "cas_hits",        "cas_badval",  "touch_hits",  "touch_misses",
-    "store_too_large", "store_no_memory", "auth_cmds",   "auth_errors", "bytes_read",
-    "bytes_written",   "conn_yields",     "idle_kicks"};
-
 using Totals = std::array<uint64_t, kCounts>;
 
 class alignas(64) Counters {
  public:
-  // By the owning thread alone.
+  // Only the owning thread calls it.
   void add(Count what, uint64_t n = 1) {
     auto& value = values_[static_cast<size_t>(what)];
     value.store(value.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);

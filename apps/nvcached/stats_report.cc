@@ -1,9 +1,6 @@
 #include "apps/nvcached/stats_report.h"
 
-#include <event2/event.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
+#include "apps/nvcached/metrics_table.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -23,61 +20,19 @@ struct Visit {
 
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
-std::string seconds(const timeval& time) {
-  return fmt::format("{}.{:06}", time.tv_sec, time.tv_usec);
-}
-
-void visit_process(Service& service, const Visit& visit) {
-  const Settings& settings = service.settings();
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  visit("pid", getpid());
-  visit("uptime", service.uptime_s());
-  visit("time", service.items().now_s());
-  visit("version", settings.version);
-  visit("libevent", event_get_version());
-  visit("pointer_size", 8 * sizeof(void*));
-  visit("rusage_user", seconds(usage.ru_utime));
-  visit("rusage_system", seconds(usage.ru_stime));
-  const ConnectionGauges& connections = service.connections();
-  visit("max_connections", settings.max_connections);
-  visit("curr_connections", connections.current.load());
-  visit("total_connections", connections.total.load());
-  visit("rejected_connections", connections.rejected.load());
-  visit("connection_structures", connections.current.load());
-}
-
 void visit_general(Service& service, const Visit& visit) {
-  visit_process(service, visit);
-  const Totals totals = service.totals();
-  const KvStats kv = service.items().kv().stats();
-  for (size_t i = 0; i < kCounts; ++i) {
-    const bool expired = i == static_cast<size_t>(Count::kGetExpired);
-    visit(kCountNames[i], expired ? kv.expired : totals[i]);
+  const MetricSnapshot snapshot(service);
+  for (const MetricRow& row : metric_rows()) {
+    if (row.stat == nullptr) continue;
+    const MetricValue value = row.value(snapshot);
+    if (const auto* number = std::get_if<uint64_t>(&value)) {
+      visit(row.stat, *number);
+    } else if (const auto* fraction = std::get_if<double>(&value)) {
+      visit(row.stat, fmt::format("{:.6f}", *fraction));
+    } else {
+      visit(row.stat, std::get<std::string>(value));
+    }
   }
-  visit("limit_maxbytes", kv.size_bytes);
-  visit("accepting_conns", 1);
-  visit("listen_disabled_num", 0);
-  visit("threads", service.settings().threads);
-  visit("hash_bytes", kv.metadata_bytes);
-  visit("hash_is_expanding", 0);
-  visit("bytes", kv.data_bytes);
-  visit("curr_items", kv.items);
-  visit("total_items", kv.puts);
-  visit("evictions", kv.evicted);
-  visit("reclaimed", kv.relocated);
-  // Beyond memcached's.
-  visit("store_medium", kv.medium);
-  visit("store_durability", kv.durability);
-  visit("store_recovered", yes_no(kv.recovered));
-  visit("store_recovered_items", kv.recovered_items);
-  visit("store_recovery_seconds", fmt::format("{:.6f}", kv.recovery_seconds));
-  visit("store_damaged", kv.damaged);
-  visit("store_flushes", kv.flushes);
-  visit("store_flushed_bytes", kv.flushed_bytes);
-  visit("store_zones_cleaned", kv.zones_cleaned);
-  visit("store_write_cache_hits", kv.write_cache_hits);
-  visit("store_medium_written_bytes", kv.medium_written_bytes);
 }
 
 void visit_settings(Service& service, const Visit& visit) {
@@ -122,7 +77,7 @@ void visit_settings(Service& service, const Visit& visit) {
   visit("store", s.store);
 }
 
-// One class holds all items: zones know no size classes.
+// One class holds all items: the store has no size classes.
 void visit_items(Service& service, const Visit& visit) {
   const KvStats kv = service.items().kv().stats();
   if (kv.items == 0) return;
@@ -153,10 +108,6 @@ void visit_slabs(Service& service, const Visit& visit) {
   visit("total_malloced", kv.size_bytes);
 }
 
-void metric(std::string& text, std::string_view name, std::string_view type, double value) {
-  text += fmt::format("# TYPE nvcached_{0} {1}\nnvcached_{0} {2}\n", name, type, value);
-}
-
 }  // namespace
 
 bool visit_stats(Service& service, std::string_view group, const StatVisitor& visitor) {
@@ -180,41 +131,18 @@ bool visit_stats(Service& service, std::string_view group, const StatVisitor& vi
 }
 
 std::string prometheus_metrics(Service& service) {
+  const MetricSnapshot snapshot(service);
   std::string text;
-  const Totals totals = service.totals();
-  for (size_t i = 0; i < kCounts; ++i) {
-    if (i == static_cast<size_t>(Count::kGetExpired)) continue;
-    metric(text, fmt::format("{}_total", kCountNames[i]), "counter",
-           static_cast<double>(totals[i]));
+  for (const MetricRow& row : metric_rows()) {
+    if (row.metric == nullptr) continue;
+    const MetricValue value = row.value(snapshot);
+    const auto* number = std::get_if<uint64_t>(&value);
+    text +=
+        fmt::format("# HELP nvcached_{0} {1}\n# TYPE nvcached_{0} {2}\nnvcached_{0} {3}\n",
+                    row.metric, row.help, row.kind == MetricKind::kCounter ? "counter" : "gauge",
+                    number != nullptr ? fmt::format("{}", *number)
+                                      : fmt::format("{}", std::get<double>(value)));
   }
-  const KvStats kv = service.items().kv().stats();
-  const auto counter = [&](std::string_view name, uint64_t value) {
-    metric(text, name, "counter", static_cast<double>(value));
-  };
-  const auto gauge = [&](std::string_view name, double value) {
-    metric(text, name, "gauge", value);
-  };
-  counter("get_expired_total", kv.expired);
-  counter("evictions_total", kv.evicted);
-  counter("relocated_items_total", kv.relocated);
-  counter("relocated_bytes_total", kv.relocated_bytes);
-  counter("zones_cleaned_total", kv.zones_cleaned);
-  counter("write_cache_hits_total", kv.write_cache_hits);
-  counter("store_flushes_total", kv.flushes);
-  counter("store_flushed_bytes_total", kv.flushed_bytes);
-  counter("store_medium_written_bytes_total", kv.medium_written_bytes);
-  counter("store_damaged_items_total", kv.damaged);
-  const ConnectionGauges& connections = service.connections();
-  counter("connections_total", connections.total.load());
-  counter("connections_rejected_total", connections.rejected.load());
-  gauge("connections", static_cast<double>(connections.current.load()));
-  gauge("items", static_cast<double>(kv.items));
-  gauge("data_bytes", static_cast<double>(kv.data_bytes));
-  gauge("size_bytes", static_cast<double>(kv.size_bytes));
-  gauge("metadata_bytes", static_cast<double>(kv.metadata_bytes));
-  gauge("recovered_items", static_cast<double>(kv.recovered_items));
-  gauge("recovery_seconds", kv.recovery_seconds);
-  gauge("uptime_seconds", static_cast<double>(service.uptime_s()));
   return text;
 }
 

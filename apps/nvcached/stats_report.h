@@ -1,5 +1,5 @@
-// The lists behind `stats`, under memcached's names. What nvcached has not, such as slab
-// classes and segmented lists, is left out or answered with one class that holds all.
+// Answers `stats`, under memcached's names. What nvcached does not have, such as slab classes and
+// segmented lists, is left out or answered with one class that holds all. Thread-safe.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nvcache::server {
 
-// Visits the statistics of a group ("" for the general ones, settings, items, slabs,
-// sizes, conns); false: there is no such group.
+// Visits the statistics of a group: "" (the general ones, metrics_table.h), settings, items,
+// slabs, sizes or conns. False: there is no such group.
 bool visit_stats(Service& service, std::string_view group, const StatVisitor& visit);
 
-// The same in the Prometheus text format.
+// The rows of metrics_table.h in the Prometheus text format.
 std::string prometheus_metrics(Service& service);
 
 }  // namespace nvcache::server

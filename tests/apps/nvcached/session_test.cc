@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
+#include "apps/nvcached/metrics_table.h"
 #include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/stats_report.h"
 
@@ -194,10 +196,41 @@ TEST(Metrics, AreInThePrometheusFormat) {
   SessionFixture fixture;
   fixture.ask("set a 0 0 1\r\nx\r\nget a\r\n");
   const std::string text = prometheus_metrics(fixture.service);
-  EXPECT_THAT(text,
-              HasSubstr("# TYPE nvcached_get_hits_total counter\nnvcached_get_hits_total 1\n"));
-  EXPECT_THAT(text, HasSubstr("nvcached_items 1\n"));
+  EXPECT_THAT(text, HasSubstr("# HELP nvcached_get_hits_total Lookups that found the key\n"
+                              "# TYPE nvcached_get_hits_total counter\n"
+                              "nvcached_get_hits_total 1\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE nvcached_items gauge\nnvcached_items 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("\r")));
+}
+
+TEST(Metrics, EveryRowShowsWhereItsNamesSay) {
+  SessionFixture fixture;
+  const std::string stats = fixture.ask("stats\r\n");
+  const std::string text = prometheus_metrics(fixture.service);
+  std::set<std::string> names;
+  for (const MetricRow& row : metric_rows()) {
+    EXPECT_TRUE(row.stat != nullptr || row.metric != nullptr);
+    EXPECT_FALSE(std::string_view(row.help).empty());
+    if (row.stat != nullptr) {
+      EXPECT_TRUE(names.insert(row.stat).second) << row.stat;
+      EXPECT_THAT(stats, HasSubstr("STAT " + std::string(row.stat) + " "));
+    }
+    if (row.metric == nullptr) continue;
+    const std::string metric = row.metric;
+    EXPECT_TRUE(names.insert("nvcached_" + metric).second) << metric;
+    EXPECT_THAT(text, HasSubstr("\nnvcached_" + metric + " "));
+    EXPECT_EQ(metric.ends_with("_total"), row.kind == MetricKind::kCounter) << metric;
+    EXPECT_NE(row.kind, MetricKind::kText) << metric;
+  }
+}
+
+TEST(Metrics, EveryCounterHasARow) {
+  SessionFixture fixture;
+  for (size_t i = 0; i < kCounts; ++i) fixture.counters.add(static_cast<Count>(i), 1000 + i);
+  const std::string text = prometheus_metrics(fixture.service);
+  for (size_t i = 0; i < kCounts; ++i) {
+    EXPECT_THAT(text, HasSubstr("_total " + std::to_string(1000 + i) + "\n"));
+  }
 }
 
 }  // namespace

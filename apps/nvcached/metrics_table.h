@@ -1,0 +1,46 @@
+// What nvcached measures, one row each: `stats` and the Prometheus text derive from the same rows.
+// A new metric is a new row (and, where a thread counts it, a new Count).
+//
+// A row has up to two names because memcached's clients and Prometheus each have their own rules.
+// Constant table; thread-safe. Costs one sum over the threads and one KvStats for each snapshot.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "apps/nvcached/service.h"
+
+namespace nvcache::server {
+
+// What the rows read: taken once, so that the rows of one report agree.
+struct MetricSnapshot {
+  explicit MetricSnapshot(Service& of)
+      : service(of), totals(of.totals()), kv(of.items().kv().stats()) {}
+
+  Service& service;
+  Totals totals;
+  KvStats kv;
+};
+
+enum class MetricKind : uint8_t {
+  kCounter,  // only grows, from the start of the server (or, in `stats`, from its reset)
+  kGauge,
+  kText,  // `stats` alone
+};
+
+using MetricValue = std::variant<uint64_t, double, std::string>;
+
+struct MetricRow {
+  const char* stat = nullptr;    // name in `stats`; null: not there
+  const char* metric = nullptr;  // name in Prometheus, behind "nvcached_"; null: not there
+  MetricKind kind = MetricKind::kGauge;
+  const char* help = nullptr;
+  MetricValue (*value)(const MetricSnapshot& snapshot) = nullptr;
+};
+
+// In the order in which memcached reports them; nvcached's own come last.
+std::span<const MetricRow> metric_rows();
+
+}  // namespace nvcache::server
