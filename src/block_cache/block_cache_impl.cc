@@ -22,10 +22,6 @@ constexpr uint32_t kMinBlockBytes = 512;  // blocks the metadata is dimensioned 
 
 // A medium that fails this often in a row is switched off.
 constexpr uint32_t kErrorsToFail = 16;
-// Background eviction starts when this share of the medium is taken, and stops at
-// the other (the paper names no numbers; WiredTiger's full_target is 95%).
-constexpr double kFullShare = 0.95;
-constexpr double kRoomShare = 0.90;
 
 uint32_t choose_shards(const Config& config) {
   if (config.shards != 0) return config.shards;
@@ -73,9 +69,13 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
     cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), *cache->pool_,
                                                      cache->space_, cache->counters_));
   }
-  cache->counts_offers_ = cache->shards_[0]->counts_offers();
-  if (config.maintenance_seconds > 0 && cache->shards_[0]->evicts_in_background()) {
-    cache->maintenance_ = std::thread([raw = cache.get()] { raw->run_maintenance(); });
+  BlockCacheImpl* const raw = cache.get();
+  cache->background_eviction_ = BackgroundEviction::make(
+      cache->shards_, cache->space_, clock,
+      {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic()); },
+       .evict_one = [raw](Shard& shard) { return raw->evict_one(shard); }});
+  if (config.maintenance_seconds > 0 && cache->background_eviction_ != nullptr) {
+    cache->maintenance_ = std::thread([raw] { raw->run_maintenance(); });
   }
   return cache;
 }
@@ -163,8 +163,7 @@ Verdict BlockCacheImpl::usable(uint64_t size_bytes) {
 Verdict BlockCacheImpl::ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
                                       Origin origin) {
   const auto asked_bytes = static_cast<uint32_t>(size_bytes);
-  const bool worth_it =
-      !counts_offers_ || shard_of(hash).offer(hash, !space_.has_room(asked_bytes));
+  const bool worth_it = shard_of(hash).offer(hash, asked_bytes);
   const Verdict verdict = admission_->admit(
       {.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin}, traffic());
   if (!verdict.admitted()) return refuse(verdict.reason);
@@ -198,10 +197,10 @@ Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* of
   };
   if (fits()) return Reason::kAdmitted;
   const uint64_t first = shard_number(hash);
-  if (shards_[first]->evicts_in_background() || !admission_->may_evict(traffic())) {
+  if (background_eviction_ != nullptr || !admission_->may_evict(traffic())) {
     return Reason::kNoSpace;
   }
-  if (counts_offers_ && !shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
+  if (!shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
   // Freed extents need not be neighbours: evict up to eight times the block's size
   // before giving up, from its own shard as long as that has victims.
   const uint64_t enough_bytes = std::max<uint64_t>(uint64_t{8} * size_bytes, 256 << 10);
@@ -349,19 +348,7 @@ void BlockCacheImpl::drain() {
 }
 
 void BlockCacheImpl::maintain() {
-  if (!shards_[0]->evicts_in_background()) return;
-  const auto limit_bytes = static_cast<double>(space_.limit_bytes());
-  const auto used_bytes = static_cast<double>(space_.used_bytes());
-  const auto go_on = [&] {
-    return static_cast<double>(space_.used_bytes()) > kRoomShare * limit_bytes &&
-           admission_->may_evict(traffic());
-  };
-  const bool full = used_bytes > kFullShare * limit_bytes;
-  const double share = full ? 1 - kRoomShare * limit_bytes / used_bytes : 0;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    shard->evict_pass(
-        clock_.now_ns(), share, [&] { return full && go_on(); }, [&] { return evict_one(*shard); });
-  }
+  if (background_eviction_ != nullptr) background_eviction_->run_pass();
 }
 
 void BlockCacheImpl::run_maintenance() ABSL_NO_THREAD_SAFETY_ANALYSIS {

@@ -19,14 +19,15 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "block_cache/background_eviction.h"
 #include "block_cache/config.h"
 #include "block_cache/counters.h"
 #include "block_cache/shard.h"
+#include "block_cache/space/slab_space.h"
 #include "block_cache/write_queue.h"
 #include "medium/medium.h"
 #include "nvcache/block_cache.h"
 #include "policy/admission/admission_policy.h"
-#include "block_cache/space/slab_space.h"
 
 namespace nvcache {
 
@@ -76,8 +77,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   void drain() override;
   Stats stats() const override;
 
-  // One round of the maintenance thread: a background pass of the eviction policy
-  // if it evicts that way, the medium is nearly full, and admission lets it.
+  // One round of the maintenance thread: a pass of background eviction, where there is any.
   void maintain();
 
  private:
@@ -151,7 +151,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   std::vector<std::atomic<uint32_t>> generations_;
   std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
-  bool counts_offers_ = false;  // the eviction policy does; set by make()
+  std::unique_ptr<BackgroundEviction> background_eviction_;  // null: puts evict
   std::atomic<uint64_t> dataset_size_bytes_{0};
   std::atomic<uint32_t> errors_in_row_{0};
   std::atomic<bool> failed_{false};

@@ -17,6 +17,8 @@ Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, Ent
       space_(space),
       counters_(counters),
       policy_(std::move(policy)),
+      contest_(policy_->contest()),
+      passes_(policy_->passes()),
       index_(options.max_slots),
       chunks_(options.max_slots / EntryPool::kChunkEntries + 1),
       checksums_(options.checksums ? options.max_slots : 0),
@@ -105,15 +107,22 @@ void Shard::abandon(uint32_t slot) {
   if (entry(slot).unpin()) free_slot(slot);
 }
 
-bool Shard::offer(uint64_t hash, bool full) {
+bool Shard::offer_to_contest(uint64_t hash, uint32_t size_bytes) {
+  const bool has_room = space_.has_room(size_bytes);
   MutexLock lock(mutex_);
-  policy_->on_offer(hash);
-  return !full || policy_->outranks_victim(hash, *this);
+  contest_->offer(hash);
+  return has_room || contest_->outranks_victim(hash, *this);
 }
 
-bool Shard::outranks_victim(uint64_t hash) {
+bool Shard::win_contest(uint64_t hash) {
   MutexLock lock(mutex_);
-  return policy_->outranks_victim(hash, *this);
+  return contest_->outranks_victim(hash, *this);
+}
+
+void Shard::begin_pass(uint64_t now_ns, double share) {
+  if (passes_ == nullptr) return;
+  MutexLock lock(mutex_);
+  passes_->begin_pass(*this, now_ns, share);
 }
 
 bool Shard::evict_one() {

@@ -18,10 +18,10 @@
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
+#include "block_cache/space/slab_space.h"
 #include "nvcache/block_key.h"
 #include "nvcache/verdict.h"
 #include "policy/eviction/eviction_policy.h"
-#include "block_cache/space/slab_space.h"
 
 namespace nvcache {
 
@@ -98,12 +98,14 @@ class Shard final : public Residents {
   // The write of a filling block failed: it goes.
   void abandon(uint32_t slot);
 
-  // Only of policies that count offers (see EvictionPolicy).
-  bool counts_offers() const { return policy_->counts_offers(); }
-  // Counts the offer of a block that is not here; false if the cache is full and the block
-  // worth less than those that may leave.
-  bool offer(uint64_t hash, bool full);
-  bool outranks_victim(uint64_t hash);
+  // The contest for room (policy/eviction/contest.h); both are true where the policy holds none.
+  // Counts the offer of a block that is not here. False if the cache has no room for it and it is
+  // worth less than the blocks that may leave.
+  bool offer(uint64_t hash, uint32_t size_bytes) {
+    return contest_ == nullptr || offer_to_contest(hash, size_bytes);
+  }
+  // Whether the block is worth more than one that may leave.
+  bool outranks_victim(uint64_t hash) { return contest_ == nullptr || win_contest(hash); }
 
   // Evicts the policy's next victim; false if it names none.
   bool evict_one();
@@ -114,11 +116,10 @@ class Shard final : public Residents {
   // Options::references. A slot that is not pinned may be another's by now, whose count is
   // then one more.
   uint32_t add_reference(uint32_t slot);
-  // One pass of a policy that evicts in the background; stops early when `go_on`
-  // says so after a victim. `evict_one` evicts one of this shard; false if it cannot.
-  // Returns how many blocks left.
-  template <typename GoOn, typename EvictOne>
-  uint64_t evict_pass(uint64_t now_ns, double share, GoOn&& go_on, EvictOne&& evict_one);
+  // Whether blocks are evicted in passes only (policy/eviction/eviction_passes.h).
+  bool evicts_in_passes() const { return passes_ != nullptr; }
+  // Starts a pass of such a policy, which evict_one() then carries out.
+  void begin_pass(uint64_t now_ns, double share);
 
   // Removes a block by key, and moves the key's generation on either way.
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
@@ -128,7 +129,6 @@ class Shard final : public Residents {
   uint64_t erase_all();
   uint64_t evict_beyond(uint64_t limit_grains);
 
-  bool evicts_in_background() const { return policy_->evicts_in_background(); }
   uint64_t metadata_bytes() const;
 
   // Residents; for the policy, under the shard's lock.
@@ -151,6 +151,8 @@ class Shard final : public Residents {
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
+  bool win_contest(uint64_t hash);
   template <typename Matches>
   uint64_t remove_matching(Cause cause, Matches&& matches);
 
@@ -160,6 +162,8 @@ class Shard final : public Residents {
   SlabSpace& space_;
   Counters& counters_;
   const std::unique_ptr<EvictionPolicy> policy_;
+  Contest* const contest_;        // the policy's, or null
+  EvictionPasses* const passes_;  // likewise
   BlockIndex index_;
   ReservedArray<Entry*> chunks_;  // of the pool; slot s is entry s % 256 of chunk s / 256
   ReservedArray<uint32_t> checksums_;
@@ -185,17 +189,6 @@ class Shard final : public Residents {
     }
   }
   return slot == BlockIndex::kAbsent ? PinnedBlock() : find_and_pin_thoroughly(hash, key);
-}
-
-template <typename GoOn, typename EvictOne>
-uint64_t Shard::evict_pass(uint64_t now_ns, double share, GoOn&& go_on, EvictOne&& evict_one) {
-  {
-    MutexLock lock(mutex_);
-    policy_->begin_pass(*this, now_ns, share);
-  }
-  uint64_t evicted = 0;
-  while (go_on() && evict_one()) ++evicted;
-  return evicted;
 }
 
 }  // namespace nvcache

@@ -73,17 +73,18 @@ TEST(FrequencyTable, HalvesAPartAtATime) {
   EXPECT_EQ(table.count(50), 0u);
 }
 
+Contest& contest_of(FakeShard& shard) { return *shard.policy().contest(); }
+
 TEST(TinyLfuPolicy, OnlyWhatWasOfferedMoreOftenOutranksTheVictim) {
   FakeShard shard("tinylfu", 100);
   for (uint64_t key = 0; key < 100; ++key) {
     shard.insert(key);
     for (int hits = 0; hits < 3; ++hits) shard.hit(key);
   }
-  EvictionPolicy& policy = shard.policy();
-  ASSERT_TRUE(policy.counts_offers());
+  Contest& contest = contest_of(shard);
   for (int offers = 1; offers <= 4; ++offers) {
-    policy.on_offer(mix64(1000));
-    EXPECT_EQ(policy.outranks_victim(mix64(1000), shard), offers > 3) << offers;
+    contest.offer(mix64(1000));
+    EXPECT_EQ(contest.outranks_victim(mix64(1000), shard), offers > 3) << offers;
   }
 }
 
@@ -93,16 +94,16 @@ TEST(TinyLfuPolicy, TheVictimIsTheOneThatWasCompared) {
     shard.insert(key);
     for (uint64_t hits = 0; hits < 5 - key; ++hits) shard.hit(key);
   }
-  shard.policy().on_offer(mix64(1000));
-  shard.policy().on_offer(mix64(1000));
-  ASSERT_TRUE(shard.policy().outranks_victim(mix64(1000), shard));
+  contest_of(shard).offer(mix64(1000));
+  contest_of(shard).offer(mix64(1000));
+  ASSERT_TRUE(contest_of(shard).outranks_victim(mix64(1000), shard));
   EXPECT_EQ(shard.evict(), 4u);
   EXPECT_EQ(shard.evict(), 3u);
 }
 
 TEST(TinyLfuPolicy, AnEmptyShardRefusesNothing) {
   FakeShard shard("tinylfu", 5);
-  EXPECT_TRUE(shard.policy().outranks_victim(mix64(1), shard));
+  EXPECT_TRUE(contest_of(shard).outranks_victim(mix64(1), shard));
 }
 
 TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
@@ -113,7 +114,7 @@ TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
   }
   const uint64_t evicted = shard.evict().value();
   shard.insert(100);  // never hit
-  EXPECT_TRUE(shard.policy().outranks_victim(mix64(evicted), shard));
+  EXPECT_TRUE(contest_of(shard).outranks_victim(mix64(evicted), shard));
 }
 
 TEST(TinyLfuPolicy, OldUseFades) {
@@ -124,8 +125,8 @@ TEST(TinyLfuPolicy, OldUseFades) {
   }
   // A new working set: each is offered until it is let in.
   uint64_t offers = 0;
-  while (!shard.policy().outranks_victim(mix64(1000), shard)) {
-    for (uint64_t key = 1000; key < 1050; ++key) shard.policy().on_offer(mix64(key));
+  while (!contest_of(shard).outranks_victim(mix64(1000), shard)) {
+    for (uint64_t key = 1000; key < 1050; ++key) contest_of(shard).offer(mix64(key));
     ASSERT_LT(++offers, 500u);
   }
 }

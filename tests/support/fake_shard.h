@@ -63,7 +63,7 @@ class FakeShard : public Residents {
   // The policy's next victim. A policy that evicts in passes gets up to 100 of
   // them, a second apart, each for a twentieth of the blocks.
   std::optional<uint32_t> next_victim() {
-    if (!policy_->evicts_in_background()) return policy_->next_victim(*this);
+    if (policy_->passes() == nullptr) return policy_->next_victim(*this);
     for (int pass = 0; pass < 100; ++pass) {
       if (const auto slot = policy_->next_victim(*this)) return slot;
       now_ns_ += 1'000'000'000;
@@ -72,7 +72,9 @@ class FakeShard : public Residents {
     return std::nullopt;
   }
 
-  void begin_pass(double share) { policy_->begin_pass(*this, now_ns_, share); }
+  void begin_pass(double share) {
+    if (policy_->passes() != nullptr) policy_->passes()->begin_pass(*this, now_ns_, share);
+  }
   void advance_seconds(double seconds) { now_ns_ += static_cast<uint64_t>(seconds * 1e9); }
 
  private:

@@ -48,7 +48,7 @@ struct Use {
   uint16_t pack() const { return static_cast<uint16_t>(tick << 8 | frequency); }
 };
 
-class Lfru final : public EvictionPolicy {
+class Lfru final : public EvictionPolicy, private EvictionPasses {
  public:
   Lfru(uint32_t max_slots, double window_seconds)
       : tick_ns_(
@@ -70,16 +70,7 @@ class Lfru final : public EvictionPolicy {
 
   void on_remove(uint32_t slot, uint64_t, bool) override { uses_[slot].store(0, kRelaxed); }
 
-  bool evicts_in_background() const override { return true; }
-
-  void begin_pass(const Residents& residents, uint64_t now_ns, double share) override {
-    std::array<uint32_t, kFrequencies> targets{};  // evictable targets by frequency
-    const uint32_t limit = residents.slot_limit();
-    const uint64_t resident = age_all(limit, now_ns, share > 0 ? &targets : nullptr);
-    steps_left_ = limit;
-    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(resident));
-    choose(targets, static_cast<uint64_t>(wanted));
-  }
+  EvictionPasses* passes() override { return this; }
 
   std::optional<uint32_t> next_victim(const Residents& residents) override {
     const uint32_t limit = residents.slot_limit();
@@ -102,6 +93,15 @@ class Lfru final : public EvictionPolicy {
 
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  void begin_pass(const Residents& residents, uint64_t now_ns, double share) override {
+    std::array<uint32_t, kFrequencies> targets{};  // evictable targets by frequency
+    const uint32_t limit = residents.slot_limit();
+    const uint64_t resident = age_all(limit, now_ns, share > 0 ? &targets : nullptr);
+    steps_left_ = limit;
+    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(resident));
+    choose(targets, static_cast<uint64_t>(wanted));
+  }
 
   uint8_t age_of(const Use& use) const {
     return static_cast<uint8_t>(now_.load(kRelaxed) - use.tick);

@@ -34,7 +34,7 @@ constexpr double kMaxPeriod = 1000;
 constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
 constexpr uint32_t kMaxUses = 255;
 
-class TinyLfu final : public EvictionPolicy {
+class TinyLfu final : public EvictionPolicy, private Contest {
  public:
   TinyLfu(uint32_t max_slots, double period)
       : period_(period), counts_(max_slots), table_(max_slots) {}
@@ -56,9 +56,28 @@ class TinyLfu final : public EvictionPolicy {
     if (evicted) table_.put(key_hash, counts_[slot].load(kRelaxed));
   }
 
-  bool counts_offers() const override { return true; }
+  Contest* contest() override { return this; }
 
-  void on_offer(uint64_t key_hash) override {
+  std::optional<uint32_t> next_victim(const Residents& residents) override {
+    const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
+    if (chosen && residents.evictable(*chosen)) return chosen;
+    std::optional<uint32_t> victim = sample(residents, kMaxUses + 1);
+    const uint32_t limit = residents.slot_limit();
+    for (uint32_t slot = 0; slot < limit && !victim; ++slot) {
+      if (residents.evictable(slot)) victim = slot;
+    }
+    return victim;
+  }
+
+  uint64_t metadata_bytes() const override {
+    return slots_used_ * sizeof(counts_[0]) + table_.metadata_bytes();
+  }
+
+ private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+  static constexpr uint64_t kMinAging = 64;
+
+  void offer(uint64_t key_hash) override {
     table_.add(key_hash);
     const auto blocks = static_cast<double>(std::max<uint64_t>(resident_, kMinAging));
     if (static_cast<double>(++offers_) >= period_ * blocks) {
@@ -79,25 +98,6 @@ class TinyLfu final : public EvictionPolicy {
     chosen_ = sample(residents, uses);
     return chosen_.has_value();
   }
-
-  std::optional<uint32_t> next_victim(const Residents& residents) override {
-    const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
-    if (chosen && residents.evictable(*chosen)) return chosen;
-    std::optional<uint32_t> victim = sample(residents, kMaxUses + 1);
-    const uint32_t limit = residents.slot_limit();
-    for (uint32_t slot = 0; slot < limit && !victim; ++slot) {
-      if (residents.evictable(slot)) victim = slot;
-    }
-    return victim;
-  }
-
-  uint64_t metadata_bytes() const override {
-    return slots_used_ * sizeof(counts_[0]) + table_.metadata_bytes();
-  }
-
- private:
-  static constexpr auto kRelaxed = std::memory_order_relaxed;
-  static constexpr uint64_t kMinAging = 64;
 
   // The least used of the next kSample slots whose block may leave and has fewer than `bound`
   // uses. They lie far from each other: neighbours came in together, and are alike. Counts are

@@ -1,0 +1,55 @@
+// Background eviction: where the eviction policy works in passes (lfru), decides when a pass
+// starts and when it stops.
+//
+//   a pass starts   when more than 95% of the space is taken
+//   and stops       when 90% or less is taken, when admission forbids eviction, or when the
+//                   policy names no more victims
+//
+// *Writes Hurt* (section 3.1) gives no numbers; 95% is WiredTiger's full_target, 90% is ours.
+//
+// Cost of a pass: what the policy's begin_pass() costs, once for each shard.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "base/clock.h"
+#include "block_cache/shard.h"
+#include "block_cache/space/slab_space.h"
+
+namespace nvcache {
+
+// One thread at a time calls run_pass(); everything else in the cache may go on meanwhile.
+class BackgroundEviction {
+ public:
+  using Shards = std::span<const std::unique_ptr<Shard>>;
+
+  // What a pass asks of the cache. Called without a lock.
+  struct Cache {
+    std::function<bool()> may_evict;        // whether admission lets blocks leave now
+    std::function<bool(Shard&)> evict_one;  // evicts a block; false if the shard has no victim
+  };
+
+  // Null unless the shards' policies evict in passes. All that is given must outlive it.
+  static std::unique_ptr<BackgroundEviction> make(Shards shards, const SlabSpace& space,
+                                                  Clock& clock, Cache cache);
+
+  // Tells the policies the time, and evicts if the space is nearly full. Call it regularly.
+  void run_pass();
+
+ private:
+  BackgroundEviction(Shards shards, const SlabSpace& space, Clock& clock, Cache cache)
+      : shards_(shards), space_(space), clock_(clock), cache_(std::move(cache)) {}
+
+  // The share of its blocks that each shard may have to give up; 0 if there is room.
+  double share_to_evict() const;
+  bool wants_more_room() const;
+
+  const Shards shards_;
+  const SlabSpace& space_;
+  Clock& clock_;
+  const Cache cache_;
+};
+
+}  // namespace nvcache

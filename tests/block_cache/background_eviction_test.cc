@@ -1,0 +1,99 @@
+#include "block_cache/background_eviction.h"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.h"
+#include "base/virtual_clock.h"
+#include "policy/eviction/eviction_policy.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kSpaceBytes = 1 << 20;
+constexpr uint32_t kBlockBytes = 4096;  // a full space holds 256 blocks
+
+// A shard with blocks, and the background eviction of it.
+class Fixture {
+ public:
+  explicit Fixture(std::string_view eviction) : space_(kSpaceBytes, kSpaceBytes, 256), pool_(4) {
+    shards_.push_back(std::make_unique<Shard>(Shard::Options{.max_slots = 512},
+                                              make_eviction(eviction, 512).value(), pool_, space_,
+                                              counters_));
+    background =
+        BackgroundEviction::make(shards_, space_, clock_,
+                                 {.may_evict = [this] { return may_evict; },
+                                  .evict_one = [](Shard& shard) { return shard.evict_one(); }});
+  }
+
+  void fill(uint64_t blocks) {
+    const std::atomic<uint32_t> generation{0};
+    for (uint64_t id = 0; id < blocks; ++id) {
+      const std::optional<uint32_t> grain = space_.allocate(kBlockBytes);
+      uint32_t slot = 0;
+      ASSERT_TRUE(grain);
+      ASSERT_EQ(shards_[0]->reserve(mix64(id), {1, id}, kBlockBytes, *grain, generation,
+                                    std::nullopt, &slot),
+                Reason::kAdmitted);
+      shards_[0]->publish(slot);
+    }
+  }
+  void pass_after_seconds(uint64_t seconds) {
+    clock_.wait_until_ns(clock_.now_ns() + seconds * 1'000'000'000);
+    background->run_pass();
+  }
+  uint64_t blocks() const { return space_.used_bytes() / kBlockBytes; }
+
+  bool may_evict = true;
+  std::unique_ptr<BackgroundEviction> background;
+
+ private:
+  VirtualClock clock_;
+  SlabSpace space_;
+  Counters counters_;
+  EntryPool pool_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+TEST(BackgroundEviction, IsOnlyForPoliciesThatEvictInPasses) {
+  EXPECT_EQ(Fixture("lru").background, nullptr);
+  EXPECT_NE(Fixture("lfru(1)").background, nullptr);
+}
+
+TEST(BackgroundEviction, LetsBlocksBeUpTo95Percent) {
+  Fixture cache("lfru(1)");
+  cache.background->run_pass();
+  cache.fill(243);  // 94.9%
+  cache.pass_after_seconds(5);
+  EXPECT_EQ(cache.blocks(), 243u);
+}
+
+TEST(BackgroundEviction, MakesRoomDownTo90Percent) {
+  Fixture cache("lfru(1)");
+  cache.background->run_pass();
+  cache.fill(256);
+  cache.pass_after_seconds(5);
+  EXPECT_EQ(cache.blocks(), 230u);  // 89.8%
+}
+
+TEST(BackgroundEviction, StopsWhereThePolicyHasNoVictim) {
+  Fixture cache("lfru(10)");
+  cache.background->run_pass();
+  cache.fill(256);
+  cache.pass_after_seconds(5);
+  EXPECT_EQ(cache.blocks(), 256u) << "all blocks were used within the window";
+}
+
+TEST(BackgroundEviction, StopsWhereAdmissionForbidsIt) {
+  Fixture cache("lfru(1)");
+  cache.background->run_pass();
+  cache.fill(256);
+  cache.may_evict = false;
+  cache.pass_after_seconds(5);
+  EXPECT_EQ(cache.blocks(), 256u);
+  cache.may_evict = true;
+  cache.pass_after_seconds(1);
+  EXPECT_EQ(cache.blocks(), 230u);
+}
+
+}  // namespace
+}  // namespace nvcache
