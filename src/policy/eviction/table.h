@@ -17,6 +17,7 @@ using EvictionOr = absl::StatusOr<std::unique_ptr<EvictionPolicy>>;
 
 // Each factory checks its own arguments.
 EvictionOr make_none(const SpecMember& member, uint32_t max_slots);
+EvictionOr make_fifo(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_lru(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_clock(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots);
@@ -36,6 +37,7 @@ struct EvictionRow {
 
 inline constexpr auto kEvictionPolicies = std::to_array<EvictionRow>({
     {"none", "none", "none", make_none, 0, /*evicts=*/false},
+    {"fifo", "fifo", "fifo", make_fifo, 8, /*evicts=*/true, /*spares_used=*/false},
     {"lru", "lru", "lru", make_lru, 2.5},
     {"clock", "clock", "clock", make_clock, 1},
     {"lfru", "lfru, lfru(WINDOW_SECONDS)", "lfru", make_lfru, 2},
