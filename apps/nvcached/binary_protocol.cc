@@ -44,6 +44,8 @@ std::string_view text_of(BinaryStatus status) {
       return "Unknown command";
     case BinaryStatus::kNoMemory:
       return "Out of memory";
+    case BinaryStatus::kInternalError:
+      return "Internal error";
   }
   return "";
 }

@@ -59,6 +59,7 @@ enum class BinaryStatus : uint16_t {
   kUnauthorized = 0x20,
   kUnknown = 0x81,
   kNoMemory = 0x82,
+  kInternalError = 0x84,
 };
 std::string_view text_of(BinaryStatus status);
 

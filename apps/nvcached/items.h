@@ -95,7 +95,7 @@ class Items {
   // Gives the value a new cas and marks it stale.
   ItemResult invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
                         uint32_t expires_s);
-  void clear() { store_.clear(); }
+  [[nodiscard]] absl::Status clear() { return store_.clear(); }
 
   Traces& traces() { return traces_; }
   KvStore& kv() { return store_; }

@@ -51,17 +51,20 @@ void Service::tick() {
   items_.tick();
   uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
   if (due == 0 || items_.now_s() < due) return;
-  if (flush_at_s_.compare_exchange_strong(due, 0)) items_.clear();
+  if (!flush_at_s_.compare_exchange_strong(due, 0) || items_.clear().ok()) return;
+  // Tried again at the next tick, unless a client asked for another flush meanwhile.
+  uint32_t none = 0;
+  flush_at_s_.compare_exchange_strong(none, due);
 }
 
-void Service::flush_at(int64_t exptime) {
+absl::Status Service::flush_at(int64_t exptime) {
   const uint32_t due = exptime > 0 ? items_.expiry(exptime) : 0;
   if (due > items_.now_s()) {
     flush_at_s_.store(due);
-    return;
+    return absl::OkStatus();
   }
   flush_at_s_.store(0);
-  items_.clear();
+  return items_.clear();
 }
 
 absl::Status Service::load_auth_file() {

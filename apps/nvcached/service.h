@@ -42,8 +42,8 @@ class Service {
 
   // Once a second: time goes on, and what is due is done.
   void tick();
-  // At once for 0 and less, else when this time has come.
-  void flush_at(int64_t exptime);
+  // At once for 0 and less, else when this time has come. DATA_LOSS where the medium fails.
+  [[nodiscard]] absl::Status flush_at(int64_t exptime);
 
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }

@@ -135,8 +135,11 @@ Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& ou
         break;
       }
       counters_.add(Count::kCmdFlush);
-      service_.flush_at(extras.empty() ? 0 : static_cast<int32_t>(load_u32(extras)));
-      succeed(header, 0, out);
+      if (service_.flush_at(extras.empty() ? 0 : static_cast<int32_t>(load_u32(extras))).ok()) {
+        succeed(header, 0, out);
+      } else {
+        refuse(header, BinaryStatus::kInternalError, out);
+      }
       break;
     case BinaryOp::kVersion:
       respond(header, {BinaryStatus::kOk, {}, {}, service_.settings().version}, out);

@@ -213,7 +213,9 @@ void Session::command(const TextRequest& request, Output& out) {
         return answer(request, "CLIENT_ERROR flush_all not allowed\r\n", out);
       }
       counters_.add(Count::kCmdFlush);
-      service_.flush_at(request.exptime);
+      if (!service_.flush_at(request.exptime).ok()) {
+        return out.append("SERVER_ERROR medium failed\r\n");
+      }
       return answer(request, "OK\r\n", out);
     case TextOp::kVersion:
       return answer(request, "VERSION " + service_.settings().version + "\r\n", out);

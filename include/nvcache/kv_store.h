@@ -149,8 +149,9 @@ class KvStore {
   // Sets when an item is gone, leaving its value and cas as they are.
   virtual KvOutcome touch(std::string_view key, uint32_t expires_s) = 0;
 
-  // Makes all items go that were stored before now.
-  virtual void clear() = 0;
+  // Removes all items that were stored before now, durably. DATA_LOSS where the medium
+  // fails: items on it may still be found then.
+  [[nodiscard]] virtual absl::Status clear() = 0;
 
   // Makes all that was acknowledged survive: for a shutdown in order.
   [[nodiscard]] virtual absl::Status sync() = 0;

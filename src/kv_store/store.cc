@@ -355,7 +355,7 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
   }
 }
 
-void KvStoreImpl::clear() {
+absl::Status KvStoreImpl::clear() {
   MutexLock lock(parts_.zones.space_mutex());
   const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
   for (const KvBufferRef& buffer : cache_.all()) {
@@ -364,7 +364,7 @@ void KvStoreImpl::clear() {
     MutexLock stripe_lock(bucket.stripe.mutex);
     remove_cached(bucket, buffer);
   }
-  cleaner_.renew_all().IgnoreError();
+  return cleaner_.renew_all();
 }
 
 absl::Status KvStoreImpl::sync() {

@@ -48,7 +48,7 @@ class KvStoreImpl final : public KvStore, private KvItem::Owner {
                KvCondition condition) override;
   KvResult erase(std::string_view key, uint64_t cas) override;
   KvOutcome touch(std::string_view key, uint32_t expires_s) override;
-  void clear() override;
+  [[nodiscard]] absl::Status clear() override;
   [[nodiscard]] absl::Status sync() override;
   KvStats stats() const override;
 

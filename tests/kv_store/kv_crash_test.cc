@@ -69,7 +69,7 @@ class History {
   }
   void clear() {
     if (crashed()) return;
-    store_->clear();
+    EXPECT_TRUE(store_->clear().ok());
     if (!crashed()) allowed_.clear();
   }
 

@@ -234,7 +234,7 @@ TEST(KvVersions, WhatWasClearedStaysSoWhenVersionsComeRound) {
       test::make_kv(config, std::make_unique<CrashingMedium>(config.size_bytes));
   for (int i = 0; i < 20; ++i) put_text(*store, "k" + std::to_string(i), "value");
   for (int round = 0; round < 10; ++round) {
-    store->clear();
+    ASSERT_TRUE(store->clear().ok());
     for (int i = 0; i < 20; ++i) {
       ASSERT_EQ(get_text(*store, "k" + std::to_string(i)), "") << "round " << round;
     }

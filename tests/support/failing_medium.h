@@ -23,13 +23,16 @@ class FailingMedium final : public Medium {
     traits_.charges_direct_reads = true;  // or in-place reads could not fail
   }
 
-  // After `successes` more reads (in-place ones included) or writes, all fail with
+  // After `successes` more reads (in-place ones included), writes or flushes, all fail with
   // `status`, until heal().
   void fail_reads(absl::Status status, uint64_t successes = 0) {
     reads_.arm(std::move(status), successes);
   }
   void fail_writes(absl::Status status, uint64_t successes = 0) {
     writes_.arm(std::move(status), successes);
+  }
+  void fail_flushes(absl::Status status, uint64_t successes = 0) {
+    flushes_.arm(std::move(status), successes);
   }
   // From now on each access fails with `status` by chance, `percent` in a hundred; the
   // choices follow from the seed and the number of the access. Until heal().
@@ -40,6 +43,7 @@ class FailingMedium final : public Medium {
   void heal() {
     reads_.disarm();
     writes_.disarm();
+    flushes_.disarm();
   }
 
   // Inverts the bits of `mask` in the byte at `offset`, behind the user's back.
@@ -69,7 +73,10 @@ class FailingMedium final : public Medium {
     if (absl::Status status = writes_.next(); !status.ok()) return status;
     return inner_->write(offset, from);
   }
-  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
+  [[nodiscard]] absl::Status flush(Extent extent) override {
+    if (absl::Status status = flushes_.next(); !status.ok()) return status;
+    return inner_->flush(extent);
+  }
   [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
   ByteView direct() const override { return inner_->direct(); }
   [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
@@ -118,6 +125,7 @@ class FailingMedium final : public Medium {
   Traits traits_;
   Switch reads_;
   Switch writes_;
+  Switch flushes_;
 };
 
 }  // namespace nvcache

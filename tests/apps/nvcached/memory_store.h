@@ -79,9 +79,11 @@ class MemoryStore final : public KvStore, private KvItem::Owner {
     return KvOutcome::kDone;
   }
 
-  void clear() override {
+  absl::Status clear() override {
     const MutexLock lock(mutex_);
+    if (fail_clears_) return absl::DataLossError("the medium failed");
     values_.clear();
+    return absl::OkStatus();
   }
 
   absl::Status sync() override { return absl::OkStatus(); }
@@ -101,6 +103,10 @@ class MemoryStore final : public KvStore, private KvItem::Owner {
   void refuse_puts(KvOutcome outcome) {
     const MutexLock lock(mutex_);
     refuse_with_ = outcome;
+  }
+  void fail_clears(bool fail) {
+    const MutexLock lock(mutex_);
+    fail_clears_ = fail;
   }
   size_t held() const {
     const MutexLock lock(mutex_);
@@ -135,6 +141,7 @@ class MemoryStore final : public KvStore, private KvItem::Owner {
   uint64_t next_handle_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_cas_ ABSL_GUARDED_BY(mutex_) = 0;
   KvOutcome refuse_with_ ABSL_GUARDED_BY(mutex_) = KvOutcome::kDone;
+  bool fail_clears_ ABSL_GUARDED_BY(mutex_) = false;
   KvStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -111,6 +111,15 @@ TEST(Flush, NowAndLater) {
   fixture.pass_time(1);
   EXPECT_EQ(fixture.ask("get a\r\n"), "END\r\n");
   EXPECT_EQ(fixture.ask("set a 0 0 1\r\nx\r\nflush_all\r\nget a\r\n"), "STORED\r\nOK\r\nEND\r\n");
+  fixture.store.fail_clears(true);
+  EXPECT_EQ(fixture.ask("set a 0 0 1\r\nx\r\nflush_all\r\n"),
+            "STORED\r\nSERVER_ERROR medium failed\r\n");
+  EXPECT_EQ(fixture.ask("flush_all 5\r\n"), "OK\r\n");
+  fixture.pass_time(5);
+  EXPECT_THAT(fixture.ask("get a\r\n"), HasSubstr("VALUE"));
+  fixture.store.fail_clears(false);
+  fixture.pass_time(1);
+  EXPECT_EQ(fixture.ask("get a\r\n"), "END\r\n") << "tried again";
   Settings settings = SessionFixture::make_settings();
   settings.flush_enabled = false;
   SessionFixture guarded(settings);
