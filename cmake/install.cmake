@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: the headers, libnvcache.so, the RocksDB adapters,
-# the WiredTiger extension and the command where they are built, a CMake package and a pkg-config file.
+# `cmake --install` installs the headers, libnvcache.so, a CMake package and a pkg-config file,
+# and those of the adapters and programs that are built.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/nvcache DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -17,7 +17,8 @@ if(TARGET nvcache_rocksdb_tiered)
 endif()
 if(TARGET nvcached)
   install(TARGETS nvcached RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES contrib/nvcached.service contrib/twemproxy.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache)
+  install(FILES contrib/nvcached.service contrib/twemproxy.yml
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache)
 endif()
 if(TARGET nvcache_cli)
   install(TARGETS nvcache_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -41,7 +42,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmak
   COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH NVCACHE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/nvcache.pc.in ${PROJECT_BINARY_DIR}/nvcache.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake ${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake
+  ${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
   DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/nvcache.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Finds the headers of RocksDB 11.8 and prints the folder to include them from.
-# Usage: rocksdb_headers.sh CACHE_FOLDER
-#   NVCACHE_ROCKSDB_HEADERS=DIR   take DIR (which holds rocksdb/version.h) instead
-# They come with the source of the Rust package librocksdb-sys, which cargo
-# fetches once; CACHE_FOLDER keeps the headers alone.
-# Exit: 0 found; 77 cannot be had here, with one line on stderr that says why.
+#
+# usage: rocksdb_headers.sh CACHE_FOLDER
+#   NVCACHE_ROCKSDB_HEADERS=DIR   take DIR, which holds rocksdb/version.h, instead
+#
+# cargo fetches the source of the Rust package librocksdb-sys once, which contains them.
+# CACHE_FOLDER keeps the headers alone.
+# Exit code: 0 if found; 77 if not, with one line on stderr that says why.
 set -euo pipefail
 
 cache=$1
@@ -37,7 +39,7 @@ printf '[package]\nname = "headers"\nversion = "0.0.0"\nedition = "2021"\n[depen
   skip "cargo could not fetch them ($(tail -1 "$work/log"))"
 [[ -f $work/vendor/librocksdb-sys/rocksdb/include/rocksdb/version.h ]] ||
   skip "the package that cargo fetched does not hold them"
-# By a rename, so that a run that is cut short leaves no half of them.
+# A rename at the end, so that an interrupted run leaves no incomplete folder.
 mkdir -p "$cache"
 cp -R "$work/vendor/librocksdb-sys/rocksdb/include" "$cache/include.$$"
 mv "$cache/include.$$" "$cache/include" 2>/dev/null || rm -rf "$cache/include.$$"
