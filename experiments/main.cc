@@ -6,10 +6,10 @@
 #include "apps/command/command_line.h"
 #include "apps/command/exit_code.h"
 #include "apps/command/interrupt.h"
-#include "experiments/hybrid_cache/hybrid_command.h"
+#include "experiments/hybrid_cache/hybrid_cache_command.h"
 #include "experiments/hybrid_cache/profile_command.h"
-#include "experiments/nvmcached/kv_command.h"
-#include "experiments/writes_hurt/paper_command.h"
+#include "experiments/nvmcached/nvmcached_command.h"
+#include "experiments/writes_hurt/writes_hurt_command.h"
 #include "experiments/ycsb/ycsb_command.h"
 
 int main(int argc, char** argv) {
@@ -25,10 +25,10 @@ int main(int argc, char** argv) {
   nvcache::watch_for_interrupt();
   const std::string command = nvcache::command_line(program, argc, argv);
   nvcache::add_ycsb_command(app, command);
-  nvcache::add_paper_command(app, command);
-  nvcache::add_hybrid_command(app, command);
+  nvcache::add_writes_hurt_command(app, command);
+  nvcache::add_hybrid_cache_command(app, command);
   nvcache::add_profile_command(app, command);
-  nvcache::add_kv_command(app, command);
+  nvcache::add_nvmcached_command(app, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {

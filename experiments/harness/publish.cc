@@ -5,11 +5,11 @@
 #include "experiments/report/figure_tables.h"
 #include "fmt/format.h"
 
-namespace nvcache::paper {
+namespace nvcache {
 
 absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
   if (absl::Status status = files.write(document); !status.ok()) return status;
-  const auto tables = paper_tables(document);
+  const auto tables = figures::figure_tables(document);
   if (!tables.ok()) return tables.status();
   fmt::print("{}", *tables);
   files.print_paths();
@@ -19,4 +19,4 @@ absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
   return any_failed ? absl::InternalError("some runs failed") : absl::OkStatus();
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache

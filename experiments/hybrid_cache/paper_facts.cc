@@ -4,7 +4,7 @@
 
 #include "fmt/format.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 namespace {
 
 constexpr PaperFact kFacts[] = {
@@ -51,4 +51,4 @@ double paper_number(std::string_view id) {
   return std::strtod(std::string(paper_value(id)).c_str(), nullptr);
 }
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 
 struct PaperFact {
   std::string_view id;
@@ -21,4 +21,4 @@ std::span<const PaperFact> paper_facts();
 std::string_view paper_value(std::string_view id);
 double paper_number(std::string_view id);
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/command/on_command.h"
+#include "apps/command/output_file.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/hybrid_cache/profile_files.h"
-#include "apps/command/on_command.h"
-#include "apps/command/output_file.h"
 
 namespace nvcache {
 namespace {
@@ -28,7 +28,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcache bench profile --name ./mine.profile --cache lru:size=64MiB --db /mnt/nvme/p --keep-db
 
 Reads of SST files take as long as on EMULATED flash, unless --storage disk is given; waiting
-threads sleep. Modelled persistent memory keeps a core busy while a thread waits for it: a few
+threads sleep. Emulated persistent memory keeps a core busy while a thread waits for it: a few
 threads are enough to load a machine with few cores.
 Exit codes: 0 done; 1 a run failed, or a value read back was wrong; 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "apps/command/interrupt.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/hybrid_cache/emulated_storage.h"
 #include "experiments/hybrid_cache/profile_store.h"
-#include "apps/command/interrupt.h"
-#include "experiments/hybrid_cache/modelled_storage.h"
 #include "medium/profiles.h"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/cache.h"
@@ -107,7 +107,7 @@ absl::StatusOr<OpenedCache> open_cache(const std::string& spec) {
   return opened;
 }
 
-absl::StatusOr<std::shared_ptr<rocksdb::ModelledStorage>> open_storage(const std::string& name) {
+absl::StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std::string& name) {
   std::optional<Profile> profile;
   double load = 1;
   if (name != "disk") {
@@ -121,13 +121,13 @@ absl::StatusOr<std::shared_ptr<rocksdb::ModelledStorage>> open_storage(const std
           profile_names());
     }
     if (!option.empty()) {
-      const auto number = parse_number("load", value, 1, rocksdb::ModelledStorageOptions::kMaxLoad);
+      const auto number = parse_number("load", value, 1, rocksdb::EmulatedStorageOptions::kMaxLoad);
       if (!number.ok()) return invalid_argument("--storage: {}", message_of(number.status()));
       load = *number;
     }
     profile = *found;
   }
-  return std::make_shared<rocksdb::ModelledStorage>(profile, ::rocksdb::FileSystem::Default(),
+  return std::make_shared<rocksdb::EmulatedStorage>(profile, ::rocksdb::FileSystem::Default(),
                                                     rocksdb::sleeping_clock(), load);
 }
 
@@ -223,7 +223,7 @@ class RocksdbStore final : public ProfileStore {
   const ::rocksdb::ReadOptions read_;
   const ::rocksdb::WriteOptions write_;  // logged, not synced
   // The databases go first, then the cache that holds their blocks.
-  std::shared_ptr<rocksdb::ModelledStorage> storage_;
+  std::shared_ptr<rocksdb::EmulatedStorage> storage_;
   std::unique_ptr<::rocksdb::Env> env_;
   OpenedCache cache_;
   std::shared_ptr<::rocksdb::Statistics> statistics_;

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "experiments/hybrid_cache/paper_facts.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 namespace {
 
 constexpr Server kServers[] = {
@@ -73,4 +73,4 @@ double computed_cost(const Server& server) {
                          (server.dram_gb - base.dram_gb + paper_number("cost-scm") * server.scm_gb);
 }
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "experiments/hybrid_cache/options.h"
+#include "experiments/hybrid_cache/hybrid_cache_options.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 
 // A column of Table 4; GB and costs as printed there.
 struct Server {
@@ -48,4 +48,4 @@ std::string cache_spec(const Options& options, const Server& server, const Polic
 // price a GB (Table 1), and a price of DRAM with which Table 4 comes out as printed.
 double computed_cost(const Server& server);
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 class CostClock final : public Clock {
  public:
@@ -33,4 +33,4 @@ inline uint64_t thread_cpu_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -6,12 +6,12 @@
 #include <deque>
 #include <numeric>
 
-#include "base/text.h"
 #include "apps/command/interrupt.h"
+#include "base/text.h"
 #include "kv_store/store.h"
 #include "medium/check.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 constexpr uint32_t kMostWarmWindows = 40;
@@ -282,4 +282,4 @@ absl::StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace, cons
   return CrashRun(kind, trace, plan, progress).run();
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

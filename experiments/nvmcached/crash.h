@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "experiments/nvmcached/system.h"
 #include "experiments/harness/progress.h"
+#include "experiments/nvmcached/system.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 struct CrashPlan {
   uint64_t cache_bytes = 0;
@@ -69,4 +69,4 @@ struct CrashResult {
 [[nodiscard]] absl::StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace,
                                                     const CrashPlan& plan, Progress& progress);
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -6,16 +6,16 @@
 
 #include <filesystem>
 
+#include "apps/command/interrupt.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/nvmcached/system.h"
 #include "experiments/nvmcached/trace.h"
-#include "apps/command/interrupt.h"
 #include "kv_store/layout.h"
 #include "medium/check.h"
 #include "nvcache/kv_store.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 constexpr uint32_t kKeyBytes = 16;
@@ -145,4 +145,4 @@ absl::StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& 
   return result;
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

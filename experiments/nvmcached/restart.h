@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "experiments/harness/progress.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 struct RestartPlan {
   uint64_t items = 10'000'000;
@@ -33,4 +33,4 @@ struct RestartResult {
 [[nodiscard]] absl::StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
                                                         Progress& progress);
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -7,7 +7,7 @@
 #include "kv_store/store.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 constexpr Kind kKinds[] = {{.name = "MC-DRAM", .durability = "volatile", .on_dram = true},
@@ -84,9 +84,9 @@ absl::StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std
   if (!timed.ok()) return timed.status();
   system->timed_ = *std::move(timed);
   if (!kind.on_dram) {
-    auto modelled = open_on(medium);
-    if (!modelled.ok()) return modelled.status();
-    system->modelled_ = *std::move(modelled);
+    auto emulated = open_on(medium);
+    if (!emulated.ok()) return emulated.status();
+    system->emulated_ = *std::move(emulated);
   }
   return system;
 }
@@ -121,9 +121,9 @@ void System::run(std::span<const Request> requests) {
   const uint64_t took_ns = thread_cpu_ns() - start_ns;
   cpu_ns_ += took_ns;
   requests_ += requests.size();
-  if (modelled_ == nullptr) return;
+  if (emulated_ == nullptr) return;
   const uint64_t waited_before_ns = clock_.waited_ns();
-  run_on(*modelled_, requests, took_ns / std::max<uint64_t>(1, requests.size()));
+  run_on(*emulated_, requests, took_ns / std::max<uint64_t>(1, requests.size()));
   waited_ns_ += clock_.waited_ns() - waited_before_ns;
 }
 
@@ -172,4 +172,4 @@ nlohmann::json System::metrics() const {
           {"refused_per_op", per_op(&KvStats::refused)}};
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

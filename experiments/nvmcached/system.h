@@ -20,7 +20,7 @@
 #include "nlohmann/json_fwd.hpp"
 #include "nvcache/kv_store.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 struct Kind {
   std::string_view name;        // as in the paper
@@ -74,13 +74,13 @@ class System {
  private:
   System(const Kind& kind, const Trace& trace);
   void run_on(KvStore& store, std::span<const Request> requests, uint64_t each_ns);
-  const KvStore& counted() const { return modelled_ != nullptr ? *modelled_ : *timed_; }
+  const KvStore& counted() const { return emulated_ != nullptr ? *emulated_ : *timed_; }
 
   const Kind& kind_;
   const Trace trace_;
   CostClock clock_;  // before the store, which uses it to its end
   std::unique_ptr<KvStore> timed_;
-  std::unique_ptr<KvStore> modelled_;
+  std::unique_ptr<KvStore> emulated_;
   Values values_;
   std::vector<char> keys_;
   std::vector<std::byte> read_;
@@ -91,4 +91,4 @@ class System {
   uint64_t wrong_ = 0;
 };
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -11,7 +11,7 @@
 #include "kv_store/layout.h"
 #include "spec/spec.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 constexpr uint32_t kLeastKeyBytes = 10;
@@ -212,4 +212,4 @@ uint64_t RequestStream::load_order(uint64_t number) const {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(number) * stride_) % keys_);
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -1,6 +1,6 @@
 // The requests of section 4 of the NVMcached paper (APSys '16), remade: mixes of its Table
-// 1, with sizes and locality from experiments/nvmcached/traces.txt, and the Zipfian mixes of Figure 4.
-// Everything follows from a seed. A trace is immutable; a stream is caller-locked.
+// 1, with sizes and locality from experiments/nvmcached/traces.txt, and the Zipfian mixes of
+// Figure 4. Everything follows from a seed. A trace is immutable; a stream is caller-locked.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "base/prng.h"
 #include "experiments/workload/zipfian.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 // A group of the table has 80 descriptors of 16 bytes for 56 items.
 inline constexpr uint64_t kTableBytesPerItem = 23;
@@ -81,4 +81,4 @@ class RequestStream {
   Prng prng_;
 };
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nvcache::paper {
+namespace nvcache::figures {
 namespace {
 
 std::optional<double> number(const json& run, const char* part, const char* field) {
@@ -123,4 +123,4 @@ Value file_value(const char* field, double factor) {
   };
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::figures

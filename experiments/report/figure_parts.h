@@ -9,7 +9,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::figures {
 
 using nlohmann::json;
 
@@ -41,4 +41,4 @@ std::optional<double> removed_percent(const json& run);   // removals / inserts
 std::optional<double> outdated_percent(const json& run);  // erases / inserts
 Value file_value(const char* field, double factor);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::figures

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::figures {
 namespace {
 
 using nlohmann::json;
@@ -157,7 +157,7 @@ std::string cell_text(const json& cell, int digits) {
   return text;
 }
 
-absl::StatusOr<std::string> paper_tables(const json& document) {
+absl::StatusOr<std::string> figure_tables(const json& document) {
   try {
     std::string text;
     for (const json& figure : document.at("figures")) append_figure(figure, text);
@@ -169,4 +169,4 @@ absl::StatusOr<std::string> paper_tables(const json& document) {
   }
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::figures

@@ -6,12 +6,12 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::figures {
 
 // INVALID_ARGUMENT where the document is not one.
-[[nodiscard]] absl::StatusOr<std::string> paper_tables(const nlohmann::json& document);
+[[nodiscard]] absl::StatusOr<std::string> figure_tables(const nlohmann::json& document);
 
 // "12.3 [11.9-12.5] | 10": the median, the spread if it has one, and the paper's.
 std::string cell_text(const nlohmann::json& cell, int digits);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::figures

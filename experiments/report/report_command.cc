@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
-#include "experiments/report/figure_tables.h"
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
+#include "base/text.h"
+#include "experiments/report/figure_tables.h"
 #include "experiments/report/html.h"
 #include "experiments/report/table.h"
 #include "nlohmann/json.hpp"
@@ -48,7 +48,7 @@ absl::Status report(const std::vector<std::string>& paths, const std::string& ht
     for (const json& document : documents) {
       if (document["kind"] == "calibration") continue;  // its command prints its table
       const auto tables =
-          document["kind"] == "paper" ? paper::paper_tables(document) : ycsb_tables(document);
+          document["kind"] == "paper" ? figures::figure_tables(document) : ycsb_tables(document);
       if (!tables.ok()) return tables.status();
       fmt::print("{}", *tables);
     }

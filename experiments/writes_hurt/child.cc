@@ -11,11 +11,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/command/interrupt.h"
 #include "base/text.h"
 #include "experiments/writes_hurt/wtperf.h"
-#include "apps/command/interrupt.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 constexpr int kLookMs = 200;  // how often the interrupt flag and the time are looked at
@@ -125,4 +125,4 @@ absl::Status run_child(const Command& command, const Clock& clock, Progress& pro
       fmt::format("{} failed: {}: {}", command.words[0], how, end_of(command.log)));
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -4,7 +4,7 @@
 #include "experiments/writes_hurt/scale.h"
 #include "fmt/format.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 std::string mib(uint64_t size_bytes) { return fmt::format("{}MiB", size_bytes >> 20); }
@@ -123,4 +123,4 @@ std::string connection_config(const CacheChoice& choice, const Tools& tools, boo
   return text;
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/writes_hurt/options.h"
+#include "experiments/writes_hurt/writes_hurt_options.h"
 #include "experiments/writes_hurt/wtperf.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 struct CacheChoice {
   std::string name;
@@ -39,4 +39,4 @@ std::vector<std::string> figure6_names();
 std::string connection_config(const CacheChoice& choice, const Tools& tools, bool snappy,
                               const std::string& stats_path);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 inline constexpr uint64_t kSizeFactor = 256;  // bytes and rows
 inline constexpr uint64_t kTimeFactor = 60;   // 60 minutes become 60 seconds
@@ -32,4 +32,4 @@ inline constexpr double kSmallDramGb = 16;       // of Figure 4
 inline constexpr double kLargeDramGb = 32;       // of Figures 6 and 7
 inline constexpr double kNvramCostRatio = 0.38;  // per byte, to DRAM (section 4.2)
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

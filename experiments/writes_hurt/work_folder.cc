@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/command/output_file.h"
 #include "base/text.h"
 #include "experiments/harness/copy_folder.h"
-#include "apps/command/output_file.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,8 +30,8 @@ absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::take(const Options& opti
 absl::Status WorkFolder::claim(const Options& options) {
   std::error_code error;
   if (!fs::exists(path(kMarker), error) && !fs::is_empty(folder_.path(), error)) {
-    return absl::FailedPreconditionError(
-        fmt::format("--db {}: is not empty, and no folder of 'nvcache bench paper'", options.db));
+    return absl::FailedPreconditionError(fmt::format(
+        "--db {}: is not empty, and no folder of 'nvcache bench writes-hurt'", options.db));
   }
   ours_ = true;
   remove_run();
@@ -94,4 +94,4 @@ void WorkFolder::remove_run() {
   }
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

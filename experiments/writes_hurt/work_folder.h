@@ -14,9 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "experiments/harness/locked_folder.h"
-#include "experiments/writes_hurt/options.h"
+#include "experiments/writes_hurt/writes_hurt_options.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 class WorkFolder {
  public:
@@ -49,4 +49,4 @@ class WorkFolder {
   bool keep_ = false;
 };
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -7,7 +7,7 @@
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/wtperf_files.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 // {size, DRAM cache, hit %, removed %, written, admitted}: Table 2. The columns after
@@ -140,4 +140,4 @@ absl::StatusOr<std::string> workload_file(const Workload& workload, Variant vari
   return absl::InternalError(fmt::format("{} is not built in", name));
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 enum class Variant { kSmall, kLarge };
 std::string_view variant_name(Variant variant);  // "small", "large"
@@ -68,4 +68,4 @@ std::span<const CostRow> table4();
 // Of all memory, relative to DRAM alone of the same size.
 double relative_cost(double nvram_gb, double dram_gb);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ absl::StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& e
   return tools;
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

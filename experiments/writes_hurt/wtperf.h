@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "experiments/harness/progress.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 // Where WiredTiger's parts are.
 struct Tools {
@@ -53,4 +53,4 @@ struct Command {
 [[nodiscard]] absl::Status run_child(const Command& command, const Clock& clock,
                                      Progress& progress);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

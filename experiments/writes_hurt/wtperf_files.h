@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 // Name ("medium-btree.small.wtperf") and contents.
 std::span<const std::pair<std::string_view, std::string_view>> wtperf_files();
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

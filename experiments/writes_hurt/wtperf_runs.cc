@@ -6,12 +6,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/text.h"
-#include "base/units.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/output_file.h"
+#include "base/text.h"
+#include "base/units.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 using nlohmann::json;
@@ -270,4 +270,4 @@ bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& c
   return found;
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

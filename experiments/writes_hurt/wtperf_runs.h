@@ -9,14 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/writes_hurt/configurations.h"
-#include "experiments/writes_hurt/options.h"
-#include "experiments/writes_hurt/work_folder.h"
-#include "experiments/writes_hurt/wtperf.h"
 #include "experiments/harness/progress.h"
+#include "experiments/writes_hurt/configurations.h"
+#include "experiments/writes_hurt/work_folder.h"
+#include "experiments/writes_hurt/writes_hurt_options.h"
+#include "experiments/writes_hurt/wtperf.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 // One workload and all that it is run with.
 struct Experiment {
@@ -43,4 +43,4 @@ struct WtperfRuns {
 [[nodiscard]] bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,
                                         Progress& progress);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

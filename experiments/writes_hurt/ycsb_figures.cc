@@ -4,13 +4,21 @@
 
 #include "base/text.h"
 #include "experiments/report/figure_parts.h"
+#include "experiments/workload/ycsb.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/ycsb_runs.h"
-#include "experiments/workload/ycsb.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
+
+using figures::add_row;
+using figures::make_figure;
+using figures::ratios_of;
+using figures::spread_cell;
+using figures::Value;
+using figures::values_of;
+using nlohmann::json;
 
 std::string label_of(char letter) {
   return fmt::format("YCSB-{}", static_cast<char>(std::toupper(letter)));
@@ -172,4 +180,4 @@ json figure_table4() {
   return figure;
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

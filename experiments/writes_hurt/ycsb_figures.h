@@ -5,7 +5,7 @@
 
 #include "nlohmann/json_fwd.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 nlohmann::json figure7(const nlohmann::json& document, const std::string& on);
 nlohmann::json figure8_gain(const nlohmann::json& document, const std::string& on);
@@ -13,4 +13,4 @@ nlohmann::json figure8_hits(const nlohmann::json& document, const std::string& o
 nlohmann::json figure_table3(const nlohmann::json& document);
 nlohmann::json figure_table4();
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

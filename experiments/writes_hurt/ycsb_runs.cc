@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "experiments/workload/record.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/ycsb/ycsb_command.h"
-#include "experiments/workload/record.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 using nlohmann::json;
@@ -127,4 +127,4 @@ absl::StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder, co
   return runner.take();
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

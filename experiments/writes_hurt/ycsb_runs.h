@@ -5,11 +5,11 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/writes_hurt/options.h"
 #include "experiments/writes_hurt/work_folder.h"
+#include "experiments/writes_hurt/writes_hurt_options.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 struct YcsbRuns {
   nlohmann::json runs = nlohmann::json::array();
@@ -23,4 +23,4 @@ struct YcsbRuns {
 // Records of the workload's database, scaled down.
 uint64_t ycsb_records(double dataset_gb);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

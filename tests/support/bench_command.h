@@ -1,11 +1,11 @@
-// The command lines of `nvcache bench profile` and `bench hybrid`, as a test gives them.
+// The command lines of `nvcache bench profile` and `bench hybrid-cache`, as a test gives them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "experiments/hybrid_cache/hybrid_command.h"
+#include "experiments/hybrid_cache/hybrid_cache_command.h"
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/hybrid_cache/profile_store.h"
 #include "support/command_line.h"
@@ -15,7 +15,7 @@ namespace nvcache::test {
 inline bool has_rocksdb() { return !absl::IsUnimplemented(check_store("lru:size=1MiB", "disk")); }
 
 inline void add_commands(CLI::App& app) {
-  add_hybrid_command(app, "nvcache bench hybrid");
+  add_hybrid_cache_command(app, "nvcache bench hybrid-cache");
   add_profile_command(app, "nvcache bench profile");
 }
 

@@ -1,4 +1,4 @@
-// `nvcache bench hybrid`: wrong command lines, the servers and their costs, what is planned,
+// `nvcache bench hybrid-cache`: wrong command lines, the servers and their costs, what is planned,
 // the figures, and a small run on the real RocksDB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,14 +7,14 @@
 #include <set>
 #include <sstream>
 
+#include "apps/command/exit_code.h"
 #include "base/clock.h"
-#include "experiments/hybrid_cache/figures.h"
-#include "experiments/hybrid_cache/hybrid_run.h"
+#include "experiments/hybrid_cache/hybrid_cache_figures.h"
+#include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/paper_facts.h"
+#include "experiments/hybrid_cache/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/report/figure_tables.h"
-#include "experiments/hybrid_cache/profile_files.h"
-#include "apps/command/exit_code.h"
 #include "experiments/report/html.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
@@ -24,7 +24,7 @@ namespace nvcache {
 namespace {
 
 namespace fs = std::filesystem;
-using hybrid::Options;
+using hybrid_cache::Options;
 using nlohmann::json;
 using test::complaint_for;
 using test::exit_code_for;
@@ -46,46 +46,47 @@ Options options_for(std::set<int> figures, std::set<int> tables) {
 // ---- Servers and plans ----
 
 TEST(HybridServersTest, CostsAreThoseOfTable4) {
-  ASSERT_EQ(hybrid::servers().size(), 5u);
-  for (const hybrid::Server& server : hybrid::servers()) {
+  ASSERT_EQ(hybrid_cache::servers().size(), 5u);
+  for (const hybrid_cache::Server& server : hybrid_cache::servers()) {
     // Rounded to two digits as printed.
-    EXPECT_NEAR(hybrid::computed_cost(server), server.cost, 0.005) << server.name;
-    if (server.name == hybrid::kTwoSockets) continue;
+    EXPECT_NEAR(hybrid_cache::computed_cost(server), server.cost, 0.005) << server.name;
+    if (server.name == hybrid_cache::kTwoSockets) continue;
     const std::string id = "cost-1p-" + std::string(server.name);
-    EXPECT_EQ(hybrid::paper_number(id), server.cost) << id;
-    EXPECT_EQ(hybrid::paper_value("dram-cache-" + std::string(server.name)),
+    EXPECT_EQ(hybrid_cache::paper_number(id), server.cost) << id;
+    EXPECT_EQ(hybrid_cache::paper_value("dram-cache-" + std::string(server.name)),
               fmt::format("{:g} / {:g}", server.dram_cache_gb, server.scm_cache_gb));
   }
   // 6.4: 23% more cost than 64-0; 43% - 48% of savings are 1 minus Table 5.
-  EXPECT_NEAR(hybrid::find_server("32-256").cost / hybrid::find_server("64-0").cost, 1.23, 0.005);
-  EXPECT_NEAR(hybrid::find_server("32-256").cost / 0.93, 0.57, 0.005);
-  EXPECT_NEAR(hybrid::find_server("32-256").cost / 1.02, 0.52, 0.005);
-  EXPECT_NEAR(hybrid::find_server("64-0").cost / 0.60, 0.72, 0.005);
-  EXPECT_NEAR(hybrid::find_server("64-0").cost / 0.50, 0.86, 0.005);
+  EXPECT_NEAR(hybrid_cache::find_server("32-256").cost / hybrid_cache::find_server("64-0").cost,
+              1.23, 0.005);
+  EXPECT_NEAR(hybrid_cache::find_server("32-256").cost / 0.93, 0.57, 0.005);
+  EXPECT_NEAR(hybrid_cache::find_server("32-256").cost / 1.02, 0.52, 0.005);
+  EXPECT_NEAR(hybrid_cache::find_server("64-0").cost / 0.60, 0.72, 0.005);
+  EXPECT_NEAR(hybrid_cache::find_server("64-0").cost / 0.50, 0.86, 0.005);
 }
 
 TEST(HybridServersTest, CachesAreScaledAlike) {
   const Options options = options_for({9}, {});
   const auto spec = [&](const char* server, std::string_view policy) {
-    return hybrid::cache_spec(options, hybrid::find_server(server),
-                              *hybrid::find_policy(policy).value());
+    return hybrid_cache::cache_spec(options, hybrid_cache::find_server(server),
+                                    *hybrid_cache::find_policy(policy).value());
   };
-  EXPECT_EQ(spec("64-0", hybrid::kDramOnly), "lru:size=81920KiB,shards=4");
+  EXPECT_EQ(spec("64-0", hybrid_cache::kDramOnly), "lru:size=81920KiB,shards=4");
   EXPECT_EQ(spec("32-256", "scm_first_6"),
             "tiered://?policy=scm_first(6)&dram=24576KiB&shards=4&tier=(size=409600KiB,"
             "medium=modelled:optane,load=2)");
-  EXPECT_THAT(spec("64-128", hybrid::kScmOnly), HasSubstr("dram=0&"));
+  EXPECT_THAT(spec("64-128", hybrid_cache::kScmOnly), HasSubstr("dram=0&"));
   EXPECT_THAT(spec("32-128", "bidirectional_4"), HasSubstr("bidirectional(4)"));
-  EXPECT_FALSE(hybrid::find_policy("lfu").ok());
+  EXPECT_FALSE(hybrid_cache::find_policy("lfu").ok());
 }
 
 std::set<std::string> planned(const Options& options) {
   std::set<std::string> names;
-  for (const hybrid::Experiment& experiment : hybrid::plan_experiments(options)) {
+  for (const hybrid_cache::Experiment& experiment : hybrid_cache::plan_experiments(options)) {
     names.insert(fmt::format("{} {} {}", experiment.workload->name, experiment.server->name,
                              experiment.policy->name));
   }
-  EXPECT_EQ(names.size(), hybrid::plan_experiments(options).size()) << "something twice";
+  EXPECT_EQ(names.size(), hybrid_cache::plan_experiments(options).size()) << "something twice";
   return names;
 }
 
@@ -103,7 +104,7 @@ TEST(HybridPlanTest, RunsWhatTheFiguresNeedAndNoMore) {
   EXPECT_THAT(planned(few), ElementsAre("whatsapp 32-128 dram_first", "whatsapp 32-128 scm_only",
                                         "whatsapp 32-256 dram_first", "whatsapp 32-256 scm_only",
                                         "whatsapp 64-0 dram_only", "whatsapp 64-128 dram_first"));
-  EXPECT_THAT(hybrid::estimate(few), HasSubstr("18 runs: about 5 minutes"));
+  EXPECT_THAT(hybrid_cache::estimate(few), HasSubstr("18 runs: about 5 minutes"));
 }
 
 // ---- Figures ----
@@ -167,7 +168,7 @@ json hybrid_document() {
                      {"gb_bytes", 2 << 20},
                      {"size_factor", 512},
                      {"notes", {"2 client threads"}}}}};
-  document["figures"] = hybrid::make_figures(document);
+  document["figures"] = hybrid_cache::make_figures(document);
   return document;
 }
 
@@ -223,7 +224,7 @@ TEST(HybridFiguresTest, CostsAndDifferences) {
 
 TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
   const json document = hybrid_document();
-  const auto text = paper::paper_tables(document);
+  const auto text = figures::figure_tables(document);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_THAT(*text, HasSubstr("EMULATED modelled:optane"));
   EXPECT_THAT(*text, HasSubstr("2 client threads"));
@@ -239,28 +240,30 @@ TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
 // ---- Command lines ----
 
 TEST(HybridCommandTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(complaint_for({"hybrid", "--figures", "8"}), HasSubstr("9 to 13"));
-  EXPECT_THAT(complaint_for({"hybrid", "--tables", "3"}), HasSubstr("4 to 5"));
-  EXPECT_THAT(complaint_for({"hybrid", "--workloads", "feed"}), HasSubstr("whatsapp"));
-  EXPECT_THAT(complaint_for({"hybrid", "--workloads", "laser,laser"}), HasSubstr("twice"));
-  EXPECT_THAT(complaint_for({"hybrid", "--policies", "lru"}), HasSubstr("bidirectional_4"));
-  EXPECT_THAT(complaint_for({"hybrid", "--scale", "1KiB"}), HasSubstr("16KiB to 1GiB"));
-  EXPECT_THAT(complaint_for({"hybrid", "--keep-db", "--tables", "4"}), HasSubstr("--db"));
-  EXPECT_THAT(complaint_for({"hybrid", "--json", "/nonexistent/x", "--tables", "4"}),
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--figures", "8"}), HasSubstr("9 to 13"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--tables", "3"}), HasSubstr("4 to 5"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--workloads", "feed"}), HasSubstr("whatsapp"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--workloads", "laser,laser"}), HasSubstr("twice"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--policies", "lru"}), HasSubstr("bidirectional_4"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--scale", "1KiB"}), HasSubstr("16KiB to 1GiB"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--keep-db", "--tables", "4"}), HasSubstr("--db"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--json", "/nonexistent/x", "--tables", "4"}),
               HasSubstr("--json"));
   if (!has_rocksdb()) return;
-  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--medium", "tape"}), HasSubstr("tape"));
+  EXPECT_THAT(complaint_for({"hybrid-cache", "--figures", "11", "--medium", "tape"}),
+              HasSubstr("tape"));
   for (const char* storage : {"modelled:tape", "modelled:flash,depth=2", "tape"}) {
-    EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", storage}),
+    EXPECT_THAT(complaint_for({"hybrid-cache", "--figures", "11", "--storage", storage}),
                 HasSubstr("flash"));
   }
-  EXPECT_THAT(complaint_for({"hybrid", "--figures", "11", "--storage", "modelled:flash,load=0"}),
-              HasSubstr("load"));
+  EXPECT_THAT(
+      complaint_for({"hybrid-cache", "--figures", "11", "--storage", "modelled:flash,load=0"}),
+      HasSubstr("load"));
 }
 
 TEST(HybridCommandTest, CostsComeWithoutARun) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(exit_code_for({"hybrid", "--tables", "4"}), kExitOk);
+  EXPECT_EQ(exit_code_for({"hybrid-cache", "--tables", "4"}), kExitOk);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_THAT(text, HasSubstr("Table 4"));
   EXPECT_THAT(text, HasSubstr("0.53 | 0.53"));
@@ -279,7 +282,7 @@ TEST(HybridRunTest, MakesItsFigures) {
   options.seconds = 0.2;
   options.warmup_seconds = 0.2;
   options.db = folder.path() + "/db";
-  const auto document = hybrid::run_hybrid(options, system_clock());
+  const auto document = hybrid_cache::run_hybrid_cache(options, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
   ASSERT_EQ((*document)["runs"].size(), 5u);
   for (const json& run : (*document)["runs"]) EXPECT_FALSE(run.contains("error")) << run;
@@ -287,7 +290,7 @@ TEST(HybridRunTest, MakesItsFigures) {
   EXPECT_GT(cell(figure(*document, "Figure 13"), "32-256", 0)["median"].get<double>(), 0);
   EXPECT_EQ(cell(figure(*document, "Table 5"), "2P", 0)["median"].get<double>(), 1);
   EXPECT_TRUE(check_report_document(*document).ok());
-  EXPECT_TRUE(paper::paper_tables(*document).ok());
+  EXPECT_TRUE(figures::figure_tables(*document).ok());
   EXPECT_TRUE(report_html({*document}).ok());
   EXPECT_FALSE(fs::exists(options.db));
 }

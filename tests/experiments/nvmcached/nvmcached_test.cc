@@ -1,4 +1,4 @@
-// `nvcache bench kv`: traces, wrong command lines, the costs of the four systems, crashes
+// `nvcache bench nvmcached`: traces, wrong command lines, the costs of the four systems, crashes
 // and what they take, restarts, and the figures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,20 +7,20 @@
 #include <map>
 
 #include "CLI/CLI.hpp"
+#include "apps/command/exit_code.h"
 #include "base/clock.h"
 #include "experiments/nvmcached/crash.h"
-#include "experiments/nvmcached/kv_command.h"
-#include "experiments/nvmcached/kv_run.h"
+#include "experiments/nvmcached/nvmcached_command.h"
+#include "experiments/nvmcached/nvmcached_run.h"
 #include "experiments/nvmcached/restart.h"
 #include "experiments/nvmcached/system.h"
 #include "experiments/report/figure_tables.h"
-#include "apps/command/exit_code.h"
 #include "experiments/report/html.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
 #include "support/temp_dir.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 using nlohmann::json;
@@ -102,12 +102,12 @@ TEST(KvTraceTest, MistakesAreNamed) {
 
 std::string complaint_for(std::vector<std::string> words) {
   CLI::App app;
-  add_kv_command(app, "test");
-  words.insert(words.begin(), "kv");
+  add_nvmcached_command(app, "test");
+  words.insert(words.begin(), "nvmcached");
   return test::complaint_of_line(app, words);
 }
 
-TEST(KvCommandTest, WrongCommandLinesAreNamed) {
+TEST(NvmcachedCommandTest, WrongCommandLinesAreNamed) {
   EXPECT_THAT(complaint_for({"--figures", "6"}), HasSubstr("3, 4, 5"));
   EXPECT_THAT(complaint_for({"--traces", "ABC"}), HasSubstr("APP, USR, ETC, SYS, VAR"));
   EXPECT_THAT(complaint_for({"--media", "dram"}), HasSubstr("modelled:optane"));
@@ -226,7 +226,7 @@ TEST(KvRunTest, MakesItsFigures) {
   options.window = 10'000;
   options.restart_items = 10'000;
   options.folder = folder.path();
-  const auto document = run_kv(options, system_clock());
+  const auto document = run_nvmcached(options, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
   EXPECT_EQ((*document)["runs"].size(), 2u * 4 + 5 * 3);
   EXPECT_EQ((*document)["crashes"].size(), 2u * 4);
@@ -241,7 +241,7 @@ TEST(KvRunTest, MakesItsFigures) {
   EXPECT_EQ(figures["Figure 4, 100 B"]["rows"].size(), 4u);
   EXPECT_EQ(figures["Figure 3"]["rows"].size(), 8u);
   EXPECT_EQ(figures["Restart"]["rows"].size(), 1u);
-  const auto tables = paper::paper_tables(*document);
+  const auto tables = figures::figure_tables(*document);
   ASSERT_TRUE(tables.ok()) << tables.status();
   EXPECT_THAT(*tables, HasSubstr("EMULATED"));
   EXPECT_TRUE(check_report_document(*document).ok());
@@ -249,4 +249,4 @@ TEST(KvRunTest, MakesItsFigures) {
 }
 
 }  // namespace
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -1,13 +1,14 @@
-// `nvcache bench paper`: the scale, the workloads and the caches that are compared.
+// `nvcache bench writes-hurt`: the scale, the workloads and the caches that are compared.
+#include "experiments/writes_hurt/configurations.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "nvcache/block_cache.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 using testing::HasSubstr;
@@ -95,4 +96,4 @@ TEST(PaperConfigurationsTest, QuotesForWtperf) {
 }
 
 }  // namespace
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -1,4 +1,4 @@
-// `nvcache bench paper`: what wtperf says, the tables and wrong command lines. No
+// `nvcache bench writes-hurt`: what wtperf says, the tables and wrong command lines. No
 // WiredTiger is needed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,21 +9,22 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "apps/command/exit_code.h"
 #include "base/clock.h"
-#include "experiments/writes_hurt/figures.h"
-#include "experiments/writes_hurt/paper_command.h"
 #include "experiments/report/figure_tables.h"
+#include "experiments/report/html.h"
 #include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/workloads.h"
+#include "experiments/writes_hurt/writes_hurt_command.h"
+#include "experiments/writes_hurt/writes_hurt_figures.h"
 #include "experiments/writes_hurt/wtperf.h"
-#include "apps/command/exit_code.h"
-#include "experiments/report/html.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
+using figures::cell_text;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -246,7 +247,7 @@ TEST(PaperFiguresTest, YcsbAndCosts) {
 
 TEST(PaperTablesTest, FitATerminalAndSayWhatMatters) {
   const json document = paper_document();
-  const auto text = paper_tables(document);
+  const auto text = figures::figure_tables(document);
   ASSERT_TRUE(text.ok()) << text.status();
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
@@ -255,7 +256,7 @@ TEST(PaperTablesTest, FitATerminalAndSayWhatMatters) {
   EXPECT_THAT(*text, HasSubstr("2000 [1000..3000] | 61699"));
   EXPECT_THAT(*text, HasSubstr("50% read, 50% update"));
   EXPECT_THAT(*text, HasSubstr("FAILED: evict-btree large wt-dram round 1: killed by signal 6"));
-  EXPECT_FALSE(paper_tables(json::object()).ok());
+  EXPECT_FALSE(figures::figure_tables(json::object()).ok());
 }
 
 TEST(PaperTablesTest, CellsSayTheSpreadOnlyIfThereIsOne) {
@@ -311,12 +312,12 @@ TEST(PaperFolderTest, KeepsOthersFilesAndRemovesItsOwn) {
 
 int exit_code_for(std::vector<std::string> words) {
   CLI::App app;
-  add_paper_command(app, "nvcache bench paper");
-  words.insert(words.begin(), "paper");
+  add_writes_hurt_command(app, "nvcache bench writes-hurt");
+  words.insert(words.begin(), "writes-hurt");
   return test::exit_code_of_line(app, words);
 }
 
-TEST(PaperCommandTest, RefusesWhatItDoesNotKnow) {
+TEST(WritesHurtCommandTest, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(exit_code_for({"--figures", "3"}), kExitUsage);
   EXPECT_EQ(exit_code_for({"--tables", "5"}), kExitUsage);
   EXPECT_EQ(exit_code_for({"--workloads", "evict"}), kExitUsage);
@@ -328,7 +329,7 @@ TEST(PaperCommandTest, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(exit_code_for({"--json", "/nonexistent/x.json", "--tables", "4"}), kExitUsage);
 }
 
-TEST(PaperCommandTest, TablesThatNeedNoRunsComeAtOnce) {
+TEST(WritesHurtCommandTest, TablesThatNeedNoRunsComeAtOnce) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(exit_code_for({"--tables", "3,4"}), kExitOk);
   const std::string text = testing::internal::GetCapturedStdout();
@@ -337,4 +338,4 @@ TEST(PaperCommandTest, TablesThatNeedNoRunsComeAtOnce) {
 }
 
 }  // namespace
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -1,4 +1,4 @@
-#include "experiments/hybrid_cache/modelled_storage.h"
+#include "experiments/hybrid_cache/emulated_storage.h"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -82,9 +82,9 @@ class SleepingClock final : public Clock {
   }
 };
 
-class ModelledFile final : public ::rocksdb::FSRandomAccessFileOwnerWrapper {
+class EmulatedFile final : public ::rocksdb::FSRandomAccessFileOwnerWrapper {
  public:
-  ModelledFile(std::unique_ptr<FSRandomAccessFile>&& inner, ModelledStorage& storage)
+  EmulatedFile(std::unique_ptr<FSRandomAccessFile>&& inner, EmulatedStorage& storage)
       : FSRandomAccessFileOwnerWrapper(std::move(inner)), storage_(storage) {}
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions& options, ::rocksdb::Slice* result,
@@ -113,7 +113,7 @@ class ModelledFile final : public ::rocksdb::FSRandomAccessFileOwnerWrapper {
   }
 
   IOStatus Prefetch(uint64_t, size_t, const IOOptions&, IODebugContext*) override {
-    return IOStatus::NotSupported("modelled storage: Prefetch");
+    return IOStatus::NotSupported("emulated storage: Prefetch");
   }
 
   // By Read() in the calling thread, not as the file below does it.
@@ -137,7 +137,7 @@ class ModelledFile final : public ::rocksdb::FSRandomAccessFileOwnerWrapper {
 #endif
 
  private:
-  ModelledStorage& storage_;
+  EmulatedStorage& storage_;
 };
 
 // Direct and mapped reads are for storage that is not modelled.
@@ -159,7 +159,7 @@ Clock& sleeping_clock() {
   return *clock;
 }
 
-ModelledStorage::ModelledStorage(std::optional<Profile> profile,
+EmulatedStorage::EmulatedStorage(std::optional<Profile> profile,
                                  const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock,
                                  double load)
     : FileSystemWrapper(base),
@@ -167,15 +167,15 @@ ModelledStorage::ModelledStorage(std::optional<Profile> profile,
                                   load > 1 ? fmt::format(",load={:g}", load) : "")
                     : "nvcache.counted"),
       clock_(clock),
-      modelled_(profile.has_value()) {
+      emulated_(profile.has_value()) {
   MutexLock lock(mutex_);
   if (!profile) return;
   device_.emplace(Device{CostModel(*profile), OtherClients(load, profile->curve[0].read_gb_s)});
 }
 
-ModelledStorage::~ModelledStorage() = default;
+EmulatedStorage::~EmulatedStorage() = default;
 
-IOStatus ModelledStorage::NewRandomAccessFile(const std::string& name,
+IOStatus EmulatedStorage::NewRandomAccessFile(const std::string& name,
                                               const ::rocksdb::FileOptions& options,
                                               std::unique_ptr<FSRandomAccessFile>* file,
                                               IODebugContext* debug) {
@@ -184,13 +184,13 @@ IOStatus ModelledStorage::NewRandomAccessFile(const std::string& name,
   }
   std::unique_ptr<FSRandomAccessFile> inner;
   IOStatus status =
-      target()->NewRandomAccessFile(name, modelled_ ? buffered(options) : options, &inner, debug);
-  if (status.ok()) *file = std::make_unique<ModelledFile>(std::move(inner), *this);
+      target()->NewRandomAccessFile(name, emulated_ ? buffered(options) : options, &inner, debug);
+  if (status.ok()) *file = std::make_unique<EmulatedFile>(std::move(inner), *this);
   return status;
 }
 
-uint64_t ModelledStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
-  if (!modelled_) return now_ns;
+uint64_t EmulatedStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
+  if (!emulated_) return now_ns;
   MutexLock lock(mutex_);
   if (!device_) return now_ns;
   OtherClients& others = device_->others;
@@ -199,8 +199,8 @@ uint64_t ModelledStorage::start_read(uint64_t now_ns, uint64_t size_bytes) {
   return device_->model.start_read(start_ns, size_bytes);
 }
 
-void ModelledStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes) {
-  if (modelled_) clock_.wait_until_ns(done_ns);
+void EmulatedStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes) {
+  if (emulated_) clock_.wait_until_ns(done_ns);
   const uint64_t end_ns = clock_.now_ns();
   Stripe& stripe = stripes_[stripe_of_thread(stripes_.size())];
   MutexLock lock(stripe.mutex);
@@ -209,7 +209,7 @@ void ModelledStorage::finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t 
   stripe.stats.latency_ns.record(end_ns - start_ns);
 }
 
-StorageStats ModelledStorage::take_stats() {
+StorageStats EmulatedStorage::take_stats() {
   StorageStats sum;
   for (Stripe& stripe : stripes_) {
     MutexLock lock(stripe.mutex);
@@ -221,21 +221,21 @@ StorageStats ModelledStorage::take_stats() {
   return sum;
 }
 
-::rocksdb::Status NewModelledStorage(const ModelledStorageOptions& options,
+::rocksdb::Status NewEmulatedStorage(const EmulatedStorageOptions& options,
                                      std::shared_ptr<::rocksdb::FileSystem> base,
                                      std::shared_ptr<::rocksdb::FileSystem>* wrapped) {
   const Profile* profile = find_profile(options.profile);
   if (profile == nullptr) {
     return ::rocksdb::Status::InvalidArgument(fmt::format(
-        "modelled storage: no profile '{}'; allowed are {}", options.profile, profile_names()));
+        "emulated storage: no profile '{}'; allowed are {}", options.profile, profile_names()));
   }
-  if (!(options.load >= 1 && options.load <= ModelledStorageOptions::kMaxLoad)) {
+  if (!(options.load >= 1 && options.load <= EmulatedStorageOptions::kMaxLoad)) {
     return ::rocksdb::Status::InvalidArgument(
-        fmt::format("modelled storage: load: {} given; allowed: 1 to {}", options.load,
-                    +ModelledStorageOptions::kMaxLoad));
+        fmt::format("emulated storage: load: {} given; allowed: 1 to {}", options.load,
+                    +EmulatedStorageOptions::kMaxLoad));
   }
   if (base == nullptr) base = ::rocksdb::FileSystem::Default();
-  *wrapped = std::make_shared<ModelledStorage>(*profile, base, sleeping_clock(), options.load);
+  *wrapped = std::make_shared<EmulatedStorage>(*profile, base, sleeping_clock(), options.load);
   return ::rocksdb::Status::OK();
 }
 

@@ -1,37 +1,38 @@
-#include "experiments/writes_hurt/paper_command.h"
+#include "experiments/writes_hurt/writes_hurt_command.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "apps/command/on_command.h"
 #include "base/text.h"
 #include "experiments/engines/engine.h"
-#include "experiments/writes_hurt/configurations.h"
-#include "experiments/writes_hurt/paper_run.h"
 #include "experiments/harness/publish.h"
-#include "apps/command/on_command.h"
+#include "experiments/writes_hurt/configurations.h"
+#include "experiments/writes_hurt/writes_hurt_run.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
 namespace {
 
-using paper::Options;
+using writes_hurt::Options;
 
 constexpr char kExamples[] = R"(Examples:
   # every figure and table, briefly: about a quarter of an hour
-  nvcache bench paper --quick --json quick.json --html quick.html
+  nvcache bench writes-hurt --quick --json quick.json --html quick.html
 
   # Figure 6 and Table 2 for two workloads, on emulated persistent memory
-  nvcache bench paper --figures 6 --tables 2 --workloads evict-btree,update-grow-stress \
+  nvcache bench writes-hurt --figures 6 --tables 2 --workloads evict-btree,update-grow-stress \
     --configurations nvcache,admit-all
 
   # all of it, on an NVMe drive as the medium, databases kept for the next time
-  nvcache bench paper --medium file:/mnt/nvme/tier,io=direct --db /mnt/nvme/paper --keep-db
+  nvcache bench writes-hurt --medium file:/mnt/nvme/tier,io=direct --db /mnt/nvme/writes-hurt --keep-db
 
   # YCSB alone
-  nvcache bench paper --figures 7,8 --workloads ycsb-a,ycsb-c
+  nvcache bench writes-hurt --figures 7,8 --workloads ycsb-a,ycsb-c
 
-Sizes are the paper's divided by 256 (bench/wiredtiger/README.md). Memory Mode is not run.
+Sizes are those of *Writes Hurt* divided by 256 (experiments/writes_hurt/README.md). Memory Mode
+is not run.
 Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";
 
@@ -57,7 +58,7 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
       ->delimiter(',');
   app.add_option("--configurations", raw.configurations,
                  "Of Figure 6 and Table 2, beside none: " +
-                     fmt::format("{}", fmt::join(paper::figure6_names(), ",")))
+                     fmt::format("{}", fmt::join(writes_hurt::figure6_names(), ",")))
       ->delimiter(',');
   app.add_option("--medium", options.medium, "Medium of nvcache, as in docs/CONFIGURATION.md")
       ->capture_default_str();
@@ -115,7 +116,7 @@ absl::Status take_workloads(const RawOptions& raw, Options& options) {
       if (options.ycsb.find(name[5]) == std::string::npos) options.ycsb += name[5];
       continue;
     }
-    const auto workload = paper::find_workload(name);
+    const auto workload = writes_hurt::find_workload(name);
     if (!workload.ok()) return workload.status();
     if (std::find(options.workloads.begin(), options.workloads.end(), *workload) ==
         options.workloads.end()) {
@@ -123,15 +124,16 @@ absl::Status take_workloads(const RawOptions& raw, Options& options) {
     }
   }
   if (!raw.workloads.empty()) return absl::OkStatus();
-  for (const paper::Workload& workload : paper::workloads()) options.workloads.push_back(&workload);
+  for (const writes_hurt::Workload& workload : writes_hurt::workloads())
+    options.workloads.push_back(&workload);
   options.ycsb = raw.quick ? "ac" : "abcde";
   return absl::OkStatus();
 }
 
 absl::Status take_configurations(const RawOptions& raw, Options& options) {
-  const auto names = paper::figure6_names();
+  const auto names = writes_hurt::figure6_names();
   for (const std::string& name : raw.configurations) {
-    if (name != paper::kNone && std::find(names.begin(), names.end(), name) == names.end()) {
+    if (name != writes_hurt::kNone && std::find(names.begin(), names.end(), name) == names.end()) {
       return invalid_argument("--configurations: no {}; allowed are {}", name,
                               fmt::join(names, ", "));
     }
@@ -182,16 +184,18 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
 }
 
 absl::Status bench(const Options& options) {
-  const auto document = paper::run_paper(options, system_clock());
+  const auto document = writes_hurt::run_writes_hurt(options, system_clock());
   if (!document.ok()) return document.status();
-  return paper::publish(*document, options.files);
+  return publish(*document, options.files);
 }
 
 }  // namespace
 
-void add_paper_command(CLI::App& group, const std::string& command) {
+void add_writes_hurt_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
-      "paper", "The figures and tables of the NVCache paper on WiredTiger, scaled down");
+      "writes-hurt",
+      "The figures and tables of *Writes Hurt* (SoCC '22) on WiredTiger, scaled down");
+  app->alias("paper");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();
@@ -199,7 +203,7 @@ void add_paper_command(CLI::App& group, const std::string& command) {
   define_what(*app, *options, *raw);
   define_how(*app, *options);
   define_where(*app, *options);
-  on_command(*app, "nvcache bench paper", [app, options, raw] {
+  on_command(*app, "nvcache bench writes-hurt", [app, options, raw] {
     const absl::Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });

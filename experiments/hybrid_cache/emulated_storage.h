@@ -35,7 +35,7 @@
 
 namespace nvcache::rocksdb {
 
-struct ModelledStorageOptions {
+struct EmulatedStorageOptions {
   // The medium whose latency and bandwidth reads of SST files are charged:
   // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
   std::string profile = "flash";
@@ -49,7 +49,7 @@ struct ModelledStorageOptions {
 // Wraps a file system (null: the default one) so that reads of SST files take as long
 // as on that medium, whatever disk the files are on. EMULATED storage: for
 // measurements, and to be named wherever a figure of it appears.
-[[nodiscard]] ::rocksdb::Status NewModelledStorage(const ModelledStorageOptions& options,
+[[nodiscard]] ::rocksdb::Status NewEmulatedStorage(const EmulatedStorageOptions& options,
                                                    std::shared_ptr<::rocksdb::FileSystem> base,
                                                    std::shared_ptr<::rocksdb::FileSystem>* wrapped);
 
@@ -65,16 +65,16 @@ struct StorageStats {
   Histogram latency_ns;
 };
 
-class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
+class EmulatedStorage final : public ::rocksdb::FileSystemWrapper {
  public:
   static constexpr uint64_t kMaxLoadedBytes = 64 << 10;
 
   // Without a profile reads cost what they do below, and are only counted. `load` is 1 or
   // more. `clock` must outlive the file system.
-  ModelledStorage(std::optional<Profile> profile,
+  EmulatedStorage(std::optional<Profile> profile,
                   const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock,
                   double load = 1);
-  ~ModelledStorage() override;
+  ~EmulatedStorage() override;
 
   const char* Name() const override { return name_.c_str(); }
   ::rocksdb::IOStatus NewRandomAccessFile(const std::string& name,
@@ -111,7 +111,7 @@ class ModelledStorage final : public ::rocksdb::FileSystemWrapper {
   Clock& clock_;
   Mutex mutex_;
   std::optional<Device> device_ ABSL_GUARDED_BY(mutex_);
-  const bool modelled_;
+  const bool emulated_;
   std::array<Stripe, 16> stripes_;
 };
 

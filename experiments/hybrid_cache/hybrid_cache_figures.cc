@@ -1,4 +1,4 @@
-#include "experiments/hybrid_cache/figures.h"
+#include "experiments/hybrid_cache/hybrid_cache_figures.h"
 
 #include <algorithm>
 #include <string>
@@ -9,16 +9,16 @@
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/report/figure_parts.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 namespace {
 
+using figures::add_row;
+using figures::make_figure;
+using figures::ratios_of;
+using figures::spread_cell;
+using figures::Value;
+using figures::values_of;
 using nlohmann::json;
-using paper::add_row;
-using paper::make_figure;
-using paper::ratios_of;
-using paper::spread_cell;
-using paper::Value;
-using paper::values_of;
 using Runs = std::vector<const json*>;
 
 constexpr std::string_view kScmServers[] = {"64-128", "32-128", "32-256"};
@@ -56,7 +56,7 @@ class Results {
   Runs of(const std::string& workload, std::string_view server, std::string_view policy) const {
     // The same cache, run once.
     if (policy == kScmOnly && server == "64-128") server = "32-128";
-    return paper::runs_of(runs_, workload, server, policy);
+    return figures::runs_of(runs_, workload, server, policy);
   }
   Runs base(const std::string& workload) const { return of(workload, kBase, kDramOnly); }
 
@@ -355,4 +355,4 @@ json make_figures(const json& document) {
   return figures;
 }
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

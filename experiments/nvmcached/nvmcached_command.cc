@@ -1,4 +1,4 @@
-#include "experiments/nvmcached/kv_command.h"
+#include "experiments/nvmcached/nvmcached_command.h"
 
 #include <fstream>
 #include <memory>
@@ -6,35 +6,35 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/nvmcached/kv_run.h"
-#include "experiments/nvmcached/options.h"
-#include "experiments/nvmcached/system.h"
 #include "experiments/harness/publish.h"
-#include "apps/command/on_command.h"
+#include "experiments/nvmcached/nvmcached_options.h"
+#include "experiments/nvmcached/nvmcached_run.h"
+#include "experiments/nvmcached/system.h"
 #include "spec/spec.h"
 
 namespace nvcache {
 namespace {
 
-using kv::Options;
+using nvmcached::Options;
 
 constexpr char kExamples[] = R"(Examples:
   # Figures 3, 4 and 5, small and brief: some ten seconds
-  nvcache bench kv --quick --json quick.json --html quick.html
+  nvcache bench nvmcached --quick --json quick.json --html quick.html
 
   # Figure 5: the five traces, NVMcached over MC-NVM
-  nvcache bench kv --figures 5
+  nvcache bench nvmcached --figures 5
 
   # the crash alone, in a cache of 1 GiB
-  nvcache bench kv --figures 3 --size 1GiB
+  nvcache bench nvmcached --figures 3 --size 1GiB
 
   # Figure 4 for values of 100 bytes on another medium
-  nvcache bench kv --figures 4 --values 100 --media modelled:cxl
+  nvcache bench nvmcached --figures 4 --values 100 --media modelled:cxl
 
   # 10 million items, a process that is killed, and how soon the next one serves
-  nvcache bench kv --restart
+  nvcache bench nvmcached --restart
 
 All systems are the same store: MC-DRAM durability=volatile, MC-NVM each, MC-NVLRU each_lru,
 NVMcached cache. Media of Figures 4 and 5 are EMULATED: what they would have made the thread
@@ -104,7 +104,7 @@ void define_how(CLI::App& app, Options& options) {
 }
 
 absl::Status take_traces(const RawOptions& raw, Options& options) {
-  std::string text(kv::kv_traces_text());
+  std::string text(nvmcached::kv_traces_text());
   std::string from = "built-in traces";
   if (!raw.traces_file.empty()) {
     std::ifstream file(raw.traces_file);
@@ -114,19 +114,19 @@ absl::Status take_traces(const RawOptions& raw, Options& options) {
     text = content.str();
     from = raw.traces_file;
   }
-  auto traces = kv::parse_traces(text);
+  auto traces = nvmcached::parse_traces(text);
   if (!traces.ok()) return invalid_argument("{}: {}", from, message_of(traces.status()));
   if (raw.trace_names.empty()) {
     options.traces = *std::move(traces);
     return absl::OkStatus();
   }
   std::string known;
-  for (const kv::Trace& trace : *traces) {
+  for (const nvmcached::Trace& trace : *traces) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", trace.name);
   }
   for (const std::string& name : raw.trace_names) {
     bool found = false;
-    for (const kv::Trace& trace : *traces) {
+    for (const nvmcached::Trace& trace : *traces) {
       if (trace.name != name) continue;
       options.traces.push_back(trace);
       found = true;
@@ -154,8 +154,9 @@ absl::Status check_media(const Options& options) {
       return invalid_argument(
           "--media {}: allowed are modelled:optane, modelled:dram, modelled:cxl", shown(medium));
     }
-    const auto system = kv::System::open(kv::find_kind(kv::kNvmcached), medium, kLeastCacheBytes,
-                                         kv::mixed_trace(100, 50, 0.5));
+    const auto system =
+        nvmcached::System::open(nvmcached::find_kind(nvmcached::kNvmcached), medium,
+                                kLeastCacheBytes, nvmcached::mixed_trace(100, 50, 0.5));
     if (!system.ok()) return invalid_argument("--media: {}", message_of(system.status()));
   }
   return absl::OkStatus();
@@ -197,23 +198,24 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
 }
 
 absl::Status bench(const Options& options) {
-  const auto document = kv::run_kv(options, system_clock());
+  const auto document = nvmcached::run_nvmcached(options, system_clock());
   if (!document.ok()) return document.status();
-  return paper::publish(*document, options.files);
+  return publish(*document, options.files);
 }
 
 }  // namespace
 
-void add_kv_command(CLI::App& group, const std::string& command) {
+void add_nvmcached_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
-      "kv", "The evaluation of the NVMcached paper on the key-value store, scaled down");
+      "nvmcached", "The evaluation of *NVMcached* (APSys '16) on the key-value store, scaled down");
+  app->alias("kv");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();
   options->command = command;
   define_what(*app, *options, *raw);
   define_how(*app, *options);
-  on_command(*app, "nvcache bench kv", [app, options, raw] {
+  on_command(*app, "nvcache bench nvmcached", [app, options, raw] {
     const absl::Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });

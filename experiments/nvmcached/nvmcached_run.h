@@ -1,5 +1,5 @@
 // Runs what was asked for and makes one JSON document of it, laid out as that of `bench
-// paper` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
+// writes-hurt` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
 // format "nvcache.kv/1".
 //
 //   setup{}           what was asked for, the scale, media, notes
@@ -15,12 +15,13 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/nvmcached/options.h"
+#include "experiments/nvmcached/nvmcached_options.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 // CANCELLED when interrupted. DATA_LOSS where a store answered wrongly.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_kv(const Options& options, const Clock& clock);
+[[nodiscard]] absl::StatusOr<nlohmann::json> run_nvmcached(const Options& options,
+                                                           const Clock& clock);
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

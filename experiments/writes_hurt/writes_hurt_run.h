@@ -13,14 +13,15 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/writes_hurt/options.h"
+#include "experiments/writes_hurt/writes_hurt_options.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_paper(const Options& options, const Clock& clock);
+[[nodiscard]] absl::StatusOr<nlohmann::json> run_writes_hurt(const Options& options,
+                                                             const Clock& clock);
 
 // Runs and how long they take, as a line of text.
 std::string estimate(const Options& options);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -1,4 +1,4 @@
-// `nvcache bench hybrid`: the evaluation of "Improving Performance of Flash Based Key-Value
+// `nvcache bench hybrid-cache`: the evaluation of "Improving Performance of Flash Based Key-Value
 // Stores Using Storage Class Memory as a Volatile Memory Extension" (ATC '21), scaled down.
 #pragma once
 
@@ -10,6 +10,6 @@ namespace nvcache {
 
 // Adds `hybrid` to nvbench. Its callback ends by CLI::RuntimeError with an exit code of
 // exit_code.h. `command` is the command line as typed.
-void add_hybrid_command(CLI::App& bench, const std::string& command);
+void add_hybrid_cache_command(CLI::App& bench, const std::string& command);
 
 }  // namespace nvcache

@@ -1,32 +1,32 @@
-#include "experiments/hybrid_cache/hybrid_command.h"
+#include "experiments/hybrid_cache/hybrid_cache_command.h"
 
 #include <memory>
 #include <vector>
 
+#include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/hybrid_cache/hybrid_run.h"
 #include "experiments/harness/publish.h"
+#include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/profile_files.h"
-#include "apps/command/on_command.h"
 
 namespace nvcache {
 namespace {
 
-using hybrid::Options;
+using hybrid_cache::Options;
 
 constexpr char kExamples[] = R"(Examples:
   # every figure and table, briefly and small: about three minutes
-  nvcache bench hybrid --quick --json quick.json --html quick.html
+  nvcache bench hybrid-cache --quick --json quick.json --html quick.html
 
   # Figures 9 and 11 on three policies
-  nvcache bench hybrid --figures 9,11 --policies scm_only,dram_first,scm_first_6
+  nvcache bench hybrid-cache --figures 9,11 --policies scm_only,dram_first,scm_first_6
 
   # all of it, on CXL memory's costs, databases kept for the next time
-  nvcache bench hybrid --medium modelled:cxl --db /mnt/nvme/hybrid --keep-db
+  nvcache bench hybrid-cache --medium modelled:cxl --db /mnt/nvme/hybrid --keep-db
 
   # the costs alone, without a run
-  nvcache bench hybrid --tables 4
+  nvcache bench hybrid-cache --tables 4
 
 A GB of the paper is 2 MiB here (--scale), all sizes alike. SCM and flash are EMULATED: SCM by
 waits that keep a core busy, flash by waits that sleep. Run it on a machine with nothing else
@@ -49,7 +49,7 @@ struct RawOptions {
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   std::string names;
-  for (const hybrid::Policy& policy : hybrid::policies()) {
+  for (const hybrid_cache::Policy& policy : hybrid_cache::policies()) {
     names += fmt::format("{}{}", names.empty() ? "" : ",", policy.name);
   }
   app.add_option("--figures", raw.figures, "Of 9,10,11,12,13; default: all, if no --tables")
@@ -117,7 +117,7 @@ absl::Status take_workloads(const RawOptions& raw, Options& options) {
     options.workloads.push_back(*std::move(profile));
   }
   for (const std::string& name : raw.policies) {
-    const auto policy = hybrid::find_policy(name);
+    const auto policy = hybrid_cache::find_policy(name);
     if (!policy.ok()) return policy.status();
     options.policies.insert(name);
   }
@@ -159,23 +159,24 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
 }
 
 absl::Status bench(const Options& options) {
-  const auto document = hybrid::run_hybrid(options, system_clock());
+  const auto document = hybrid_cache::run_hybrid_cache(options, system_clock());
   if (!document.ok()) return document.status();
-  return paper::publish(*document, options.files);
+  return publish(*document, options.files);
 }
 
 }  // namespace
 
-void add_hybrid_command(CLI::App& group, const std::string& command) {
+void add_hybrid_cache_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
-      "hybrid", "The evaluation of the DRAM-SCM hybrid cache paper on RocksDB, scaled down");
+      "hybrid-cache", "The evaluation of *Hybrid Cache* (ATC '21) on RocksDB, scaled down");
+  app->alias("hybrid");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();
   options->command = command;
   define_what(*app, *options, *raw);
   define_how(*app, *options);
-  on_command(*app, "nvcache bench hybrid", [app, options, raw] {
+  on_command(*app, "nvcache bench hybrid-cache", [app, options, raw] {
     const absl::Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });

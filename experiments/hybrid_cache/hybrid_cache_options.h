@@ -1,4 +1,4 @@
-// What `nvcache bench hybrid` was asked to do.
+// What `nvcache bench hybrid-cache` was asked to do.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/harness/result_files.h"
+#include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/workload/profile.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 
 struct Options {
   std::set<int> figures;                   // of 9 to 13
@@ -40,4 +40,4 @@ struct Options {
   }
 };
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

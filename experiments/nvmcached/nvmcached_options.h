@@ -1,4 +1,4 @@
-// What `nvcache bench kv` was asked to do.
+// What `nvcache bench nvmcached` was asked to do.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/nvmcached/trace.h"
 #include "experiments/harness/result_files.h"
+#include "experiments/nvmcached/trace.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 inline constexpr double kPaperCacheBytes = 64.0 * (1ull << 30);  // 4.1
 inline constexpr double kPaperDropBytes = 60.0 * (1ull << 20);
@@ -36,4 +36,4 @@ struct Options {
   bool emulated() const { return figures.contains(4) || figures.contains(5); }
 };
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

@@ -1,5 +1,5 @@
 // Runs what was asked for and makes one JSON document of it, laid out as that of `bench
-// paper` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
+// writes-hurt` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
 // format "nvcache.hybrid/1".
 //
 //   setup{}           what was asked for, the scale, media, notes
@@ -20,7 +20,7 @@
 #include "experiments/hybrid_cache/servers.h"
 #include "nlohmann/json.hpp"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 
 struct Experiment {
   const WorkloadProfile* workload = nullptr;
@@ -36,6 +36,7 @@ std::vector<Experiment> plan_experiments(const Options& options);
 std::string estimate(const Options& options);
 
 // CANCELLED when interrupted. A run that fails is reported in "runs", and the next goes on.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_hybrid(const Options& options, const Clock& clock);
+[[nodiscard]] absl::StatusOr<nlohmann::json> run_hybrid_cache(const Options& options,
+                                                              const Clock& clock);
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

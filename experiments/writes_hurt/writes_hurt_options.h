@@ -1,4 +1,4 @@
-// What `nvcache bench paper` was asked to do.
+// What `nvcache bench writes-hurt` was asked to do.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/writes_hurt/workloads.h"
 #include "experiments/harness/result_files.h"
+#include "experiments/writes_hurt/workloads.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 struct Options {
   std::string engine = "wiredtiger";
@@ -40,4 +40,4 @@ struct Options {
   bool needs_ycsb() const { return figures.contains(7) || figures.contains(8); }
 };
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -1,12 +1,12 @@
-// The figures of the NVMcached paper (APSys '16) from the results of `bench kv`, the
+// The figures of the NVMcached paper (APSys '16) from the results of `bench nvmcached`, the
 // paper's numbers beside them where its text has any: its bars have none. Pure functions.
 #pragma once
 
 #include "nlohmann/json.hpp"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 
 // Those that the document has results for (kv_run.h).
 nlohmann::json make_figures(const nlohmann::json& document);
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

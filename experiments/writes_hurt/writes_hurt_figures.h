@@ -8,10 +8,10 @@
 
 #include "nlohmann/json_fwd.hpp"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 
 // `document` has "setup", "runs", "databases" and "ycsb_runs"; figures that were not
 // asked for, or that have no runs, are left out.
 nlohmann::json make_figures(const nlohmann::json& document);
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

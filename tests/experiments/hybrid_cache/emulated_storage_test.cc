@@ -1,6 +1,6 @@
-// Modelled storage: what reads of SST files cost, under a virtual clock, and that the
+// Emulated storage: what reads of SST files cost, under a virtual clock, and that the
 // bytes stay what they are.
-#include "experiments/hybrid_cache/modelled_storage.h"
+#include "experiments/hybrid_cache/emulated_storage.h"
 
 #include <gmock/gmock.h>
 #include <time.h>
@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "adapters/rocksdb/test_db.h"
 #include "base/prng.h"
 #include "base/virtual_clock.h"
 #include "experiments/hybrid_cache/other_clients.h"
@@ -20,7 +21,6 @@
 #include "rocksdb/env.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
-#include "adapters/rocksdb/test_db.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {
@@ -38,9 +38,9 @@ constexpr size_t kFileBytes = 8 << 20;
 constexpr uint64_t kBlockBytes = 16 << 10;
 constexpr uint64_t kTransferNs = kBlockBytes * 10 / 16;  // at 1.6 GB/s
 
-class ModelledStorageTest : public ::testing::Test {
+class EmulatedStorageTest : public ::testing::Test {
  protected:
-  ModelledStorageTest() {
+  EmulatedStorageTest() {
     bytes_.resize(kFileBytes);
     for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(i * 7 + i / 4096);
     for (const char* name : {"000001.sst", "000002.log"}) {
@@ -68,11 +68,11 @@ class ModelledStorageTest : public ::testing::Test {
   TempDir folder_;
   std::string bytes_;
   VirtualClock clock_;
-  std::shared_ptr<ModelledStorage> storage_ =
-      std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(), clock_);
+  std::shared_ptr<EmulatedStorage> storage_ =
+      std::make_shared<EmulatedStorage>(*find_profile("flash"), FileSystem::Default(), clock_);
 };
 
-TEST_F(ModelledStorageTest, ASmallReadCostsTheLatency) {
+TEST_F(EmulatedStorageTest, ASmallReadCostsTheLatency) {
   const auto file = open("000001.sst");
   EXPECT_EQ(read(*file, 0, 4096), kLatencyNs);
   EXPECT_EQ(read(*file, 16 << 10, 16 << 10), kLatencyNs);
@@ -83,12 +83,12 @@ TEST_F(ModelledStorageTest, ASmallReadCostsTheLatency) {
   EXPECT_EQ(storage_->take_stats().reads, 0u);
 }
 
-TEST_F(ModelledStorageTest, ALargeReadCostsTheBandwidth) {
+TEST_F(EmulatedStorageTest, ALargeReadCostsTheBandwidth) {
   const auto file = open("000001.sst");
   EXPECT_EQ(read(*file, 0, kFileBytes), static_cast<uint64_t>(kFileBytes / 1.6));
 }
 
-TEST_F(ModelledStorageTest, AllFilesShareOneMedium) {
+TEST_F(EmulatedStorageTest, AllFilesShareOneMedium) {
   std::ofstream(folder_.file("000003.sst"), std::ios::binary) << bytes_;
   const auto one = open("000001.sst"), two = open("000003.sst");
   clock_.expect(2);
@@ -104,8 +104,8 @@ TEST_F(ModelledStorageTest, AllFilesShareOneMedium) {
   EXPECT_EQ(took_ns[1], static_cast<uint64_t>(2 * kFileBytes / 1.6));
 }
 
-TEST_F(ModelledStorageTest, OtherClientsReadsAreWaitedFor) {
-  storage_ = std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(),
+TEST_F(EmulatedStorageTest, OtherClientsReadsAreWaitedFor) {
+  storage_ = std::make_shared<EmulatedStorage>(*find_profile("flash"), FileSystem::Default(),
                                                clock_, /*load=*/8);
   constexpr uint64_t kReads = 200;
   for (uint64_t i = 0; i < kReads; ++i) {
@@ -116,8 +116,8 @@ TEST_F(ModelledStorageTest, OtherClientsReadsAreWaitedFor) {
               8 * kReads * kTransferNs + kLatencyNs, 2);
 }
 
-TEST_F(ModelledStorageTest, ALargeReadBringsNoOthers) {
-  storage_ = std::make_shared<ModelledStorage>(*find_profile("flash"), FileSystem::Default(),
+TEST_F(EmulatedStorageTest, ALargeReadBringsNoOthers) {
+  storage_ = std::make_shared<EmulatedStorage>(*find_profile("flash"), FileSystem::Default(),
                                                clock_, /*load=*/8);
   constexpr uint64_t kLargeBytes = 1 << 20;
   EXPECT_NEAR(storage_->start_read(0, kLargeBytes), kLargeBytes / 1.6, 2);
@@ -155,7 +155,7 @@ TEST(OtherClientsTest, OneClientWaitsForNobody) {
   for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(others.start_read(i, kBlockBytes), i);
 }
 
-TEST_F(ModelledStorageTest, ReadsOfOneBatchAreUnderWayTogether) {
+TEST_F(EmulatedStorageTest, ReadsOfOneBatchAreUnderWayTogether) {
   const auto file = open("000001.sst");
   std::array<FSReadRequest, 4> requests;
   std::array<std::string, 4> scratch;
@@ -174,13 +174,13 @@ TEST_F(ModelledStorageTest, ReadsOfOneBatchAreUnderWayTogether) {
   EXPECT_EQ(storage_->take_stats().reads, 4u);
 }
 
-TEST_F(ModelledStorageTest, OtherFilesCostWhatTheyDo) {
+TEST_F(EmulatedStorageTest, OtherFilesCostWhatTheyDo) {
   const auto file = open("000002.log");
   EXPECT_EQ(read(*file, 0, 4096), 0u);
   EXPECT_EQ(storage_->take_stats().reads, 0u);
 }
 
-TEST_F(ModelledStorageTest, DirectAndMappedReadsAreBufferedInstead) {
+TEST_F(EmulatedStorageTest, DirectAndMappedReadsAreBufferedInstead) {
   FileOptions options;
   options.use_direct_reads = true;
   options.use_mmap_reads = true;
@@ -189,21 +189,21 @@ TEST_F(ModelledStorageTest, DirectAndMappedReadsAreBufferedInstead) {
   EXPECT_EQ(read(*file, 13, 100), kLatencyNs);
 }
 
-TEST_F(ModelledStorageTest, ReadaheadIsLeftToTheEngine) {
+TEST_F(EmulatedStorageTest, ReadaheadIsLeftToTheEngine) {
   const auto file = open("000001.sst");
   EXPECT_TRUE(file->Prefetch(0, 4096, IOOptions(), nullptr).IsNotSupported());
   EXPECT_EQ(clock_.now_ns(), 0u);
 }
 
-TEST_F(ModelledStorageTest, ErrorsBelowAreHandedOn) {
+TEST_F(EmulatedStorageTest, ErrorsBelowAreHandedOn) {
   std::unique_ptr<FSRandomAccessFile> file;
   EXPECT_FALSE(
       storage_->NewRandomAccessFile(folder_.file("none.sst"), FileOptions(), &file, nullptr).ok());
   EXPECT_EQ(file, nullptr);
 }
 
-TEST_F(ModelledStorageTest, WithoutAProfileReadsAreOnlyCounted) {
-  storage_ = std::make_shared<ModelledStorage>(std::nullopt, FileSystem::Default(), clock_);
+TEST_F(EmulatedStorageTest, WithoutAProfileReadsAreOnlyCounted) {
+  storage_ = std::make_shared<EmulatedStorage>(std::nullopt, FileSystem::Default(), clock_);
   EXPECT_EQ(std::string(storage_->Name()).find("emulated"), std::string::npos);
   const auto file = open("000001.sst");
   EXPECT_EQ(read(*file, 0, 4096), 0u);
@@ -228,20 +228,20 @@ TEST(SleepingClockTest, NeverWakesEarlyAndLeavesTheCore) {
   clock.wait_until_ns(0);  // in the past
 }
 
-TEST(NewModelledStorageTest, NamesTheProfilesThatThereAre) {
+TEST(NewEmulatedStorageTest, NamesTheProfilesThatThereAre) {
   std::shared_ptr<FileSystem> storage;
-  EXPECT_TRUE(NewModelledStorage({.load = 0.5}, nullptr, &storage).IsInvalidArgument());
-  const auto status = NewModelledStorage({.profile = "tape"}, nullptr, &storage);
+  EXPECT_TRUE(NewEmulatedStorage({.load = 0.5}, nullptr, &storage).IsInvalidArgument());
+  const auto status = NewEmulatedStorage({.profile = "tape"}, nullptr, &storage);
   EXPECT_TRUE(status.IsInvalidArgument());
   EXPECT_THAT(status.ToString(), HasSubstr("'tape'"));
   EXPECT_THAT(status.ToString(), HasSubstr("flash"));
   EXPECT_EQ(storage, nullptr);
 }
 
-TEST(NewModelledStorageTest, ADatabaseReadsRightOnIt) {
+TEST(NewEmulatedStorageTest, ADatabaseReadsRightOnIt) {
   TempDir folder;
   std::shared_ptr<FileSystem> storage;
-  ASSERT_ROCKS_OK(NewModelledStorage({}, nullptr, &storage));
+  ASSERT_ROCKS_OK(NewEmulatedStorage({}, nullptr, &storage));
   EXPECT_THAT(storage->Name(), HasSubstr("flash (emulated)"));
   const std::unique_ptr<::rocksdb::Env> env = ::rocksdb::NewCompositeEnv(storage);
   ::rocksdb::Options options = db_options({.dram_bytes = 1 << 20});
@@ -263,7 +263,7 @@ TEST(NewModelledStorageTest, ADatabaseReadsRightOnIt) {
     ASSERT_ROCKS_OK(statuses[0]);
     EXPECT_EQ(version_in(kRecords - 1, values[1]), 0);
   }
-  const StorageStats stats = static_cast<ModelledStorage&>(*storage).take_stats();
+  const StorageStats stats = static_cast<EmulatedStorage&>(*storage).take_stats();
   EXPECT_GT(stats.reads, 100u);
   EXPECT_GT(stats.read_bytes, uint64_t{kRecords} * kValueBytes);  // the compaction read all
   EXPECT_GE(stats.latency_ns.quantile(0.01), kLatencyNs * 98 / 100);

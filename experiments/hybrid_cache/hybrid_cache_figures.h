@@ -1,5 +1,5 @@
 // The figures and tables of the hybrid cache paper (ATC '21, section 6) from the runs of a
-// document, each beside what the paper says. Laid out as those of `bench paper`
+// document, each beside what the paper says. Laid out as those of `bench writes-hurt`
 // (cli/bench/paper/figures.h).
 #pragma once
 
@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 
 // `document` has "setup" and "runs"; figures that were not asked for, or that have no
 // runs, are left out.
 nlohmann::json make_figures(const nlohmann::json& document);
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

@@ -1,21 +1,21 @@
-#include "experiments/hybrid_cache/hybrid_run.h"
+#include "experiments/hybrid_cache/hybrid_cache_run.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "apps/command/interrupt.h"
+#include "apps/command/machine.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/hybrid_cache/figures.h"
+#include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/profile_folder.h"
 #include "experiments/hybrid_cache/profile_run.h"
-#include "apps/command/interrupt.h"
-#include "apps/command/machine.h"
 #include "nvcache/block_cache.h"
 
-namespace nvcache::hybrid {
+namespace nvcache::hybrid_cache {
 namespace {
 
 using nlohmann::json;
@@ -327,8 +327,8 @@ std::string estimate(const Options& options) {
   return fmt::format("{:g} runs: about {:.0f} minutes, loading apart", runs, seconds / 60);
 }
 
-absl::StatusOr<json> run_hybrid(const Options& options, const Clock& clock) {
+absl::StatusOr<json> run_hybrid_cache(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 
-}  // namespace nvcache::hybrid
+}  // namespace nvcache::hybrid_cache

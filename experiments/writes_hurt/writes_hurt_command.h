@@ -1,4 +1,4 @@
-// `nvcache bench paper`: the figures and tables of "Writes Hurt" (SoCC '22) on
+// `nvcache bench writes-hurt`: the figures and tables of "Writes Hurt" (SoCC '22) on
 // WiredTiger, scaled down.
 #pragma once
 
@@ -10,6 +10,6 @@ namespace nvcache {
 
 // Adds `paper` to nvbench. Its callback ends by CLI::RuntimeError with an exit code of
 // exit_code.h. `command` is the command line as typed.
-void add_paper_command(CLI::App& bench, const std::string& command);
+void add_writes_hurt_command(CLI::App& bench, const std::string& command);
 
 }  // namespace nvcache

@@ -1,21 +1,21 @@
-#include "experiments/nvmcached/kv_run.h"
+#include "experiments/nvmcached/nvmcached_run.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 
-#include "base/text.h"
-#include "base/units.h"
-#include "experiments/nvmcached/crash.h"
-#include "experiments/nvmcached/kv_figures.h"
-#include "experiments/nvmcached/restart.h"
-#include "experiments/nvmcached/system.h"
-#include "experiments/harness/progress.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/machine.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "experiments/harness/progress.h"
+#include "experiments/nvmcached/crash.h"
+#include "experiments/nvmcached/nvmcached_figures.h"
+#include "experiments/nvmcached/restart.h"
+#include "experiments/nvmcached/system.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
 using nlohmann::json;
@@ -337,8 +337,8 @@ class Run {
 
 }  // namespace
 
-absl::StatusOr<json> run_kv(const Options& options, const Clock& clock) {
+absl::StatusOr<json> run_nvmcached(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached

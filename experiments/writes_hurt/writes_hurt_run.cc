@@ -1,22 +1,22 @@
-#include "experiments/writes_hurt/paper_run.h"
+#include "experiments/writes_hurt/writes_hurt_run.h"
 
 #include <memory>
 #include <optional>
 #include <set>
 
+#include "apps/command/machine.h"
 #include "base/text.h"
+#include "experiments/harness/progress.h"
 #include "experiments/writes_hurt/configurations.h"
-#include "experiments/writes_hurt/figures.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/work_folder.h"
+#include "experiments/writes_hurt/writes_hurt_figures.h"
 #include "experiments/writes_hurt/wtperf_runs.h"
 #include "experiments/writes_hurt/ycsb_runs.h"
-#include "experiments/harness/progress.h"
-#include "apps/command/machine.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/block_cache.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
 
 using nlohmann::json;
@@ -205,8 +205,8 @@ std::string estimate(const Options& options) {
                      wtperf, ycsb, seconds / 60);
 }
 
-absl::StatusOr<json> run_paper(const Options& options, const Clock& clock) {
+absl::StatusOr<json> run_writes_hurt(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

@@ -1,4 +1,4 @@
-#include "experiments/writes_hurt/figures.h"
+#include "experiments/writes_hurt/writes_hurt_figures.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,8 +9,23 @@
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/ycsb_figures.h"
 
-namespace nvcache::paper {
+namespace nvcache::writes_hurt {
 namespace {
+
+using figures::add_row;
+using figures::file_value;
+using figures::hit_percent;
+using figures::make_figure;
+using figures::names_of;
+using figures::op_value;
+using figures::outdated_percent;
+using figures::ratios_of;
+using figures::removed_percent;
+using figures::runs_of;
+using figures::spread_cell;
+using figures::Value;
+using figures::values_of;
+using nlohmann::json;
 
 constexpr double kMiB = 1.0 / (1 << 20);
 
@@ -249,4 +264,4 @@ json make_figures(const json& document) {
   return figures;
 }
 
-}  // namespace nvcache::paper
+}  // namespace nvcache::writes_hurt

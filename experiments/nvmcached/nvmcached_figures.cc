@@ -1,4 +1,4 @@
-#include "experiments/nvmcached/kv_figures.h"
+#include "experiments/nvmcached/nvmcached_figures.h"
 
 #include <string>
 #include <vector>
@@ -7,17 +7,17 @@
 #include "experiments/nvmcached/system.h"
 #include "experiments/report/figure_parts.h"
 
-namespace nvcache::kv {
+namespace nvcache::nvmcached {
 namespace {
 
+using figures::add_row;
+using figures::make_figure;
+using figures::ratios_of;
+using figures::runs_of;
+using figures::spread_cell;
+using figures::Value;
+using figures::values_of;
 using nlohmann::json;
-using paper::add_row;
-using paper::make_figure;
-using paper::ratios_of;
-using paper::runs_of;
-using paper::spread_cell;
-using paper::Value;
-using paper::values_of;
 
 Value metric(const char* name, double factor = 1) {
   return [name, factor](const json& run) -> std::optional<double> {
@@ -237,4 +237,4 @@ json make_figures(const json& document) {
   return figures;
 }
 
-}  // namespace nvcache::kv
+}  // namespace nvcache::nvmcached
