@@ -8,6 +8,7 @@ namespace nvcache::embedded {
 std::string_view chart_js();     // Chart.js 3, minified, MIT
 std::string_view report_html();  // the page, with @NAME@ where parts go
 std::string_view report_css();
-std::string_view report_js();
+std::string_view charts_js();  // numbers, elements and charts
+std::string_view report_js();  // documents
 
 }  // namespace nvcache::embedded

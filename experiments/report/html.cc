@@ -147,6 +147,7 @@ absl::StatusOr<std::string> report_html(const std::vector<json>& documents) {
                                         {"@NOTICE@", emulation_notice(documents)},
                                         {"@DATA@", for_script(json(documents))},
                                         {"@CHART_JS@", std::string(embedded::chart_js())},
+                                        {"@CHARTS_JS@", std::string(embedded::charts_js())},
                                         {"@REPORT_JS@", std::string(embedded::report_js())}});
   } catch (const json::exception& error) {
     return missing(error.what());

@@ -1,142 +1,9 @@
 // Draws the documents in #data. Text goes into the page as text only.
 'use strict';
 (() => {
+  const {COLOURS, add, bar_chart, bytes, card, digits, facts_table, figure, line_chart, prepare_charts, value_table} = page;
   const documents = JSON.parse(document.getElementById('data').textContent);
   const root = document.getElementById('report');
-  // Okabe and Ito's colours, told apart by colour-blind readers, too.
-  const COLOURS = ['#7f8c99', '#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9'];
-
-  Chart.defaults.animation = false;
-  Chart.defaults.maintainAspectRatio = false;
-  Chart.defaults.font.size = 11;
-  Chart.defaults.color = '#47535f';
-
-  const add = (parent, tag, text, className) => {
-    const element = document.createElement(tag);
-    if (text !== undefined) element.textContent = text;
-    if (className) element.className = className;
-    parent.appendChild(element);
-    return element;
-  };
-
-  const digits = (value, places) =>
-      value.toLocaleString('en-US', {minimumFractionDigits: places, maximumFractionDigits: places});
-  const figure = (value) => {
-    if (value === null || value === undefined) return '–';
-    const size = Math.abs(value);
-    return digits(value, size >= 100 || value === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
-  };
-  const short = (value) => {
-    const size = Math.abs(value);
-    if (size >= 1e6) return figure(value / 1e6) + 'M';
-    if (size >= 1e4) return figure(value / 1e3) + 'k';
-    return figure(value);
-  };
-  const tick = (value) => value >= 1e6 ? value / 1e6 + 'M' : value >= 1e4 ? value / 1e3 + 'k' : value.toLocaleString('en-US');
-  const bytes = (value) => {
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-    let unit = 0;
-    while (value >= 1024 && unit < units.length - 1) { value /= 1024; ++unit; }
-    return (unit === 0 ? digits(value, 0) : figure(value)) + ' ' + units[unit];
-  };
-
-  const card = (parent, title, hint) => {
-    const box = add(parent, 'div', undefined, 'card');
-    add(box, 'h4', title);
-    if (hint) add(box, 'p', hint, 'hint');
-    return add(add(box, 'div', undefined, 'plot'), 'canvas');
-  };
-
-  // Writes each bar's value above it, a negative one's below, where the bars are wide enough for that.
-  const values_above_bars = {
-    id: 'values',
-    afterDatasetsDraw(chart) {
-      const context = chart.ctx;
-      context.save();
-      context.font = '9.5px sans-serif';
-      context.fillStyle = '#47535f';
-      context.textAlign = 'center';
-      chart.data.datasets.forEach((set, at) => {
-        chart.getDatasetMeta(at).data.forEach((bar, i) => {
-          if (set.data[i] === null) return;
-          const text = short(set.data[i]);
-          if (context.measureText(text).width > bar.width + 1) return;
-          context.fillText(text, bar.x, set.data[i] < 0 ? bar.y + 11 : bar.y - 4);
-        });
-      });
-      context.restore();
-    },
-  };
-
-  const legend = {position: 'bottom', labels: {boxWidth: 12, padding: 10}};
-  const value_axis = (unit, percent) => ({
-    beginAtZero: true,
-    grace: percent ? 0 : '10%',
-    max: percent ? 100 : undefined,
-    title: {display: true, text: unit},
-    ticks: {callback: tick, maxTicksLimit: 6},
-    grid: {color: '#edf1f5'},
-  });
-
-  const bar_chart = (canvas, labels, datasets, unit, percent) => new Chart(canvas, {
-    type: 'bar',
-    data: {labels, datasets},
-    options: {
-      plugins: {legend},
-      scales: {x: {grid: {display: false}}, y: value_axis(unit, percent)},
-    },
-    plugins: [values_above_bars],
-  });
-
-  // `shade`: {until, label}; that part of the x axis gets a grey ground.
-  const line_chart = (canvas, datasets, unit, x_title, percent, shade) => new Chart(canvas, {
-    type: 'line',
-    data: {datasets},
-    options: {
-      plugins: {legend},
-      elements: {point: {radius: 0, hitRadius: 6}, line: {borderWidth: 2, tension: 0}},
-      scales: {
-        x: {type: 'linear', bounds: 'data', min: shade ? undefined : 0, ticks: {maxTicksLimit: 9}, title: {display: true, text: x_title}, grid: {display: false}},
-        y: value_axis(unit, percent),
-      },
-    },
-    plugins: [{
-      id: 'shade',
-      beforeDatasetsDraw(chart) {
-        if (!shade) return;
-        const area = chart.chartArea;
-        const end = Math.min(chart.scales.x.getPixelForValue(shade.until), area.right);
-        chart.ctx.save();
-        chart.ctx.fillStyle = 'rgba(127, 140, 153, 0.13)';
-        chart.ctx.fillRect(area.left, area.top, end - area.left, area.bottom - area.top);
-        chart.ctx.fillStyle = '#5b6876';
-        chart.ctx.font = '10px sans-serif';
-        chart.ctx.fillText(shade.label, area.left + 4, area.top + 11);
-        chart.ctx.restore();
-      },
-    }],
-  });
-
-  const facts_table = (parent, rows) => {
-    const table = add(parent, 'table');
-    for (const [name, value] of rows) {
-      if (value === undefined || value === null || value === '') continue;
-      const row = add(table, 'tr');
-      add(row, 'th', name, 'text');
-      add(row, 'td', value, 'text wrap');
-    }
-  };
-
-  const value_table = (parent, head, rows) => {
-    const table = add(add(parent, 'div', undefined, 'scroll'), 'table', undefined, 'wide');
-    const top = add(table, 'tr');
-    const is_text = (i) => i < head.text || head[i].startsWith('refused by');
-    head.forEach((name, i) => add(top, 'th', name, is_text(i) ? 'text' : ''));
-    for (const cells of rows) {
-      const row = add(table, 'tr', undefined, cells.first ? 'first' : '');
-      cells.forEach((cell, i) => add(row, 'td', cell, is_text(i) ? 'text wrap' : ''));
-    }
-  };
 
   const machine_rows = (machine) => machine ? [
     ['processor', machine.cpu],
@@ -258,7 +125,7 @@
       ];
     }));
     add(parent, 'p', 'OBP, the overhead-bypass ratio: (inserts + removals) / foreground lookups, in the measured ' +
-        'part; at end: the figure that the admission policy goes by.', 'hint');
+        'part; at end: what the admission policy decides by.', 'hint');
   };
 
   const show_ycsb = (doc) => {
@@ -324,7 +191,9 @@
     ]));
   };
 
-  // ---- The paper's figures and tables (cli/bench/paper/figures.h) ----
+  // ---- A paper's figures and tables (experiments/report/figure_parts.h) ----
+
+  const PAPERS = {'nvcache.hybrid/1': 'Hybrid Cache', 'nvcache.kv/1': 'NVMcached'};
 
   const cell_text = (cell, places) => {
     if (cell === null) return '–';
@@ -345,13 +214,13 @@
       backgroundColor: COLOURS[(at + 1) % COLOURS.length],
       data: chart.rows.map((row) => row.cells[at] && row.cells[at].median !== undefined ? row.cells[at].median : null),
     })).filter((set) => set.data.some((value) => value !== null) && !/^(hit|written)/.test(set.label));
-    if (datasets.length) bar_chart(card(parent, chart.id, chart.title), labels, datasets, chart.unit, false);
+    if (datasets.length) bar_chart(card(parent), labels, datasets, chart.unit, false);
   };
 
   const show_paper = (doc) => {
     const section = add(root, 'section');
     const setup = doc.setup;
-    add(section, 'h2', 'The paper\'s figures and tables on ' + setup.engine);
+    add(section, 'h2', (PAPERS[doc.format] || 'Writes Hurt') + ': figures and tables on ' + setup.engine);
     if (doc.command) add(section, 'pre', doc.command);
     facts_table(section, [
       ['scale', setup.scale_text || 'sizes and rows 1/' + setup.size_factor + ', times 1/' + setup.time_factor + ', threads about 1/' + setup.thread_factor],
@@ -367,7 +236,7 @@
       ...machine_rows(doc.machine),
       ['finished', doc.finished],
     ]);
-    add(section, 'p', 'Cells: the median, the least and the most over the rounds | the paper\'s figure, where its text or tables have one.', 'hint');
+    add(section, 'p', 'A cell has the median over the rounds [the least – the most], then, after a bar, what the paper says, if it says so in text or tables.', 'hint');
     for (const chart of doc.figures) {
       add(section, 'h3', chart.id + ': ' + chart.title + (chart.unit ? ' [' + chart.unit + ']' : ''));
       if (chart.chart) paper_chart(section, chart);
@@ -379,5 +248,11 @@
   };
 
   const SHOW = {calibration: show_calibration, ycsb: show_ycsb, paper: show_paper};
-  for (const doc of documents) SHOW[doc.kind](doc);
+  const draw = () => {
+    prepare_charts();
+    root.textContent = '';
+    for (const doc of documents) SHOW[doc.kind](doc);
+  };
+  draw();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 })();
