@@ -3,8 +3,8 @@
 //
 //   nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru
 //
-// docs/guide/configuration.md describes the keys to users. Values may be
-// percent-encoded; '+' stands for itself.
+// docs/guide/configuration.md describes the settings to users. Values may be percent-encoded; '+'
+// stands for itself. Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Verify : uint8_t { kAuto, kAlways, kNever };
 
 struct Config {
   uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
-  uint64_t max_size_bytes = 0;  // how far resize() may grow; default: size
+  uint64_t max_size_bytes = 0;  // resize() may grow the cache up to this; default: size
   std::string medium = "dram";
   std::string admission = "obp(0.1)";
   std::string eviction = "lfru";
@@ -34,9 +34,8 @@ struct Config {
   static constexpr uint32_t kMaxShards = 4096;
 };
 
-// INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all
-// values, policies included, but opens nothing: the medium's own specification
-// is checked when it is opened.
+// INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all values, including
+// the policies, but opens nothing: opening the medium checks the medium's own specification.
 [[nodiscard]] absl::StatusOr<Config> parse_config(std::string_view spec);
 
 }  // namespace nvcache

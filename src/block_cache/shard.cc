@@ -5,7 +5,7 @@
 
 namespace nvcache {
 namespace {
-// How many slots a pass over a shard looks at before it lets others have the lock.
+// How many slots remove_matching() looks at before it lets other threads have the lock.
 constexpr uint32_t kSlotsPerLock = 1024;
 }  // namespace
 
@@ -134,7 +134,7 @@ bool Shard::evict_one_locked() {
   for (;;) {
     const std::optional<uint32_t> victim = policy_->next_victim(*this);
     if (!victim) return false;
-    if (!entry(*victim).retire_unpinned()) continue;  // pinned since the policy looked
+    if (!entry(*victim).retire_unpinned()) continue;  // a reader pinned it since the policy looked
     forget(hash_of(*victim), *victim, Cause::kEvicted);
     free_slot(*victim);
     return true;
@@ -150,7 +150,7 @@ std::optional<DetachedBlock> Shard::detach_one(EvictionSink& sink) {
     DetachedBlock block{.slot = *victim, .word = {}, .key = leaving.key()};
     block.token = sink.token_of(block.key);
     if (!leaving.pin(block.word)) continue;
-    // Readers who pinned it meanwhile keep it as well; the last of all frees the slot.
+    // Readers who have pinned the block keep it as well; whoever unpins last frees the slot.
     (void)leaving.retire();
     forget(hash_of(*victim), *victim, Cause::kEvicted);
     return block;
@@ -175,7 +175,8 @@ bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& gen
 
 void Shard::remove_damaged(uint64_t hash, uint32_t slot) {
   MutexLock lock(mutex_);
-  // The caller's pin keeps the slot from being reused; somebody may have removed it.
+  // The caller's pin keeps the slot from being reused, but another thread may have removed the
+  // block.
   if (entry(slot).word().state() == EntryWord::kLive) remove(hash, slot, Cause::kDamaged);
 }
 

@@ -1,10 +1,10 @@
-// One shard of a block cache: the blocks whose keys hash to it, with their index,
-// their eviction policy and their metadata. Space on the medium is shared by all
-// shards, so one shard may evict to make room for another's block.
+// One shard of a block cache: the blocks whose keys hash to it, with their index, their eviction
+// policy and their metadata. All shards share the space on the medium, so one shard may evict to
+// make room for a block of another.
 //
-// find_and_pin(), unpin() and publish() take no lock (unpin() takes the shard's
-// when it drops the last pin of a removed block); all else locks the shard. Lock
-// order: shard, then space. No shard locks another.
+// find_and_pin(), unpin() and publish() take no lock, except that unpin() takes the shard's lock
+// when it drops the last pin of a removed block. All other functions lock the shard. Lock order:
+// shard, then space. No shard locks another.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace nvcache {
 
-// A pinned block: where it is, and its slot to unpin it by.
+// A pinned block: where it lies, and the slot that unpins it.
 struct PinnedBlock {
   static constexpr uint32_t kNone = ~uint32_t{0};
 
@@ -35,18 +35,18 @@ struct PinnedBlock {
   bool found() const { return slot != kNone; }
 };
 
-// Takes the blocks that are evicted from a cache, for the next tier of a TieredCache.
+// Takes the blocks that a cache evicts, for the next tier of a TieredCache.
 class EvictionSink {
  public:
   virtual ~EvictionSink() = default;
 
-  // The key's token, read with the block's shard locked, while the block is in the cache.
+  // The key's token. Called with the block's shard locked, while the block is in the cache.
   virtual uint32_t token_of(const BlockKey& key) = 0;
-  // Called without a lock; the block's space is kept until this returns.
+  // Called without a lock. The cache keeps the block's space until this returns.
   virtual void take(const BlockKey& key, ByteView block, uint32_t token) = 0;
 };
 
-// A block out of the index whose space and slot are kept by one pin.
+// A block that has left the index. One pin keeps its space and its slot.
 struct DetachedBlock {
   uint32_t slot = 0;
   EntryWord word;
@@ -68,7 +68,7 @@ class Shard final : public Residents {
 
   // Lock-free. Finds a live block and pins it.
   PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
-  // The slot of a block that is there or on its way to the medium.
+  // The slot of a block that is live, or on its way to the medium.
   std::optional<uint32_t> find_slot(uint64_t hash, const BlockKey& key) const;
   void on_hit(uint32_t slot) { policy_->on_hit(slot); }
   void unpin(uint32_t slot) { unpin(entry(slot)); }
@@ -83,19 +83,20 @@ class Shard final : public Residents {
   void free_unpinned(Entry& entry);
   bool contains(uint64_t hash, const BlockKey& key) const;
 
-  // Enters a block as filling, at an extent that the caller allocated and keeps on
-  // failure. kStaleToken unless *generation == expected (where one is expected).
+  // Enters a block as filling, at an extent that the caller allocated. On failure the caller keeps
+  // the extent. kStaleToken if `expected` is given and differs from `generation`. If the shard is
+  // out of slots, evicts a block, whether admission lets blocks be evicted or not.
   Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains,
                  const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected,
                  uint32_t* slot);
   void set_checksum(uint32_t slot, uint32_t checksum) { checksums_[slot] = checksum; }
   uint32_t checksum(uint32_t slot) const { return checksums_[slot]; }
 
-  // The write of a filling block is done: readers see it from now on.
+  // The write of a filling block is done. Readers see the block from here on.
   void publish(uint32_t slot);
-  // As publish(), but keeps the writer's pin: the caller unpins the slot, found or removed.
+  // As publish(), but keeps the writer's pin: the caller must unpin the slot in every case.
   void publish_pinned(uint32_t slot);
-  // The write of a filling block failed: it goes.
+  // The write of a filling block failed: removes the block.
   void abandon(uint32_t slot);
 
   // The contest for room (policy/eviction/contest.h); both are true where the policy holds none.
@@ -112,18 +113,19 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // References of a slot's block since it came, this one included, at most 255. Only with
-  // Options::references. A slot that is not pinned may be another's by now, whose count is
-  // then one more.
+  // Counts a reference to a slot's block. Returns its references since it came, this one included,
+  // at most 255. Only with Options::references. A slot that is not pinned may belong to another
+  // block by this time, which then gets the count.
   uint32_t add_reference(uint32_t slot);
   // Whether blocks are evicted in passes only (policy/eviction/eviction_passes.h).
   bool evicts_in_passes() const { return passes_ != nullptr; }
   // Starts a pass of such a policy, which evict_one() then carries out.
   void begin_pass(uint64_t now_ns, double share);
 
-  // Removes a block by key, and moves the key's generation on either way.
+  // Removes a block by key. Moves the key's generation on, whether the block is there or not.
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
-  // Removes one block if it is still the one that was pinned (damaged when read).
+  // Removes a block that was damaged when it was read, if no other thread has removed it. The
+  // caller has pinned it.
   void remove_damaged(uint64_t hash, uint32_t slot);
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
@@ -131,7 +133,7 @@ class Shard final : public Residents {
 
   uint64_t metadata_bytes() const;
 
-  // Residents; for the policy, under the shard's lock.
+  // Residents. The policy calls them under the shard's lock.
   uint32_t slot_limit() const override ABSL_NO_THREAD_SAFETY_ANALYSIS { return slot_limit_; }
   bool evictable(uint32_t slot) const override {
     const EntryWord word = entry(slot).word();
@@ -146,7 +148,7 @@ class Shard final : public Residents {
   PinnedBlock find_and_pin_thoroughly(uint64_t hash, const BlockKey& key);
   uint64_t hash_of(uint32_t slot) const { return hash_key(entry(slot).key(), hash_seed_); }
   uint32_t take_slot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes a block out of the index; frees it now or leaves that to its last pin.
+  // Takes a block out of the index. Frees it, or leaves that to its last pin.
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

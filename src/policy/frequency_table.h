@@ -1,13 +1,13 @@
-// How often blocks were asked for of late: counts by fingerprint, for blocks that are not
-// in the cache, the least asked for forgotten first.
+// How often blocks were asked for in the recent past: counts by fingerprint, for blocks that are
+// not in the cache. The table forgets the blocks with the lowest counts first.
 //
-// Memory: 2 bytes an entry, a 10-bit fingerprint and a 6-bit count. A bucket is 8 entries;
-// an unknown block is taken for a known one with a chance of 8 / 1023. A new block takes
-// an empty entry of its bucket; where there is none it takes one off the lowest count
-// instead, so that many that come once do not push out what comes often.
+// Memory: 2 bytes an entry, which is a 10-bit fingerprint and a 6-bit count. A bucket has 8
+// entries. An unknown block is mistaken for a known one with a chance of 8 / 1023. A new block
+// takes an empty entry of its bucket. In a full bucket it takes one off the lowest count instead,
+// so that many blocks that come once do not push out the blocks that come often.
 //
-// The table follows the number of blocks it is asked to hold by doubling: the new half is a
-// copy of the old one, and the half of the entries that is dead weight fades.
+// The table grows by doubling. The new half is a copy of the old one, and the half of the entries
+// that nobody asks for fades.
 #pragma once
 
 #include <array>
@@ -23,20 +23,20 @@ class FrequencyTable {
   static constexpr uint32_t kMaxCount = 63;
   static constexpr uint64_t kMinEntries = 256;
 
-  // Address space for `max_entries`; memory is taken as follow() asks for it.
+  // Reserves address space for `max_entries`; follow() takes the memory.
   explicit FrequencyTable(uint64_t max_entries);
 
   uint32_t count(uint64_t key_hash) const;
-  // One more; returns the count, 0 if there was no room to note it.
+  // Counts one more use. Returns the new count, or 0 if there was no room to note it.
   uint32_t add(uint64_t key_hash);
-  // Forgets a block, which had the count returned.
+  // Forgets a block; returns the count that it had.
   uint32_t take(uint64_t key_hash);
-  // Notes a block with a count, if there is room or one that counts less.
+  // Notes a block with a count, if its bucket has room or an entry with a lower count.
   void put(uint64_t key_hash, uint32_t count);
 
-  // Doubles the table, once a call at most, until it has half of `entries`.
+  // Doubles the table if it has less than half of `entries`; at most once in a call.
   void follow(uint64_t entries);
-  // Halves the counts of `buckets` buckets from `*bucket` on; false when the last is done.
+  // Halves the counts of `buckets` buckets from `*bucket` on. False when the last one is done.
   bool halve(uint64_t* bucket, uint64_t buckets);
 
   uint64_t entries() const { return buckets_in_use_ * kWays; }

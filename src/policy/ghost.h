@@ -1,17 +1,16 @@
-// Remembers blocks by 16-bit fingerprints, oldest out first: which blocks were
-// seen before, or evicted not long ago, without keeping their keys.
+// Remembers blocks by 16-bit fingerprints, without their keys: which blocks were seen before, or
+// were evicted recently. The oldest are forgotten first.
 //
-// Memory: 2 bytes an entry. A bucket of 8 entries is two 64-bit words, each a
-// shift register of 4 fingerprints: a new one enters the first word, what falls
-// out of it enters the second, what falls out of that is forgotten. An unknown
-// block is taken for a known one with a chance of 8 / 65535.
+// Memory: 2 bytes an entry. A bucket of 8 entries is two 64-bit words, each a shift register of 4
+// fingerprints. A new fingerprint enters the first word; what falls out of the first word enters
+// the second; what falls out of the second is forgotten. An unknown block is mistaken for a known
+// one with a chance of 8 / 65535.
 //
-// The table follows the number of blocks it is asked to remember by linear
-// hashing: growing by a bucket copies the bucket it splits, so nothing is
-// forgotten; half of the copies are dead weight that ages out.
+// The table grows by linear hashing: growing by a bucket copies the bucket that it splits, so
+// nothing is forgotten. Half of the copies are dead weight that ages out.
 //
-// Thread-safe and lock-free: racing threads may both find a block unknown, or
-// lose one entry while its bucket is split.
+// Thread-safe and lock-free: racing threads may both find a block unknown, or lose one entry while
+// its bucket is being split.
 #pragma once
 
 #include <atomic>
@@ -26,21 +25,21 @@ class Ghost {
  public:
   static constexpr uint64_t kMinEntries = 1024;
 
-  // Address space for `max_entries`; memory is taken as follow() asks for it.
+  // Reserves address space for `max_entries`; follow() takes the memory.
   explicit Ghost(uint64_t max_entries);
 
   bool contains(uint64_t key_hash) const;
 
-  // Remembers a block; says whether it was remembered already (then its age stays).
+  // Remembers a block. True if it was remembered already; then its age stays.
   bool remember(uint64_t key_hash);
 
-  // Brings the size nearer to `entries`, never below kMinEntries. A call grows by
-  // a bounded step; it shrinks only below half, so that a moment's dip costs nothing.
+  // Brings the size nearer to `entries`, never below kMinEntries. A call grows by a bounded step.
+  // It shrinks only if less than half is wanted, so that a short dip costs nothing.
   void follow(uint64_t entries);
 
   uint64_t entries() const { return buckets_in_use_.load(std::memory_order_relaxed) * kWays; }
 
-  // DRAM in use: the most that was ever in use, for pages are not given back.
+  // DRAM in use. It never falls, because pages are not given back.
   uint64_t metadata_bytes() const {
     return most_buckets_.load(std::memory_order_relaxed) * sizeof(Bucket);
   }
@@ -59,7 +58,7 @@ class Ghost {
   ReservedArray<Bucket> buckets_;
   std::atomic<uint64_t> buckets_in_use_{kMinBuckets};
   std::atomic<uint64_t> most_buckets_{kMinBuckets};
-  Mutex resize_mutex_;  // taken by try_lock only: one thread resizes, nobody waits
+  Mutex resize_mutex_;  // taken by try_lock only: one thread resizes, and no thread waits
 };
 
 }  // namespace nvcache

@@ -2,8 +2,8 @@
 //
 //   SCHEME [ '?' key '=' value { '&' key '=' value } ]
 //
-// White space around it is ignored, as are empty pairs. Each format has a table of its
-// keys; any bytes may be given. Thread-safe: pure functions.
+// White space around the specification is ignored, as are empty pairs. Each format has its own
+// table of keys. Any bytes are accepted as input. Thread-safe: pure functions.
 #pragma once
 
 #include <array>
@@ -30,20 +30,20 @@ absl::Status bad_key(std::string_view name, std::string_view allowed);
 [[nodiscard]] absl::Status set_size(std::string_view key, std::string_view value, uint64_t low,
                                     uint64_t high, uint64_t* to);
 
-// The text up to a separator, and the rest. With `brackets`, one that stands outside of all
-// brackets: false if they do not match.
+// Splits `text` at the first separator. With `brackets`, a separator inside of brackets does not
+// count; false if the brackets do not match.
 [[nodiscard]] bool split_outside(std::string_view text, char separator, bool brackets,
                                  std::pair<std::string_view, std::string_view>* parts);
 
 struct QueryForm {
   std::string_view scheme;      // "nvcache://"
-  std::string_view form;        // all of it, in errors
-  std::string_view after = {};  // in errors about what follows the scheme; empty: `form`
-  bool brackets = false;        // a '&' inside of brackets belongs to the value
+  std::string_view form;        // the whole form, in errors
+  std::string_view after = {};  // in errors about the text after the scheme; empty: `form`
+  bool brackets = false;        // '&' inside of brackets belongs to the value
   bool percent = true;          // %XX stands for a byte of a value
 };
 
-// A key, and who takes its value.
+// A key, and the function that takes its value.
 template <typename Config>
 struct QueryKey {
   std::string_view name;
@@ -51,13 +51,13 @@ struct QueryKey {
   bool repeats = false;  // may be given more than once
 };
 
-// Parts of read_query(), which is the same for all tables but for their type.
+// Parts of read_query() that do not depend on the type of the table.
 [[nodiscard]] absl::StatusOr<std::string_view> query_of(std::string_view spec,
                                                         const QueryForm& form);
 [[nodiscard]] absl::StatusOr<std::string> decode_percent(std::string_view key,
                                                          std::string_view text);
 
-// Which keys were given.
+// The keys that were given so far.
 class SeenKeys {
  public:
   bool contains(std::string_view name) const;
@@ -90,8 +90,8 @@ absl::Status read_setting(std::string_view pair, const QueryForm& form,
   return bad_key(name, names);
 }
 
-// Reads a specification into `config`, in the order of its pairs. INVALID_ARGUMENT names the
-// key, what was given and what is allowed.
+// Reads a specification into `config`, pair by pair. INVALID_ARGUMENT names the key, what was given
+// and what is allowed.
 template <typename Config, size_t kKeys>
 [[nodiscard]] absl::Status read_query(std::string_view spec, const QueryForm& form,
                                       const std::array<QueryKey<Config>, kKeys>& keys,

@@ -3,8 +3,8 @@
 //   spec     = member { '+' member }
 //   member   = NAME [ '(' [ argument { ',' argument } ] ')' ]
 //
-// White space around names and arguments is ignored; parentheses do not nest.
-// Any bytes may be given. Thread-safe: pure functions.
+// White space around names and arguments is ignored. Parentheses do not nest. Any bytes are
+// accepted as input. Thread-safe: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace nvcache {
 struct SpecMember {
   std::string_view text;                    // "obp(0.1,window)"
   std::string_view name;                    // "obp"
-  std::string_view inside;                  // "0.1,window": what stands between the parentheses
+  std::string_view inside;                  // "0.1,window": the text between the parentheses
   std::vector<std::string_view> arguments;  // {"0.1", "window"}; "()" and no parentheses: none
 };
 
@@ -35,19 +35,19 @@ struct SpecMember {
 // INVALID_ARGUMENT "admission member 'obp(x)': <problem>".
 absl::Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem);
 
-// OK if the member has no more than `most` arguments; else says what is `allowed`.
+// OK if the member has at most `most` arguments. The error says what is `allowed`.
 [[nodiscard]] absl::Status check_argument_count(std::string_view what, const SpecMember& member,
                                                 size_t most, std::string_view allowed);
 
-// A number that may be a member's only argument.
+// A number that is a member's only argument, and optional.
 struct OnlyNumber {
   std::string_view name;  // "PERIOD"
-  double fallback = 0;    // where it is not given
+  double fallback = 0;    // if no number is given
   double least = 0;
   double most = 0;
 };
 
-// The member's number. INVALID_ARGUMENT says what was given and what is allowed.
+// The number that the member gives. INVALID_ARGUMENT says what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
                                                  const OnlyNumber& number);
 
@@ -57,10 +57,10 @@ struct OnlyNumber {
     std::string_view what, std::string_view spec, std::span<const std::string_view> names,
     std::string_view allowed);
 
-// OK if the member has no arguments; else says that its bare name is allowed.
+// OK if the member has no arguments. The error says that only its name is allowed.
 [[nodiscard]] absl::Status check_no_arguments(std::string_view what, const SpecMember& member);
 
-// Text as it may be shown in an error: escaped to printable ASCII, cut to 80 characters.
+// Makes text safe for an error message: escapes it to printable ASCII, cuts it to 80 characters.
 std::string shown(std::string_view text);
 
 // The shortest decimal number that parse_number() reads back as the same value.

@@ -1,5 +1,5 @@
-// What every admission policy and every composition promises, and what the
-// specification's parser says of mistakes.
+// What every admission policy and every composition promises, and what the parser of
+// specifications says about mistakes.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -159,7 +159,7 @@ TEST_P(EvictionContract, BlocksInUseSurviveAScan) {
       if (shard.contains(use % kHot)) shard.hit(use % kHot);
     }
   }
-  // By chance each hot block would be evicted with 1 - exp(-4.1): 98 of 100.
+  // Random eviction would evict each hot block with a chance of 1 - exp(-4.1): 98 of 100.
   EXPECT_LT(lost, 10u);
 }
 

@@ -1,4 +1,5 @@
-// What every placement policy promises, and what the specification's parser says of mistakes.
+// What every placement policy promises, and what the parser of specifications says about
+// mistakes.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What each admission policy admits. obp has a file of its own.
+// What each admission policy admits. obp_policy_test.cc tests obp.
 #include "policy/admission/admission_policy.h"
 
 #include <gtest/gtest.h>

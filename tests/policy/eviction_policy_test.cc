@@ -26,8 +26,8 @@ TEST(LruPolicy, EvictsTheLeastRecentlyUsedFirst) {
   EXPECT_EQ(evict_all(shard), (std::vector<uint64_t>{'b', 'c', 'a'}));
 }
 
-// One hit at most between two insertions: then the order has no ties. 100,000
-// insertions are three times around the 2^15 ticks of a stamp.
+// At most one hit between two insertions, so that the order has no ties. 100,000 insertions go
+// three times around the 2^15 ticks of a stamp.
 TEST(LruPolicy, AgreesWithAListInSmallShards) {
   const uint64_t seed = 42;
   RecordProperty("seed", static_cast<int>(seed));
@@ -159,7 +159,7 @@ TEST(LfruPolicy, BlocksIdleForAgesStayTargets) {
     }
   }
   shard.advance_seconds(1e6);
-  EXPECT_EQ(pass(shard, 1).size(), 1u) << "nor does one long pause";
+  EXPECT_EQ(pass(shard, 1).size(), 1u) << "one long pause changes nothing";
 }
 
 TEST(LfruPolicy, EvictsOnlyInPasses) {
@@ -168,7 +168,7 @@ TEST(LfruPolicy, EvictsOnlyInPasses) {
   shard.insert(0);
   EXPECT_EQ(shard.policy().next_victim(shard), std::nullopt);
   shard.advance_seconds(100);
-  EXPECT_TRUE(pass(shard, 0).empty()) << "nothing need be freed";
+  EXPECT_TRUE(pass(shard, 0).empty()) << "no block has to leave";
   EXPECT_EQ(pass(shard, 1).size(), 1u);
   EXPECT_EQ(shard.policy().next_victim(shard), std::nullopt) << "the pass is over";
 }

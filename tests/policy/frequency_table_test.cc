@@ -1,4 +1,4 @@
-// The table of counts behind tinylfu, and what the policy makes of it.
+// The table of counts that tinylfu uses, and the policy itself.
 #include "policy/frequency_table.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(FrequencyTable, SeldomTakesAStrangerForAFriend) {
   for (uint64_t key = 0; key < 50'000; ++key) table.put(key, 2);
   uint64_t mistaken = 0;
   for (uint64_t key = 1'000'000; key < 1'100'000; ++key) mistaken += table.count(key) > 0 ? 1 : 0;
-  EXPECT_LT(mistaken, 1200u);  // 8 / 1023 of 100,000 is 782, were all entries taken
+  EXPECT_LT(mistaken, 1200u);  // 8 / 1023 of 100,000 is 782, if all entries are taken
 }
 
 TEST(FrequencyTable, GrowsWithoutForgettingUpToWhatWasReserved) {
@@ -123,7 +123,7 @@ TEST(TinyLfuPolicy, OldUseFades) {
     shard.insert(key);
     for (int hits = 0; hits < 200; ++hits) shard.hit(key);
   }
-  // A new working set: each is offered until it is let in.
+  // A new working set: its blocks are offered until one is admitted.
   uint64_t offers = 0;
   while (!contest_of(shard).outranks_victim(mix64(1000), shard)) {
     for (uint64_t key = 1000; key < 1050; ++key) contest_of(shard).offer(mix64(key));
@@ -131,7 +131,8 @@ TEST(TinyLfuPolicy, OldUseFades) {
   }
 }
 
-// Before anything is entered: whoever asks admit() first is spared all that follows.
+// The refusal comes before the block is entered: a caller that asks admit() first need not build
+// it.
 TEST(TinyLfuPolicy, AFullCacheRefusesWhenItIsAsked) {
   const auto cache = test::open("nvcache://?size=1MiB&shards=1&admission=always&eviction=tinylfu");
   EXPECT_TRUE(cache->admit({2, 0}, 4096, Origin::kRead).admitted()) << "there is room";
@@ -150,8 +151,7 @@ TEST(TinyLfuPolicy, AFullCacheRefusesWhenItIsAsked) {
   FAIL() << "offered more often than any block was asked for";
 }
 
-// More requests for few blocks than for many: the few are what the cache ends up with, and
-// little is written for it.
+// Few blocks get more requests than many others: the cache ends up with the few, and writes little.
 TEST(TinyLfuPolicy, ACacheKeepsWhatIsAskedForMostAndWritesLittle) {
   const auto run = [](const char* eviction) {
     const auto cache = test::open(

@@ -1,4 +1,4 @@
-// The table of fingerprints behind second_touch and s3fifo.
+// The table of fingerprints that second_touch and s3fifo use.
 #include <gtest/gtest.h>
 
 #include <thread>

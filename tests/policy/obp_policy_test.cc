@@ -1,5 +1,4 @@
-// The overhead bypass ratio: exactly at its target, at zero, after bursts, and
-// when phases change.
+// The overhead bypass ratio: exactly at its target, at zero, after bursts, and when phases change.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,7 +43,7 @@ TEST(ObpPolicy, AbstainsOnlyAboveItsTarget) {
   }
 }
 
-// 0.29 * 100 is 28.999... in floating point: a product would refuse what is at the target.
+// 0.29 * 100 is 28.999... in floating point, so a product would refuse a ratio at the target.
 TEST(ObpPolicy, EveryTargetOfTwoDecimalsIsMetExactly) {
   for (uint64_t percent = 1; percent <= 99; ++percent) {
     const std::string target = (percent < 10 ? "0.0" : "0.") + std::to_string(percent);
@@ -82,7 +81,7 @@ TEST(ObpPolicy, APopulatePhaseIsKeptOut) {
   }
 }
 
-// Runs lookups that all miss; each offers its block. Says how many were admitted.
+// Runs lookups that all miss; each offers its block. Returns how many blocks were admitted.
 uint64_t run_misses(AdmissionPolicy& policy, Traffic& traffic, uint64_t lookups) {
   const uint64_t before = traffic.inserted;
   for (uint64_t i = 0; i < lookups; ++i) {
@@ -128,7 +127,7 @@ TEST(ObpPolicy, AWindowOpensByLookupsAloneEvenIfNobodyAsksMeanwhile) {
 }
 
 TEST(ObpPolicy, AWindowDoesNotSaveUpCreditAsALifetimeDoes) {
-  Traffic good{.lookups = 1'000'000};  // all hits for long, then nothing but misses
+  Traffic good{.lookups = 1'000'000};  // hits only for a long time, then misses only
   const auto lifetime = make("obp(0.1)");
   Traffic traffic = good;
   EXPECT_EQ(run_misses(*lifetime, traffic, 50'000), 50'000u);

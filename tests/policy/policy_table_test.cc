@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// docs/guide/configuration.md, in whichever folder of docs/ it lies.
+// configuration.md, in any folder of docs/.
 fs::path configuration_page() {
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(NVCACHE_SOURCE_DIR) / "docs")) {

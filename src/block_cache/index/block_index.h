@@ -1,20 +1,19 @@
 // One shard's hash index: from the hash of a key to the slots that may hold it.
 //
-// A bucket is one cache line: 15 cells and a word of counts. A cell is 4 bytes: 12
-// bits of the hash (the tag) and a 20-bit slot number + 1; 0 is empty. A cell whose
-// bucket is full goes to the next bucket with room, and each bucket it passes
-// counts it in `passed`, in one of eight 4-bit counts that its tag selects, so that
-// a lookup stops at the first bucket that nothing of its kind passed: 1.05 lines for
-// a miss at full load. A count that reaches 15 stays there.
+// A bucket is one cache line: 15 cells and a word of counts. A cell is 4 bytes: 12 bits of the hash
+// (the tag) and a 20-bit slot number + 1; 0 is empty. A cell whose bucket is full goes to the next
+// bucket with room. Each bucket that it passes counts it in `passed`, in one of eight 4-bit counts
+// that its tag selects. So a lookup stops at the first bucket that no cell of its kind passed: it
+// reads 1.05 lines for a miss at full load. A count that reaches 15 stays there.
 //
-// A lookup is bound by memory latency, which the processor hides by running ahead
-// into the next one as long as it predicts the branches: so cells are compared all
-// at once, not up to the first that fits.
+// A lookup is bound by memory latency. The processor hides it by running ahead into the next lookup
+// as long as it predicts the branches. That is why all cells are compared at once, instead of one
+// by one up to the first that fits.
 //
-// The table grows by a sixteenth when 7/8 of its cells are taken (4.9 to 5.2
-// bytes an entry), into the other of two ranges of reserved address space, whose
-// memory is given back afterwards. Ranges are never unmapped while the index
-// lives: a reader that is still in the old one sees cells that are gone, at worst.
+// The table grows by a sixteenth when 7/8 of its cells are taken (4.9 to 5.2 bytes an entry). It
+// grows into the other of two ranges of reserved address space; the memory of the old range is
+// given back afterwards. Ranges are never unmapped while the index lives: a reader that is still in
+// the old range sees cells that are gone, at worst.
 #pragma once
 
 #include <array>
@@ -37,19 +36,18 @@
 
 namespace nvcache {
 
-// find() is lock-free and thread-safe against all else; insert() and erase() are
-// caller-locked. What find() offers is a hint: the caller checks the key. An entry
-// that is moved by growth at that moment can be missed only if the table changed
-// under the reader, which then looks again.
+// find() is lock-free, and thread-safe against all other functions; insert() and erase() are
+// caller-locked. A slot that find() offers is a hint: the caller checks the key. find() can miss an
+// entry that growth moves at that moment only if the table changed under it; then it looks again.
 class BlockIndex {
  public:
   static constexpr uint32_t kMaxSlots = (1u << 20) - 1;
 
   explicit BlockIndex(uint32_t max_slots);
 
-  // A short look that settles nearly all lookups: the slot of the first cell that
-  // fits in the first bucket; kAbsent if nothing with this hash is in the index; or
-  // kUnsure: ask find().
+  // A short look that is enough for nearly all lookups. Returns the slot of the first cell that
+  // fits in the first bucket, kAbsent if nothing with this hash is in the index, or kUnsure: ask
+  // find().
   static constexpr uint32_t kUnsure = ~uint32_t{0};
   static constexpr uint32_t kAbsent = ~uint32_t{0} - 1;
   uint32_t probe(uint64_t hash) const {
@@ -57,15 +55,14 @@ class BlockIndex {
     const Bucket& bucket = table(shape)[home(shape, hash)];
     if (const uint32_t fits = matching_cells(bucket, tag(hash)); fits != 0) [[likely]] {
       const uint32_t cell = static_cast<uint32_t>(std::countr_zero(fits));
-      // A cell that was emptied just now reads as kUnsure.
+      // A cell that another thread has just emptied reads as kUnsure.
       return (bucket.cells[cell].load(std::memory_order_acquire) & kSlotMask) - 1;
     }
     const bool passed = (bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) != 0;
     return passed || shape_.load(std::memory_order_acquire) != shape ? kUnsure : kAbsent;
   }
 
-  // Calls match(slot) for every slot whose tag fits, until it returns true;
-  // whether it did.
+  // Calls match(slot) for every slot whose tag fits, until it returns true. Returns whether it did.
   template <typename Match>
   bool find(uint64_t hash, Match&& match) const {
     uint64_t shape = shape_.load(std::memory_order_acquire);
@@ -77,8 +74,7 @@ class BlockIndex {
     }
   }
 
-  // Adds a slot. `hash_of(slot)` gives the hash of any slot in the index, which
-  // growth asks for.
+  // Adds a slot. `hash_of(slot)` gives the hash of any slot in the index; growth asks for it.
   template <typename HashOf>
   void insert(uint64_t hash, uint32_t slot, HashOf&& hash_of) {
     if ((entries_ + 1) * 8 >
@@ -120,7 +116,7 @@ class BlockIndex {
   static uint32_t passed_shift(uint64_t hash) { return static_cast<uint32_t>(hash >> 32) % 8 * 4; }
   static uint32_t passed_mask(uint64_t hash) { return 0xfu << passed_shift(hash); }
 
-  // One bit for each cell whose tag is `wanted`: a hint, the cell is read again.
+  // One bit for each cell whose tag is `wanted`. A hint: the caller reads the cell again.
   static uint32_t matching_cells(const Bucket& bucket, uint32_t wanted) {
 #ifdef NVCACHE_INDEX_SSE2
     const auto* lanes = reinterpret_cast<const __m128i*>(&bucket);

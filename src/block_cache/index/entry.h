@@ -1,18 +1,18 @@
-// What DRAM holds about one cached block: its key and one 64-bit word with its
-// place, size, pins and state. 24 bytes; a lookup touches this and one bucket.
+// What DRAM holds about one cached block: its key, and one 64-bit word with its place, size, pins
+// and state. 24 bytes. A lookup touches an entry and one bucket.
 //
-// States and transitions (the word changes by compare-and-swap; "shard" means
-// that the shard's lock is held):
+// States and transitions (the word changes by compare-and-swap; "shard" means that the caller holds
+// the shard's lock):
 //
 //   free --shard: reserve()--> filling --publish()--> live --shard: retire()--> dying
 //                                 |                              |
 //                                 +--shard: retire()--> dying    |
 //   dying --last unpin, or retire() of an unpinned block--> free (shard)
 //
-// Pins count readers of a live block. A filling block counts as pinned once, by
-// its writer, who may keep that pin when it is live: publish_pinned(). A dying
-// block is out of the index and keeps its space until its last pin goes; whoever
-// takes the word to {dying, 0 pins} frees it, exactly once.
+// Pins count the readers of a live block. A filling block has one pin, its writer's; the writer may
+// keep that pin when the block becomes live: publish_pinned(). A dying block is out of the index
+// and keeps its space until its last pin is dropped. Whoever takes the word to {dying, 0 pins}
+// frees the entry, exactly once.
 #pragma once
 
 #include <atomic>
@@ -44,8 +44,8 @@ struct EntryWord {
   }
 };
 
-// Thread-safe as described above. The key is written while the entry is free
-// and read after a pin; the atomics make early, speculative reads harmless.
+// Thread-safe as described above. The key is written while the entry is free and read after a pin.
+// It is atomic so that readers may also read it early, on speculation.
 class Entry {
  public:
   EntryWord word() const { return {word_.load(std::memory_order_acquire)}; }
@@ -66,8 +66,8 @@ class Entry {
                 std::memory_order_release);
   }
 
-  // filling -> live, and drops the writer's pin; false if it was retired meanwhile
-  // (then the writer still holds its pin, and unpins as a reader would).
+  // filling -> live, and drops the writer's pin. False if the block was retired meanwhile: then the
+  // writer still holds its pin, and unpins as a reader would.
   bool publish() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kFilling) {
@@ -77,7 +77,7 @@ class Entry {
     return false;
   }
 
-  // filling -> live, and the writer keeps its pin; nothing if it was retired meanwhile.
+  // filling -> live, and the writer keeps its pin. Does nothing if the block was retired meanwhile.
   void publish_pinned() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kFilling &&
@@ -114,7 +114,7 @@ class Entry {
     return now.pins() == 0;
   }
 
-  // As retire(), but only a live block that nobody pins: it can be freed at once.
+  // As retire(), but only for a live block without pins, which can be freed at once.
   [[nodiscard]] bool retire_unpinned() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kLive && now.pins() == 0) {

@@ -1,7 +1,6 @@
-// Where the entries of all shards lie: one reserved range, handed out in chunks, so
-// that it can be backed by huge pages without leaving part of one unused in every
-// shard. (A lookup waits for the entry's cache line, and without huge pages for its
-// page tables, too: at 1M blocks the entries span 6,000 pages of 4 KiB.)
+// The memory of the entries of all shards: one reserved range, handed out in chunks. Huge pages can
+// back it without waste in every shard. (A lookup waits for the entry's cache line and, without
+// huge pages, for its page tables: at 1M blocks the entries span 6,000 pages of 4 KiB.)
 #pragma once
 
 #include <atomic>
@@ -12,7 +11,7 @@
 
 namespace nvcache {
 
-// Thread-safe. Entries never move, and are never given back while the pool lives.
+// Thread-safe. Entries never move. The pool keeps their memory as long as it lives.
 class EntryPool {
  public:
   static constexpr uint32_t kChunkEntries = 256;
@@ -20,14 +19,14 @@ class EntryPool {
   explicit EntryPool(uint64_t max_chunks)
       : entries_(max_chunks * kChunkEntries, Pages::kHugeIfLarge), first_slots_(max_chunks) {}
 
-  // A chunk of free entries; they are its owner's slots from `first_slot` on.
+  // Hands out a chunk of free entries, as its owner's slots from `first_slot` on.
   Entry* take_chunk(uint32_t first_slot) {
     const uint64_t chunk = taken_.fetch_add(1, std::memory_order_relaxed);
     first_slots_[chunk] = first_slot;
     return &entries_[chunk * kChunkEntries];
   }
 
-  // The slot that an entry is to its owner.
+  // The owner's slot number of an entry.
   uint32_t slot_of(const Entry& entry) const {
     const auto at = static_cast<uint64_t>(&entry - &entries_[0]);
     return first_slots_[at / kChunkEntries] + static_cast<uint32_t>(at % kChunkEntries);

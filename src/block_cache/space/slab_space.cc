@@ -66,7 +66,7 @@ uint64_t SlabSpace::limit_bytes() const {
 
 uint64_t SlabSpace::metadata_bytes() const {
   MutexLock lock(mutex_);
-  // What serves the usable part: address space beyond the limit is untouched.
+  // Counts only what serves the usable part: memory for the space beyond the limit is not in use.
   const uint64_t used_slabs = (limit_grains_ + kSlabGrains - 1) / kSlabGrains;
   return used_slabs * (kSlabWords * sizeof(uint64_t) + 2 * sizeof(Node));
 }
@@ -114,7 +114,7 @@ SlabSpace::Node SlabSpace::join(const Node& left, const Node& right, uint32_t ha
   return node;
 }
 
-// The free bits of one word, grains beyond the limit left out.
+// The free bits of one word, without the grains beyond the limit.
 uint64_t SlabSpace::free_word(uint64_t word) const {
   const uint64_t first = word * 64;
   if (first >= limit_grains_) return 0;
@@ -172,7 +172,7 @@ uint64_t SlabSpace::find_run(uint32_t grains) const {
   return find_in_slab(first_slab, grains);
 }
 
-// The caller knows that a run of `grains` lies inside the slab.
+// The caller knows that the slab holds a run of `grains`.
 uint64_t SlabSpace::find_in_slab(uint64_t slab, uint32_t grains) const {
   uint64_t start = slab * kSlabGrains;
   uint32_t run = 0;

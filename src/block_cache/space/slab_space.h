@@ -1,12 +1,11 @@
-// Where blocks lie on the medium: hands out contiguous extents, first fit by
-// address. All metadata is in DRAM; freeing an extent writes nothing to the medium.
+// Where blocks lie on the medium: hands out contiguous extents, first fit by address. All metadata
+// is in DRAM; freeing an extent writes nothing to the medium.
 //
-// The medium is divided into grains, the grains into slabs of 1024. One bit per
-// grain says whether it is taken. A binary tree over the slabs keeps, for every
-// node, its free run at the start, at the end, and the longest one inside, so
-// that a run of any length that exists is found in O(log slabs) and runs cross
-// slabs freely. Cost: 1 bit a grain + 24 bytes a slab (2.4 bytes per 4 KiB block
-// at a grain of 256 bytes).
+// The medium is divided into grains, and the grains into slabs of 1024. One bit per grain says
+// whether it is taken. A binary tree over the slabs holds three lengths for every node: its free
+// run at the start, its free run at the end, and its longest free run. So a free run of any length
+// is found in O(log slabs), and a run may span slabs. Cost: 1 bit a grain and 24 bytes a slab (2.4
+// bytes per 4 KiB block at a grain of 256 bytes).
 #pragma once
 
 #include <atomic>
@@ -24,20 +23,19 @@ class SlabSpace {
   // Space for up to max_size_bytes, of which size_bytes are usable at first.
   SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grain_bytes);
 
-  // The offset in grains of a free extent of `size_bytes`, which is now taken;
-  // nothing when no free run is long enough.
+  // Takes a free extent of `size_bytes`. Returns its offset in grains, or nothing if no free run is
+  // long enough.
   std::optional<uint32_t> allocate(uint32_t size_bytes);
 
-  // Lock-free: whether allocate() would find room just now.
+  // Whether allocate() would find room at this moment. Lock-free.
   bool has_room(uint32_t size_bytes) const {
     return longest_free_grains_.load(std::memory_order_relaxed) >= to_grains(size_bytes);
   }
 
-  // Frees an extent that allocate() returned. Beyond the limit it stays unusable.
+  // Frees an extent that allocate() returned. What lies beyond the limit stays unusable.
   void release(uint32_t offset_grains, uint32_t size_bytes);
 
-  // Makes [0, size_bytes) usable from now on. Extents beyond stay taken until
-  // they are released.
+  // Makes [0, size_bytes) usable. Extents beyond that stay taken until they are released.
   void set_limit(uint64_t size_bytes);
 
   // One past the last taken byte, rounded up to a slab.

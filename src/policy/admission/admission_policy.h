@@ -1,7 +1,7 @@
-// Decides which blocks may enter the cache, and whether any may leave it.
+// Decides which blocks may enter the cache, and whether any may be evicted.
 //
-// Each policy is a file of this folder; `make_admission` composes them from a
-// specification such as "small_bypass(16GiB)+obp(0.1)+second_touch".
+// Each policy is a file of this folder and a row of table.h; `make_admission` composes policies
+// from a specification such as "small_bypass(16GiB)+obp(0.1)+second_touch".
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace nvcache {
 
-// A block on offer. `key_hash` is a good 64-bit hash of its key.
+// A block that is offered. `key_hash` is a good 64-bit hash of its key.
 struct Candidate {
   BlockKey key;
   uint64_t key_hash = 0;
@@ -23,16 +23,15 @@ struct Candidate {
   Origin origin = Origin::kRead;
 };
 
-// What the cache has done since it was opened. Totals never go down.
-// Lookups that are known to come from background work (compaction) are not in
-// `lookups`: they would drown the overhead ratio.
+// What the cache has done since it was opened. Totals never go down. `lookups` leaves out lookups
+// that are known to come from background work (compaction): they would drown the overhead ratio.
 struct Traffic {
   uint64_t lookups = 0;             // blocks looked up, hits and misses
   uint64_t inserted = 0;            // blocks inserted
   uint64_t removed = 0;             // blocks removed: evicted and erased
-  uint64_t hit_bytes = 0;           // bytes served to hits: what was read from the medium
+  uint64_t hit_bytes = 0;           // bytes served to hits, that is, read from the medium
   uint64_t written_bytes = 0;       // bytes written to the medium
-  uint64_t dataset_size_bytes = 0;  // as last told by the engine's adapter; 0: not known
+  uint64_t dataset_size_bytes = 0;  // the adapter's latest report; 0: not known
   uint64_t resident_blocks = 0;     // blocks in the cache now
   uint64_t now_ns = 0;
 };
@@ -42,8 +41,8 @@ class AdmissionPolicy {
  public:
   virtual ~AdmissionPolicy() = default;
 
-  // The verdict on a block; a refusal names its reason. Every member of a
-  // composition sees every candidate, the first refusal counts.
+  // The verdict on a block; a refusal names its reason. Every policy of a composition sees every
+  // candidate; the first refusal counts.
   virtual Verdict admit(const Candidate& candidate, const Traffic& traffic) = 0;
 
   // Whether blocks may be evicted now to make room.
@@ -52,11 +51,11 @@ class AdmissionPolicy {
   // DRAM held by the policy beyond sizeof(*this).
   virtual uint64_t metadata_bytes() const { return 0; }
 
-  // The specification that makes this policy again, with all defaults spelled out.
+  // The specification that makes this policy again. It spells out all defaults.
   virtual std::string describe() const = 0;
 };
 
-// What a policy may need to know of its cache and surroundings when it is made.
+// What a policy may need to know about its cache when it is made.
 struct AdmissionContext {
   uint64_t cache_size_bytes = 0;
   uint64_t seed = 1;

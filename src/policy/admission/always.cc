@@ -1,4 +1,4 @@
-// always: admits every block. What other policies are compared with.
+// always: admits every block. The baseline for other policies.
 // Thread-safe: no state.
 #include "policy/admission/table.h"
 

@@ -1,5 +1,5 @@
-// Members joined by '+': see make_chain() in table.h.
-// Thread-safe: the members are; the list of them never changes.
+// Policies joined by '+': see make_chain() in table.h.
+// Thread-safe: the policies are, and the list of them never changes.
 #include "policy/admission/table.h"
 
 namespace nvcache {

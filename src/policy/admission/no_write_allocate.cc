@@ -1,5 +1,5 @@
-// no_write_allocate: refuses blocks from the write path; a block is admitted
-// when it is read. ("Writes Hurt", section 3.2.3 found OBP to work better.)
+// no_write_allocate: refuses blocks from the write path; a block is admitted when it is read.
+// (*Writes Hurt*, section 3.2.3, found that the overhead bypass ratio works better.)
 // Thread-safe: no state.
 #include "policy/admission/table.h"
 

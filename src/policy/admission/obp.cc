@@ -1,27 +1,28 @@
-// obp(TARGET=0.1, lifetime | window[:LOOKUPS=100000], bytes): the overhead bypass
-// ratio of "Writes Hurt" (SoCC '22), section 3.2.3. "NVCache continuously updates
-// OBP and abstains from admitting or evicting cache blocks if OBP exceeds its
-// target (10%)": at the target exactly both are still allowed.
+// obp(TARGET=0.1, lifetime | window[:LOOKUPS=100000], bytes): the overhead bypass ratio of
+// *Writes Hurt*, section 3.2.3. "NVCache continuously updates OBP and abstains from admitting or
+// evicting cache blocks if OBP exceeds its target (10%)": exactly at the target both are allowed.
 //
 //   blocks:  OBP = cost / max(lookups, 1)               cost = inserted + removed   [blocks]
 //   bytes:   OBP = cost / (max(lookups, 1) * mean)      cost = written_bytes        [bytes]
 //
-// `bytes` counts what really is written: metadata lies in DRAM, so a removal
-// writes nothing, and large blocks cost more than small ones. `mean` is the mean
-// size of the blocks offered so far, the estimate for blocks that were looked up
-// (a miss does not know the size of what it missed).
+// Blocks whose write failed count as inserted and removed, and blocks found damaged as removed:
+// each was a write to the medium, or an attempt at one.
 //
-// lifetime: cost and lookups since the cache was opened, as in the paper.
-// window:   both decay with lookups, at half-life H, so that a bad phase is
-//           forgotten. From one fold to the next, d lookups and cost c later,
+// `bytes` counts what is really written: metadata is in DRAM, so a removal writes nothing, and
+// large blocks cost more than small ones. `mean` is the mean size of the blocks offered so far. It
+// stands for the size of the blocks that were looked up, because a miss does not know the size.
+//
+// lifetime: cost and lookups since the cache was opened, as in *Writes Hurt*.
+// window:   both decay with lookups, at half-life H, so that a bad phase is forgotten. From one
+//           fold to the next, after d lookups and a cost of c,
 //             cost    <- cost    * 2^(-d/H) + c * g      g = (1 - 2^(-d/H)) / (d/H * ln 2)
 //             lookups <- lookups * 2^(-d/H) + d * g
-//           the exact decay of what comes evenly spread (g = 1 at d = 0). Lookups
-//           alone thaw it: cost falls, lookups tend to H / ln 2.
+//           This is the exact decay if cost and lookups come evenly (g = 1 at d = 0). Lookups alone
+//           end a refusal: cost falls, and lookups tend to H / ln 2.
 //
-// Thread-safe. admit() and may_evict() take no lock: they read the last fold from
-// a ring of eight; a reader delayed for eight folds may misjudge one block. A fold
-// is done each H/64 lookups by whichever thread gets the lock without waiting.
+// Thread-safe. admit() and may_evict() take no lock: they read the last fold from a ring of eight.
+// A reader that is delayed for eight folds may misjudge one block. A fold is done every H/64
+// lookups by whichever thread gets the lock without waiting.
 #include <array>
 #include <atomic>
 #include <cctype>
@@ -38,9 +39,9 @@
 namespace nvcache {
 namespace {
 
-constexpr double kDefaultTarget = 0.1;  // section 3.2.3: best on the paper's hardware
+constexpr double kDefaultTarget = 0.1;  // section 3.2.3: best on the hardware of *Writes Hurt*
 constexpr double kMaxTarget = 100;
-constexpr uint64_t kDefaultWindowLookups = 100'000;  // ours: seconds to minutes of a busy engine
+constexpr uint64_t kDefaultWindowLookups = 100'000;  // seconds to minutes of a busy engine
 constexpr uint64_t kMaxWindowLookups = 1'000'000'000'000;
 constexpr uint64_t kFoldsPerHalfLife = 64;
 
@@ -55,14 +56,14 @@ struct Load {
   double lookups = 0;
 };
 
-// Cost and lookups with exponential decay; see the top of the file.
+// Cost and lookups with exponential decay, as described at the top of this file.
 class DecayingLoad {
  public:
   explicit DecayingLoad(uint64_t half_life_lookups)
       : half_life_(static_cast<double>(half_life_lookups)),
         fold_after_(std::max<uint64_t>(half_life_lookups / kFoldsPerHalfLife, 1)) {}
 
-  // The load now, given totals since the cache was opened.
+  // The load at this moment, given the totals since the cache was opened.
   Load now(uint64_t total_cost, uint64_t total_lookups) {
     const uint32_t current = current_.load(std::memory_order_acquire);
     const Fold& fold = folds_[current % folds_.size()];
@@ -81,7 +82,7 @@ class DecayingLoad {
     std::atomic<uint64_t> total_lookups{0};
   };
 
-  // Totals were read at different moments: one may lie behind the last fold.
+  // Threads read the totals at different moments, so a total may lie behind the last fold.
   static uint64_t above(uint64_t total, uint64_t base) { return total > base ? total - base : 0; }
 
   Load decayed(const Fold& fold, uint64_t total_cost, uint64_t since) const {
@@ -170,7 +171,8 @@ class Obp final : public AdmissionPolicy {
 constexpr std::string_view kAllowedObp =
     "obp(TARGET, lifetime | window | window:LOOKUPS, bytes), each at most once";
 
-// Reads "lifetime", "window", "window:LOOKUPS" or "bytes"; false if it is none of them.
+// Reads "lifetime", "window", "window:LOOKUPS" or "bytes". False if `text` is none of them, or
+// repeats one.
 bool read_option(std::string_view text, Settings& settings, bool& span_given) {
   if (text == "bytes") return !std::exchange(settings.bytes, true);
   if (std::exchange(span_given, true)) return false;

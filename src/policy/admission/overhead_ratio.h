@@ -1,11 +1,11 @@
-// The overhead bypass ratio of "Writes Hurt" (SoCC '22), section 3.2.3:
+// The overhead bypass ratio of *Writes Hurt*, section 3.2.3:
 //
 //   OBP = (blocks inserted + blocks removed) / blocks looked up
 //
-// The cost of a cache (what writes to its medium) over its benefit (lookups).
-// Without any lookup the denominator is 1: the first block of an empty cache
-// meets a ratio of 0 and is admitted, a populate phase that only writes then
-// meets 1 and is kept out. Pure functions.
+// It is the cost of a cache (what it writes to its medium) over its benefit (lookups). Before the
+// first lookup the denominator is 1. So the first block of an empty cache meets a ratio of 0 and is
+// admitted; the blocks after it, in a populate phase that only writes, meet 1 and are refused.
+// Pure functions.
 #pragma once
 
 #include <algorithm>

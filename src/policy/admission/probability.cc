@@ -1,8 +1,8 @@
-// probability(P): admits a block with probability P, whatever it is. Blocks that
-// are offered often get in sooner; a block offered once seldom does.
+// probability(P): admits every block with probability P. A block that is offered often enters soon;
+// a block that is offered once seldom does.
 //
-// Thread-safe. A draw mixes the seed, the key and the number of the draw: one
-// thread replays exactly; several threads race only for the numbers.
+// Thread-safe. A draw mixes the seed, the key and the number of the draw. A single thread replays
+// exactly; several threads race for the numbers only.
 #include <atomic>
 
 #include "base/prng.h"

@@ -1,22 +1,22 @@
-// second_touch: admits a block only when it is offered for the second time, so
-// that blocks which nobody reads again are never written.
+// second_touch: admits a block only when it is offered for the second time, so that a block that is
+// never read again is never written.
 //
-// Blocks offered before are remembered in a ghost table of 2 bytes an entry that
-// holds as many blocks as the cache does. A cache with room to spare would then
-// remember too little ever to fill (a loop over more blocks than the table holds
-// is never recognised), so until the cache is nearly full the table also follows
-// the blocks offered to it, up to what the cache has room for:
+// A ghost table (2 bytes an entry) remembers the blocks that were offered. It holds as many blocks
+// as the cache does. That would be too few while the cache has room to spare: a loop over more
+// blocks than the table holds would never be recognised, and the cache would never fill. So until
+// the cache is nearly full the table also grows with the blocks offered, up to what the cache has
+// room for:
 //
 //   entries = resident                                                   if nearly full
 //           = max(resident, min(4 * first touches, size / mean block))   otherwise
 //
-// Four times, because a bucket pushes out what came when the table was smaller: at
-// load 1/4 an entry lasts until the table has grown by e^(8/2), 55 times.
+// Why four times: a bucket pushes out the entries that came when the table was smaller. At load 1/4
+// an entry lasts until the table has grown by e^(8/2), 55 times.
 //
-// A block found stays remembered: another member of the composition may refuse
-// it, and then its next offer must count as one more touch, not as the first.
+// A block that is found stays remembered: another policy of the composition may refuse it, and then
+// its next offer must still count as a further touch.
 //
-// Thread-safe and lock-free; see ghost.h for what races may cost.
+// Thread-safe and lock-free; ghost.h says what races may cost.
 #include <algorithm>
 #include <atomic>
 

@@ -1,18 +1,16 @@
-// small_bypass(DRAM_SIZE[,DIRECTORY]): refuses blocks while the dataset is no
-// larger than the machine's DRAM, which then caches it all ("Writes Hurt"
-// (SoCC '22), section 3.2.3, lesson 1: "abstain from admitting any blocks until
-// the dataset size outgrows the available DRAM").
+// small_bypass(DRAM_SIZE[,DIRECTORY]): refuses blocks while the dataset is no larger than the
+// machine's DRAM, which can cache all of it (*Writes Hurt*, section 3.2.3, lesson 1: "abstain from
+// admitting any blocks until the dataset size outgrows the available DRAM").
 //
-// The dataset's size is Traffic::dataset_size_bytes as the engine's adapter told
-// it; not told (0) means unknown. With a DIRECTORY it is the sum of the sizes of
-// the regular files below it instead; links are not followed, files that vanish
-// meanwhile are left out. While the size is unknown blocks are admitted: a
-// forgotten adapter must not switch the cache off without a word. Nothing is
-// latched: when the dataset shrinks below DRAM_SIZE, refusing starts again.
+// The engine's adapter tells the size of the dataset (Traffic::dataset_size_bytes; 0: not known).
+// With a DIRECTORY the size is the sum of the regular files below it; links are not followed, and
+// files that vanish during the scan are left out. While the size is unknown blocks are admitted: an
+// adapter that does not tell it must not switch the cache off silently. The policy has no latch:
+// when the dataset shrinks below DRAM_SIZE, it refuses again.
 //
-// Thread-safe. One thread looks at the directory, without holding up the others,
-// at most once a second and once per 100 us for each file found, which keeps the
-// walk at a small part of one thread's time.
+// Thread-safe. One thread scans the directory and does not hold up the others, at most once a
+// second and once per 100 us for each file found. So a scan takes a small part of one thread's
+// time.
 #include <atomic>
 #include <filesystem>
 #include <system_error>
@@ -87,7 +85,7 @@ class SmallBypass final : public AdmissionPolicy {
     return directory_size_bytes_.load(std::memory_order_relaxed);
   }
 
-  // A directory that cannot be read leaves the last known size standing.
+  // If the directory cannot be read, the last known size stays in force.
   void scan(uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(scan_mutex_) {
     const DirectorySize found = measure(directory_);
     if (found.readable) directory_size_bytes_.store(found.size_bytes, std::memory_order_relaxed);
@@ -115,7 +113,7 @@ AdmissionOr make_small_bypass(const SpecMember& member, const AdmissionContext&)
     return bad_member(kAdmission, member, fmt::format("DRAM_SIZE: {}", message_of(size.status())));
   }
   if (member.arguments.size() == 1) return std::make_unique<SmallBypass>(*size, fs::path());
-  // A directory may have commas in its name: it is all that follows the first one.
+  // All that follows the first comma: a directory may have commas in its name.
   const std::string_view directory = strip(member.inside.substr(member.inside.find(',') + 1));
   std::error_code error;
   if (directory.find('\0') != std::string_view::npos || !fs::is_directory(directory, error)) {

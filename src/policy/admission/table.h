@@ -43,7 +43,7 @@ inline constexpr auto kAdmissionPolicies = std::to_array<AdmissionRow>({
 
 inline constexpr std::string_view kAdmission = "admission";  // in errors
 
-// Joins policies: every one sees every candidate, the first refusal counts, and blocks may be
+// Joins policies: each of them sees every candidate, the first refusal counts, and blocks may be
 // evicted only if no policy objects.
 std::unique_ptr<AdmissionPolicy> make_chain(std::vector<std::unique_ptr<AdmissionPolicy>> members);
 

@@ -1,13 +1,12 @@
-// clock: a hand goes round the slots; a block hit since the hand came by last is
-// spared, up to three times in a row (a 2-bit counter: Corbato's clock [9] of
-// "Writes Hurt", with memory for how often).
+// clock: a hand goes round the slots. It spares a block that was hit since it last came by, up to
+// three times in a row. (Corbato's clock, reference [9] of *Writes Hurt*, with a 2-bit counter.)
 //
 //   insert: 0    hit: +1, at most 3    hand: at 0 evict, else -1
 //
-// A new block takes the slot that was just freed, right behind the hand, so it
-// has a whole round to be hit. Memory: 1 byte a slot.
+// A new block takes the slot that was just freed, right behind the hand, so it has a whole round
+// to be hit. Memory: 1 byte a slot.
 //
-// on_hit() is lock-free; a hit lost to a race counts for nothing.
+// on_hit() is lock-free; a hit that loses a race does not count.
 #include <algorithm>
 #include <atomic>
 
@@ -52,7 +51,7 @@ class ClockPolicy final : public EvictionPolicy {
       }
       if (!any_evictable) return std::nullopt;
     }
-    return std::nullopt;  // hit as fast as the hand goes round
+    return std::nullopt;  // blocks are hit as fast as the hand goes round
   }
 
   uint64_t metadata_bytes() const override { return slots_used_ * sizeof(counts_[0]); }

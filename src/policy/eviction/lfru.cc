@@ -1,24 +1,23 @@
-// lfru(WINDOW_SECONDS=10): "Writes Hurt" (SoCC '22), section 3.1: eviction
-// "targets blocks that were not reused within a fixed time window and evicts the
-// least frequently used among those", approximated by "the clock hand [that]
-// simply iterates"; a thread wakes once a second and evicts.
+// lfru(WINDOW_SECONDS=10): *Writes Hurt*, section 3.1: eviction "targets blocks that were not
+// reused within a fixed time window and evicts the least frequently used among those", approximated
+// by "the clock hand [that] simply iterates"; a thread wakes once a second and evicts.
 //
-// The paper does not state its window; 10 seconds is ours. (WiredTiger's own
-// default amounts to 30 minutes, over which a full cache freezes.)
+// *Writes Hurt* does not state its window. 10 seconds is our choice: WiredTiger's own default
+// amounts to 30 minutes, and a full cache would freeze that long.
 //
 //   tick      = window / 16                                          [ns]
 //   slot      = tick of the last use (8 bits), frequency (8 bits)
 //   insert    : frequency 1      hit: +1, at most 255      once a window: halved, at least 1
 //   target    : last used 16 ticks ago or more
-//   a pass    : frees share * resident blocks, those of the lowest frequencies among
-//               the targets; of equal ones those that the hand meets first
+//   a pass    : frees share * resident blocks: the targets of the lowest frequencies;
+//               of equal frequencies, those that the hand meets first
 //
-// Time moves only in begin_pass(): call it regularly, with share 0 when nothing
-// need be freed. A use is dated to the pass before it, so passes a second apart
-// make blocks look up to a second older. The first pass sets the start of time.
+// Time moves only in begin_pass(): call it regularly, with share 0 if no block has to leave. A use
+// gets the date of the pass before it, so with passes a second apart a block may look up to a
+// second older than it is. The first pass sets the start of time.
 //
-// Memory: 2 bytes a slot. begin_pass() visits every slot, about 1 ns each.
-// on_hit() is lock-free; a hit lost to a race counts for nothing.
+// Memory: 2 bytes a slot. begin_pass() visits every slot, at about 1 ns each.
+// on_hit() is lock-free; a hit that loses a race does not count.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -110,7 +109,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     return use.frequency > 0 && age_of(use) >= kTicksPerWindow;
   }
 
-  // Moves time on, ages every slot, counts the targets; says how many blocks there are.
+  // Moves time on, ages every slot and counts the targets. Returns how many blocks there are.
   uint64_t age_all(uint32_t limit, uint64_t now_ns, std::array<uint32_t, kFrequencies>* targets) {
     const uint64_t tick = now_ns / tick_ns_;
     if (!started_) last_tick_ = tick;
@@ -130,7 +129,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
       // Ages are at most kMaxAge: a slot dated to the new tick was hit just now.
       const bool just_hit = passed > 0 && passed < kMaxAge && use.tick == now_.load(kRelaxed);
       age(use, just_hit ? 0 : age_before + passed, windows);
-      // A use in between wins: the slot is then young anyway.
+      // A use that comes in between wins: the slot is young then.
       uses_[slot].compare_exchange_strong(word, use.pack(), kRelaxed);
       if (targets != nullptr && is_target(use)) ++(*targets)[use.frequency];
     }
@@ -144,8 +143,8 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
         std::max<uint8_t>(static_cast<uint8_t>(use.frequency >> std::min<uint64_t>(windows, 8)), 1);
   }
 
-  // Sets which targets the pass takes: all below frequency highest_, and as many
-  // of that frequency as are still wanted.
+  // Sets which targets the pass takes: all below the frequency highest_, and as many of that
+  // frequency as are still wanted.
   void choose(const std::array<uint32_t, kFrequencies>& targets, uint64_t wanted) {
     highest_ = 0;
     below_left_ = 0;
@@ -166,10 +165,10 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   bool started_ = false;
   uint64_t last_tick_ = 0;
   uint32_t hand_ = 0;
-  // The pass going on.
+  // The pass that is under way.
   uint64_t steps_left_ = 0;
-  uint64_t below_left_ = 0;  // victims still to yield of frequencies below highest_
-  uint64_t at_left_ = 0;     // and of highest_
+  uint64_t below_left_ = 0;  // victims still to yield with frequencies below highest_
+  uint64_t at_left_ = 0;     // and with highest_
   uint8_t highest_ = 0;
 };
 

@@ -1,26 +1,26 @@
-// lru: evicts the block that was not used for longest, with 2 bytes a slot and
-// no list: a hit stores a stamp, nothing else.
+// lru: evicts the block that was not used for the longest time. It takes 2 bytes a slot and no
+// list: a hit stores a stamp and does nothing else.
 //
 //   stamp = 2 * tick at insertion, 2 * tick + 1 at a hit         (16 bits)
 //   a tick passes every 1 + resident / 4096 insertions
 //   age   = 2 * tick + 1 - stamp, modulo 2^16
 //
-// Victims are found in batches: a histogram of ages tells how old the oldest
-// 1/64 are, a scan collects those blocks, oldest first, and next_victim() hands
-// out those whose stamp has not changed since. Below 64 Ki slots every slot
-// enters the histogram and each scan; beyond that, one slot in so many is
-// sampled and a scan stops at the first stretch of 64 Ki slots with victims.
+// Victims are found in batches. A histogram of ages tells how old the oldest 1/64 of the blocks
+// are. A scan collects those blocks, oldest first. next_victim() hands out those whose stamp has
+// not changed since. Below 64 Ki slots every slot enters the histogram and each scan. Above that
+// the histogram takes a sample of the slots, and a scan stops at the first stretch of 64 Ki slots
+// that has victims.
 //
-// So the order is exactly LRU but for blocks of one tick: of those, hits are
-// younger than insertions, and hits among each other are not ordered. In a shard
-// below 4096 blocks a tick is one insertion.
+// So the order is exactly LRU, except among blocks of one tick: there, hits are younger than
+// insertions, and hits have no order among themselves. In a shard below 4096 blocks a tick is one
+// insertion.
 //
-// Ages wrap after 2^15 ticks, at least 8 turnovers of the cache. Only a block that
-// is not evicted for so long (erases make the room, or it stays pinned) looks
-// young again, and is then as safe as a block just used: until it has aged anew.
+// Ages wrap after 2^15 ticks, which are at least 8 turnovers of the cache. A block that stays so
+// long without being evicted (because erases make the room, or because it is pinned) looks young
+// again. It is then as safe as a block that was just used, until it has aged again.
 //
-// on_hit() is lock-free. Stamp 0 marks an empty slot; a hit that races with
-// on_remove() may mark it used, which the check with Residents corrects.
+// on_hit() is lock-free. Stamp 0 marks an empty slot. A hit that races with on_remove() may mark
+// the slot as used; the check with Residents corrects that.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,8 +34,8 @@ namespace {
 
 constexpr uint32_t kTicksPerTurnover = 4096;
 constexpr uint32_t kSegmentSlots = 64 * 1024;
-constexpr uint32_t kBatchShare =
-    64;  // a batch is the oldest 1/64: at most 16/64 byte a slot of queue
+// A batch is the oldest 1/64: it takes at most 16/64 byte a slot.
+constexpr uint32_t kBatchShare = 64;
 constexpr uint32_t kBinAges = 32;
 constexpr uint32_t kBins = 65536 / kBinAges;
 
@@ -123,13 +123,13 @@ class Lru final : public EvictionPolicy {
     return 0;
   }
 
-  // The oldest come last: the batch is consumed from its back.
+  // The oldest come last, because the batch is consumed from its back.
   auto younger() const {
     return [this](const Aged& a, const Aged& b) { return age_of(a.stamp) < age_of(b.stamp); };
   }
 
-  // Fills the batch from the next stretches of slots. `everything` ignores age:
-  // for when all of the oldest are pinned.
+  // Fills the batch from the next stretches of slots. `everything` ignores age, for the case that
+  // all of the oldest are pinned.
   void refill(const Residents& residents, bool everything) {
     const uint32_t limit = residents.slot_limit();
     const uint32_t least_age = everything ? 0 : batch_age(limit);

@@ -1,6 +1,5 @@
-// none: nothing is evicted; a full cache refuses new blocks until some are
-// erased. ("Writes Hurt", section 3.2.3, table 1: without eviction the hit rate
-// is lower and the throughput higher.)
+// none: evicts nothing. A full cache refuses new blocks until some are erased. (*Writes Hurt*,
+// section 3.2.3, table 1: without eviction the hit rate is lower and the throughput higher.)
 // No state.
 #include "policy/eviction/table.h"
 

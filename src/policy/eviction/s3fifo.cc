@@ -1,21 +1,23 @@
-// s3fifo: three FIFO queues (Yang et al., SOSP '23): new blocks enter a small one;
-// those not hit there leave early and are remembered in a ghost; those hit there,
-// and those the ghost remembers, are kept in the main one. A scan passes through
-// the small queue only.
+// s3fifo: three FIFO queues (Yang et al., "FIFO queues are all you need for cache eviction",
+// SOSP '23). New blocks enter a small queue. Blocks that are not hit there leave early, and a ghost
+// remembers them. Blocks that are hit there, or that the ghost remembers, go to the main queue. A
+// scan passes through the small queue only.
 //
 //   insert:         in the ghost -> main, else small         hit: count + 1, at most 3
 //   evict, small:   while it holds more than 1/20 of the blocks, or main has no victim:
 //                   its head, if hit (kPromoteHits) -> main with count 1; else evicted
 //   evict, main:    at count 0 evicted, else -1
-//   no eviction:    when small holds more than 1/16 its head moves to main (a cache
-//                   that still fills up, or that erases empty)
+//   no eviction:    when small holds more than 1/16, its head moves to main (a cache that still
+//                   fills up, or that erases empty)
 //
-// The main queue is a clock hand over the slots: FIFO with reinsertion, but for
-// where a block enters: count 1 assures it of the round that a queue's tail would. Memory a slot: 1
-// byte of state, small 8/20, ghost 2/2: 2.4 bytes in all. The paper's 1/10 and 9/10 would take 3.6;
-// for the same 2.5 bytes a smaller small queue and a larger ghost hit more on the traces we tried.
+// The main queue is a clock hand over the slots: FIFO with reinsertion, except for the place where
+// a block enters. Count 1 gives a block the round that it would have at a queue's tail.
 //
-// on_hit() is lock-free. All else under the shard's lock.
+// Memory a slot: 1 byte of state, small 8/20, ghost 2/2: 2.4 bytes in all. The shares of Yang et
+// al., 1/10 and 9/10, would take 3.6. For the same 2.5 bytes a smaller small queue and a larger
+// ghost hit more often on the traces we tried.
+//
+// on_hit() is lock-free. The shard's lock guards the rest.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -34,8 +36,8 @@ constexpr uint64_t kGhostShare = 2;      // ghost: 1/2 of the blocks
 constexpr uint32_t kPromoteHits = 1;     // the DRAM cache above took the first uses
 constexpr uint32_t kMaxHits = 3;
 
-// State byte of a slot: count in bits 0-1, place in 2-3, tag in 4-7. The tag
-// changes with each use of the slot: it tells stale entries of the small queue.
+// State byte of a slot: count in bits 0-1, place in 2-3, tag in 4-7. The tag changes with each use
+// of the slot, so it tells stale entries of the small queue.
 enum Place : uint8_t { kNowhere = 0, kSmall = 1 << 2, kMain = 2 << 2 };
 constexpr uint8_t kCountMask = 3;
 constexpr uint8_t kPlaceMask = 3 << 2;
@@ -107,7 +109,7 @@ class S3Fifo final : public EvictionPolicy {
     uint32_t hash_with_tag;
   };
 
-  // What the ghost knows blocks by: 28 bits, which leave four for the tag.
+  // The ghost's name for a block: 28 bits, which leave four for the tag.
   static uint32_t short_hash(uint64_t key_hash) {
     return static_cast<uint32_t>(mix64(key_hash) >> 32) & ~15u;
   }
@@ -122,7 +124,7 @@ class S3Fifo final : public EvictionPolicy {
     return (now & kPlaceMask) != kSmall || now >> 4 != static_cast<int>(entry.hash_with_tag & 15);
   }
 
-  // Takes the head off the small queue; nothing if it was stale or moved to main.
+  // Takes the head off the small queue. Nothing if it was stale or moved to main.
   std::optional<uint32_t> take_small(const Residents& residents) {
     const SmallEntry head = small_.front();
     small_.pop_front();
@@ -130,7 +132,7 @@ class S3Fifo final : public EvictionPolicy {
     const bool promoted = (state(head.slot) & kCountMask) >= kPromoteHits;
     move_to_main(head.slot, promoted ? 1 : 0);
     if (promoted || !residents.evictable(head.slot)) return std::nullopt;
-    // It counts as of main from here: should the caller let it be, it is found there.
+    // The block belongs to main from here on: if the caller leaves it alone, main finds it.
     small_victim_ = head.slot;
     return head.slot;
   }
@@ -171,7 +173,7 @@ class S3Fifo final : public EvictionPolicy {
 
   ReservedArray<std::atomic<uint8_t>> states_;
   Ghost ghost_;
-  std::deque<SmallEntry> small_;  // with stale entries of blocks that were erased
+  std::deque<SmallEntry> small_;  // includes stale entries of erased blocks
   uint64_t small_blocks_ = 0;
   uint64_t resident_ = 0;
   uint64_t slots_used_ = 0;

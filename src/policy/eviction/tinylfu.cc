@@ -1,21 +1,21 @@
-// tinylfu: a block comes into a full cache only if it was asked for more often of late
-// than the block that would leave (Einziger, Friedman and Manes, "TinyLFU", ACM TOS 2017).
+// tinylfu: a block enters a full cache only if it was asked for more often in the recent past than
+// the block that would leave (Einziger, Friedman and Manes, "TinyLFU", ACM TOS 2017).
 //
-//   offer:   count of the block + 1, in a table of those that are not here
+//   offer:   count of the block + 1, in a table of the blocks that are not in the cache
 //   insert:  count from the table      hit: count + 1, at most 255
-//   victim:  the lowest count of kSample blocks, by a hand that goes round
-//   room:    only if offer's count > the victim's; else the block is refused (less_used)
+//   victim:  the lowest count of kSample blocks, chosen by a hand that goes round
+//   contest: the offered block's count must exceed the victim's, else it is refused (less_used)
 //   evict:   count back into the table
-//   age:     after PERIOD offers a block of the cache all counts are halved, a few at a
-//            time; a cache that nothing is offered to ages nothing
+//   age:     after PERIOD offers for each cached block all counts are halved, a few at a time;
+//            without offers nothing ages
 //
-// A tier below another cache sees each block's first uses and few of its later ones: how
-// recent a use was says little there, how many there were says more. What is refused
-// is not written, so the medium's reads are not hurt. A longer period writes less and serves
-// uses that stay the same better, a shorter one follows changes sooner.
+// A tier below another cache sees each block's first uses and few of its later ones. How recent a
+// use was says little there; how many uses there were says more. A refused block is not written, so
+// it does not slow down reads from the medium. A longer period writes less and suits a workload
+// that stays the same; a shorter period follows changes sooner.
 //
-// Memory a slot: 1 byte, and 1 to 2 bytes of the table. on_hit() is lock-free; a hit
-// lost to a race counts for nothing. All else under the shard's lock.
+// Memory a slot: 1 byte, and 1 to 2 bytes of the table. on_hit() is lock-free; a hit that loses a
+// race does not count. The shard's lock guards the rest.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -28,7 +28,7 @@ namespace nvcache {
 namespace {
 
 constexpr uint32_t kSample = 5;
-constexpr double kDefaultPeriod = 8;  // offers a block between halvings
+constexpr double kDefaultPeriod = 8;  // offers for each cached block between halvings
 constexpr double kMinPeriod = 1;
 constexpr double kMaxPeriod = 1000;
 constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
@@ -99,9 +99,9 @@ class TinyLfu final : public EvictionPolicy, private Contest {
     return chosen_.has_value();
   }
 
-  // The least used of the next kSample slots whose block may leave and has fewer than `bound`
-  // uses. They lie far from each other: neighbours came in together, and are alike. Counts are
-  // compared first, which are close together; what may leave is a line of memory for each.
+  // The least used of the next kSample slots whose block may leave and has fewer than `bound` uses.
+  // The slots lie far apart, because neighbours came in together and are alike. The counts are
+  // compared first: they lie close together, while evictable() reads a line of memory for each.
   std::optional<uint32_t> sample(const Residents& residents, uint32_t bound) {
     const uint32_t limit = residents.slot_limit();
     if (hand_ >= limit) hand_ = 0;

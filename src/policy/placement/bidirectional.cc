@@ -1,5 +1,6 @@
-// bidirectional: a new block enters the first tier, and one that left it climbs back
-// when its references in the tier below pass the threshold (section 4.2.3; 4 was best, 6.1).
+// bidirectional: a new block enters the first tier. A block that was demoted is promoted again when
+// its references in the lower tier exceed the threshold (*Hybrid Cache*, section 4.2.3; section 6.1
+// found 4 best).
 #include "policy/placement/table.h"
 
 namespace nvcache {

@@ -1,5 +1,5 @@
-// dram_first: a new block enters the first tier; a hit in a lower tier is served from
-// there (section 4.2.1). Every block is written to the tier below once, when it leaves.
+// dram_first: a new block enters the first tier. A hit in a lower tier is served from there
+// (*Hybrid Cache*, section 4.2.1). Every block is written to the next tier once, when it leaves.
 #include "policy/placement/table.h"
 
 namespace nvcache {

@@ -1,11 +1,10 @@
-// Decides in which tier of a TieredCache a block lives: where it enters, and after how
-// many references it climbs. What leaves a tier always goes to the next one below;
-// what leaves the lowest is gone. Each policy is a file of this folder;
-// `make_placement` makes one by name.
+// Decides in which tier of a TieredCache a block lives: where it enters, and after how many
+// references it is promoted. A block that leaves a tier is always demoted to the next; a block that
+// leaves the lowest tier is gone. Each policy is a file of this folder and a row of table.h.
 //
-// The policies are those of "Improving Performance of Flash Based Key-Value Stores
-// Using Storage Class Memory as a Volatile Memory Extension" (ATC '21), section 4.2,
-// for any number of tiers: "DRAM" is the tier above, "SCM" the one below.
+// The policies are those of *Hybrid Cache* ("Improving Performance of Flash Based Key-Value Stores
+// Using Storage Class Memory as a Volatile Memory Extension", ATC '21), section 4.2, for any number
+// of tiers. What it calls DRAM is the tier above, what it calls SCM the tier below.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +22,14 @@ class PlacementPolicy {
  public:
   virtual ~PlacementPolicy() = default;
 
-  // The tier, 0 being the fastest, that a new block enters; `tiers` of them exist.
+  // The tier that a new block enters, of `tiers` tiers. Tier 0 is the fastest.
   virtual size_t entry_tier(size_t tiers) const = 0;
 
-  // References in one tier beyond which a block moves to the tier above; 0: it never does.
+  // A block with more references than this in one tier is promoted by one tier. 0: never.
   virtual uint32_t threshold() const = 0;
 
-  // Whether thresholds shrink while the tier above has room (section 4.2.3: "can be
-  // set to change values based on the current usage of the caches").
+  // Whether thresholds shrink while the tier above has room (section 4.2.3: "can be set to change
+  // values based on the current usage of the caches").
   virtual bool follows_use() const = 0;
 
   virtual std::string describe() const = 0;

@@ -1,5 +1,5 @@
-// scm_first: a new block enters the lowest tier, and climbs one tier each time its
-// references there pass the threshold (section 4.2.2; 6 was best, 2 was tried, 6.1).
+// scm_first: a new block enters the lowest tier. It is promoted by one tier whenever its references
+// there exceed the threshold (*Hybrid Cache*, section 4.2.2; section 6.1 tried 2 and found 6 best).
 #include "policy/placement/table.h"
 
 namespace nvcache {

@@ -37,7 +37,7 @@ inline constexpr auto kPlacementPolicies = std::to_array<PlacementRow>({
 
 inline constexpr std::string_view kPlacement = "policy";  // in errors
 
-// What the policies that promote take: [THRESHOLD[,adaptive]].
+// The arguments of the policies that promote: [THRESHOLD[,adaptive]].
 struct PromotionArguments {
   static constexpr uint32_t kMaxThreshold = 254;  // references are counted in a byte
 
