@@ -61,9 +61,7 @@ struct AdmissionContext {
   uint64_t seed = 1;
 };
 
-// Makes the policy that `spec` names; members are joined by '+'.
-//   always | no_write_allocate | probability(P) | second_touch
-//   obp([TARGET][,lifetime|window|window:LOOKUPS][,bytes]) | small_bypass(SIZE[,DIRECTORY])
+// Makes the policy that `spec` names; policies are joined by '+', and table.h lists them.
 // INVALID_ARGUMENT names the member, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission(
     std::string_view spec, const AdmissionContext& context);

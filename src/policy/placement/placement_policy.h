@@ -35,15 +35,13 @@ class PlacementPolicy {
   virtual std::string describe() const = 0;
 };
 
-// The threshold in force where the tier above is `used_share` [0..1] full:
-// max(1, round(threshold * used_share)), so that blocks climb at once into an empty tier
-// and the configured threshold holds for a full one; 0 stays 0. The paper gives no formula.
+// The threshold in force while the tier above is `used_share` [0..1] full:
+// max(1, round(threshold * used_share)). So blocks are promoted at once into an empty tier, and the
+// configured threshold holds for a full one. 0 stays 0. *Hybrid Cache* gives no formula.
 uint32_t threshold_in_use(uint32_t threshold, double used_share);
 
-// Makes one policy by specification:
-//   dram_first | scm_first[(THRESHOLD[,adaptive])] | bidirectional[(THRESHOLD[,adaptive])]
-// Default thresholds: 6 and 4, the paper's best (section 6.1). INVALID_ARGUMENT names
-// what was given and what is allowed.
+// Makes the policy that `spec` names; table.h lists them. INVALID_ARGUMENT names what was given and
+// what is allowed.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(
     std::string_view spec);
 
