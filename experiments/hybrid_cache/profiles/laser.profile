@@ -1,5 +1,6 @@
-# A serving store for results of stream processing and daily tables, after "Laser" in the hybrid
-# cache paper (ATC '21). [P]: the paper says it. [C]: our choice, for the paper has no table.
+# A serving store for results of stream processing and daily tables, after "Laser" in
+# *Hybrid Cache* (ATC '21).
+# [P]: Hybrid Cache says it. [C]: our choice, because Hybrid Cache has no table.
 # whatsapp.profile says more about each parameter.
 
 name  = laser

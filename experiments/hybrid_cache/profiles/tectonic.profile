@@ -1,6 +1,7 @@
 # Metadata of a large blob store: which blocks make up a file, and where they are; after "Tectonic
-# Metadata" in the hybrid cache paper (ATC '21). [P]: the paper says it. [C]: our choice, for
-# the paper has no table. whatsapp.profile says more about each parameter.
+# Metadata" in *Hybrid Cache* (ATC '21).
+# [P]: Hybrid Cache says it. [C]: our choice, because Hybrid Cache has no table.
+# whatsapp.profile says more about each parameter.
 
 name  = tectonic
 about = blob store metadata: more data, longer values, more seeks

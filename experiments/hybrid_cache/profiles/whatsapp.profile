@@ -1,6 +1,7 @@
 # A messaging store behind a replicated key-value service, after "WhatsApp" in "Improving the
 # Performance of Flash Based Key-Value Stores Using Storage Class Memory as a Volatile Memory
-# Extension" (ATC '21). [P]: the paper says it. [C]: our choice, for the paper has no table.
+# Extension" (ATC '21).
+# [P]: Hybrid Cache says it. [C]: our choice, because Hybrid Cache has no table.
 
 name  = whatsapp
 about = messaging store: small values, mostly gets
@@ -8,7 +9,7 @@ about = messaging store: small values, mostly gets
 # --- the host, before scaling ---
 databases         = 8      # [C] production shards on one host, which share a block cache [P 5.5]
 keys_per_database = 800M   # [C] 1.6 TB in all; [P 3.2]: "~2TB total KVstorage per server"
-threads           = 2      # [C] clients; few, as modelled persistent memory keeps a core busy
+threads           = 2      # [C] clients; few, as emulated persistent memory keeps a core busy
 
 # --- pairs ---
 key_bytes         = 32     # [C]
