@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM: a flag that long runs look at. Process-wide.
+// Ctrl-C and SIGTERM set a flag that long runs check. Process-wide; thread-safe.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// What a reader must know about the machine that made a figure. No host name.
+// What a reader must know about the machine that made a figure. Leaves out the host name.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace nvcache {
 // {"cpu", "cores", "memory_bytes", "kernel"}; fields that cannot be read are left out.
 nlohmann::json machine_facts();
 
-// The present time, "2026-01-31T12:00:00Z".
+// The current time, "2026-01-31T12:00:00Z".
 std::string utc_now();
 
 }  // namespace nvcache

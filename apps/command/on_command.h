@@ -1,4 +1,4 @@
-// How a subcommand ends: well, or with a message and the exit code of what went wrong.
+// Runs a subcommand and turns its status into a message on stderr and an exit code.
 #pragma once
 
 #include <cstdio>
@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
-#include "base/text.h"
 #include "apps/command/exit_code.h"
+#include "base/text.h"
 
 namespace nvcache {
 
 // Calls `run`, which returns a status, once the command line is parsed and names this command.
+// An error throws CLI::RuntimeError with an exit code of exit_code.h.
 template <typename Run>
 void on_command(CLI::App& app, std::string name, Run run) {
   app.callback([name = std::move(name), run = std::move(run)] {

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// Writes files so that a reader sees a whole file or none. Thread-safe.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace nvcache {
 // contents or the new. Errors name the path and the cause.
 [[nodiscard]] absl::Status write_file_whole(const std::string& path, std::string_view contents);
 
-// INVALID_ARGUMENT if a file could not be created at `path`: asked before a long
-// run, not after it. An empty path is fine: nothing will be written.
+// INVALID_ARGUMENT if a file cannot be created at `path`. Call it before a long run, so that
+// the run is not lost. An empty path is fine: nothing will be written.
 [[nodiscard]] absl::Status check_writable(std::string_view option, const std::string& path);
 
 }  // namespace nvcache

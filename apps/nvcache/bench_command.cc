@@ -15,7 +15,7 @@
 namespace nvcache {
 namespace {
 
-// nvbench shows it in its help and keeps it in its results.
+// nvbench shows this name in its help and keeps it in its results.
 constexpr char kProgramName[] = "nvcache bench";
 
 std::string own_folder() {
@@ -42,8 +42,8 @@ int exec_nvbench(int argc, char** argv) {
   execv((folder + "/nvbench").c_str(), arguments.data());
   if (errno == ENOENT) execvp("nvbench", arguments.data());
   fmt::print(stderr,
-             "nvcache bench: nvbench cannot be run ({}): it is neither in {} nor in PATH; build it "
-             "with -DNVCACHE_EXPERIMENTS=ON\n",
+             "nvcache bench: cannot run nvbench ({}); looked in {} and in PATH. Build it with "
+             "-DNVCACHE_EXPERIMENTS=ON\n",
              std::strerror(errno), folder);
   return kExitFailed;
 }

@@ -18,9 +18,9 @@ namespace {
 constexpr uint64_t kMillisecond_ns = 1'000'000;
 constexpr uint64_t kSecond_ns = 1000 * kMillisecond_ns;
 constexpr uint64_t kProbeReads = 16;
-constexpr uint64_t kReadsPerPoint = 2000;  // per reader, were it alone
+constexpr uint64_t kReadsPerPoint = 2000;  // of a reader that runs alone
 constexpr uint32_t kBufferAlignment = 4096;
-constexpr uint64_t kWarmUpParts = 4;  // a point is preceded by a quarter of its length
+constexpr uint64_t kWarmUpParts = 4;  // the warm-up of a point is a quarter of its length
 
 struct FreeBuffer {
   void operator()(std::byte* bytes) const { std::free(bytes); }
@@ -35,7 +35,7 @@ Buffer make_buffer(uint32_t block_bytes) {
   return Buffer(bytes);
 }
 
-// What one thread does, and what it saw.
+// What one thread does, and what it measured.
 struct Worker {
   bool writes = false;
   uint64_t first_block = 0;
@@ -81,8 +81,8 @@ class MediumBench {
   std::atomic<bool> failed_{false};
 };
 
-// Writes every block once: a page or an extent that was never written may be read
-// without touching the medium at all.
+// Writes every block once. Reading a page or an extent that was never written may not touch the
+// medium at all.
 absl::Status MediumBench::fill() {
   const Buffer buffer = make_buffer(options_.block_bytes);
   const uint64_t blocks = blocks_per_thread_ * (options_.readers + options_.max_writers);
@@ -92,7 +92,7 @@ absl::Status MediumBench::fill() {
     if (!status.ok()) return status;
   }
   if (absl::Status status = medium_.drain(); !status.ok()) return status;
-  // Let the emulated writes be forgotten before the first point.
+  // The emulated medium forgets these writes before the first point.
   if (virtual_time()) clock_.wait_until_ns(clock_.now_ns() + kSecond_ns);
   return absl::OkStatus();
 }
@@ -223,9 +223,8 @@ std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
   const uint32_t threads = options.readers + options.max_writers;
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
   if (threads > cores && (traits.byte_addressable || traits.emulated)) {
-    notes.push_back(
-        fmt::format("up to {} threads share {} cores: readers lose core time to writers as well",
-                    threads, cores));
+    notes.push_back(fmt::format(
+        "up to {} threads share {} cores: readers also lose core time to writers", threads, cores));
   }
   if (!traits.emulated && traits.persistent && traits.byte_addressable) {
     notes.emplace_back("through the page cache (except on DAX): io=direct measures the device");

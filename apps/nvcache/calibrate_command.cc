@@ -28,23 +28,23 @@ constexpr const char* kFooter = R"(Media:
   file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
   numa:NODE                         memory of a NUMA node
   emulated:PROFILE[,load=N][,on=MEDIUM]
-                                    emulated: optane, dram, cxl, flash; each
-                                    access stands for those of N clients
+                                    optane, dram, cxl or flash, emulated; each
+                                    access stands for the accesses of N clients
 
 Examples:
   nvcache calibrate emulated:optane
   nvcache calibrate dram --readers 1 --writers 1
   nvcache calibrate file:/mnt/nvme,io=direct --size 4GiB --json nvme.json
 
-Emulated media run under virtual time, unless --real-time is given: their
-figures do not depend on this machine. docs/design/model.md has model and formula.
+Emulated media run in virtual time unless --real-time is given: their figures
+do not depend on this machine. docs/design/model.md has model and formula.
 Exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted.)";
 
 struct Arguments {
   std::string medium;
   std::string size = "256MiB";
   std::string block = "16KiB";
-  uint32_t readers = 0;  // 0: as suits the medium
+  uint32_t readers = 0;  // 0: chosen for the medium
   uint32_t writers = 0;
   double seconds = 0;
   std::string json_path;
@@ -63,8 +63,8 @@ absl::StatusOr<uint64_t> parse_size(std::string_view option, const std::string& 
   return *size_bytes;
 }
 
-// Threads that load and store need a core each, or the figures show how cores are
-// shared; threads that wait for a device, or for virtual time, do not.
+// Threads that load and store need a core each; otherwise the figures show how cores are shared.
+// Threads that wait for a device, or for virtual time, do not.
 uint32_t threads_of_a_kind(const Traits& traits, bool virtual_time) {
   constexpr uint32_t kThreads = 8;
   if (virtual_time || (!traits.byte_addressable && !traits.emulated)) return kThreads;
@@ -106,7 +106,7 @@ absl::Status run(const Arguments& arguments) {
   if (absl::Status status = check_writable("--json", arguments.json_path); !status.ok()) {
     return status;
   }
-  // Real media go on taking real time, whatever clock they are opened with.
+  // Real media take real time, whatever clock they are opened with.
   VirtualClock virtual_clock;
   const bool virtual_time = names_emulated_medium(arguments.medium) && !arguments.real_time;
   Clock& clock = virtual_time ? static_cast<Clock&>(virtual_clock) : system_clock();
@@ -133,11 +133,11 @@ void add_calibrate_command(CLI::App& app) {
   command->add_option("--block", arguments->block, "Size of one access")->capture_default_str();
   command
       ->add_option("--readers", arguments->readers,
-                   "Reading threads (default: 8; half the cores for memory)")
+                   "Reading threads (default: 8; for memory, half the cores)")
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--writers", arguments->writers,
-                   "Most writing threads: 0, 1, 2, 4 ... N (default: likewise)")
+                   "Most writing threads; measures 0, 1, 2, 4 ... N (default: the same)")
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--seconds", arguments->seconds,

@@ -1,4 +1,4 @@
-// `nvcache calibrate <medium>`: the command line of cli/calibrate.h.
+// `nvcache calibrate <medium>`: the command line of calibrate.h.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -6,7 +6,7 @@
 namespace nvcache {
 
 // Adds the subcommand. Its callback prints the result on stdout and throws
-// CLI::RuntimeError with an exit code of cli/exit_code.h when it fails.
+// CLI::RuntimeError with an exit code of exit_code.h when it fails.
 void add_calibrate_command(CLI::App& app);
 
 }  // namespace nvcache

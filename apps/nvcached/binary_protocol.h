@@ -1,5 +1,5 @@
-// memcached's binary protocol: 24-byte headers in network order, then extras, key and
-// value. Pure. What a request may carry is checked here, per opcode.
+// memcached's binary protocol: 24-byte headers in network order, then extras, key and value.
+// Checks what each opcode's request may carry. Pure.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ struct BinaryHeader {
   uint8_t opcode = 0;
   uint8_t extras_bytes = 0;
   uint16_t key_bytes = 0;
-  uint16_t status = 0;  // of a response; a request's vbucket
+  uint16_t status = 0;  // of a response; in a request, the vbucket
   uint32_t body_bytes = 0;
   uint32_t opaque = 0;
   uint64_t cas = 0;
@@ -75,17 +75,17 @@ struct BinaryHeader {
   uint64_t value_bytes() const { return body_bytes - key_bytes - extras_bytes; }
 };
 
-// `in` holds at least kBinaryHeaderBytes; its magic is not looked at.
+// `in` holds at least kBinaryHeaderBytes. Does not check the first byte.
 BinaryHeader parse_binary_header(std::string_view in);
-// A response's.
+// The header of a response.
 std::string format_binary_header(const BinaryHeader& header);
 
-// The quiet opcodes answer only what went wrong (get: only what was found).
+// Quiet opcodes answer only when something went wrong (a quiet get: only when it hits).
 bool is_quiet(uint8_t opcode);
-// The opcode that does the same with an answer; unknown ones are left as they are.
+// The opcode that does the same and always answers. Leaves unknown opcodes as they are.
 BinaryOp loud(uint8_t opcode);
 
-// kOk; kInvalid where the lengths cannot be this opcode's; kUnknown.
+// kOk; kInvalid if the opcode does not allow these lengths; kUnknown.
 BinaryStatus check_binary_header(const BinaryHeader& header);
 
 uint32_t load_u32(std::string_view in);

@@ -1,13 +1,13 @@
 #include "apps/nvcached/connection.h"
 
-#include "base/text.h"
 #include "apps/nvcached/worker.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr int kRoundsPerEvent = 8;
-// Of at least Session::kFullOutputBytes each: large answers take turns, too.
+// Each of at least Session::kFullOutputBytes: large answers take turns, too.
 constexpr int kFullOutputsPerEvent = 4;
 
 }  // namespace
@@ -56,7 +56,7 @@ void Connection::on_event(int, short what, void* self) {
 bool Connection::readable() {
   if (waiting_ || closing_) return true;
   Input& spare = worker_.spare_input();
-  // A small rest goes along into the larger buffer, so that a read brings much.
+  // A small rest moves into the larger buffer, so that one read brings many bytes.
   const bool borrowed =
       input_.size() <= Worker::kSpareInputBytes / 4 && want_ <= Worker::kSpareInputBytes;
   if (borrowed && !input_.empty()) spare.take(input_);
@@ -67,7 +67,7 @@ bool Connection::readable() {
     const ssize_t got = transport_->read(to, bytes);
     if (got == Transport::kWouldBlock) break;
     if (got == Transport::kClosed) {
-      // The client may have closed its side alone, and still wait for answers.
+      // The client may have closed only its sending side and still wait for answers.
       closing_ = true;
       open = !output_.empty();
       break;
@@ -89,14 +89,14 @@ bool Connection::readable() {
 }
 
 bool Connection::writable() {
-  // One that only gave way to others goes on, so that its answers leave together.
+  // A connection that only gave way goes on serving, so that its answers leave together.
   const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
   if (!goes_on && !flush()) return false;
   if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
   waiting_ = false;
   if (!serve(input_)) return false;
   if (input_.empty()) input_.release();
-  // What TLS has taken from the socket already, nobody will tell of again.
+  // No event will come for bytes that TLS has already taken from the socket.
   if (!waiting_ && transport_->buffered()) return readable();
   return true;
 }
@@ -145,7 +145,7 @@ bool Connection::flush() {
 }
 
 void Connection::watch() {
-  // One that waits is woken by its socket being writable, even with all output sent.
+  // A waiting connection wakes when its socket is writable, even if all output is sent.
   const bool wants_read = !closing_ && (!waiting_ || output_.empty());
   if (wants_read != reading_) {
     (void)(wants_read ? event_add(read_event_, nullptr) : event_del(read_event_));

@@ -1,7 +1,7 @@
-// A client's socket in a worker's event loop. An idle connection holds no buffers: it
-// reads into its worker's, and keeps only what is left of a request or of answers. One
-// with much to do gives way to its worker's others after so many requests (-R).
-// Used by its worker's thread alone, but for visit().
+// A client's socket in a worker's event loop. An idle connection holds no buffers: it reads into
+// its worker's buffer, and keeps only the rest of a partial request or of unsent answers. After so
+// many requests (-R) a busy connection gives way to the worker's others.
+// Only the worker's thread uses it, except for visit().
 #pragma once
 
 #include <event2/event.h>
@@ -26,14 +26,14 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // False if the event loop cannot take it.
+  // False if the event loop cannot watch the socket.
   bool start();
 
   uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
-  // For `stats conns`, from any thread.
+  // For `stats conns`. Any thread may call it.
   void visit(const StatVisitor& visit, uint32_t now_s) const;
 
-  std::list<std::unique_ptr<Connection>>::iterator self;  // the worker's
+  std::list<std::unique_ptr<Connection>>::iterator self;  // in the worker's list
 
  private:
   static void on_event(int fd, short what, void* self);
@@ -52,8 +52,8 @@ class Connection {
   Input input_;
   Output output_;
   size_t want_ = 0;
-  // There is more to serve, but not now: too much output is pending, or it is the turn of
-  // others. Nothing is read or served before the socket can be written.
+  // There is more to serve, but not yet: too much output is pending, or other connections have
+  // their turn. Nothing is read or served until the socket is writable.
   bool waiting_ = false;
   bool closing_ = false;  // once all output is sent
   event* read_event_ = nullptr;

@@ -1,5 +1,5 @@
-// Bytes received and not yet served, in one piece, with one byte behind them that may be
-// written. Not thread-safe.
+// Bytes that were received and are not served yet, in one piece. One writable byte follows them.
+// Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class Input {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  // Room for more: all of `want` once an eighth of it is there, so that a client must send
-  // what it wants memory for.
+  // Room for more bytes. Makes room for all of `want` only once an eighth of it has arrived, so
+  // that a client must send something before it gets memory.
   std::pair<char*, size_t> room(size_t want) {
     if (begin_ > 0 && capacity_ - end_ < capacity_ / 2) {
       std::memmove(data_.get(), data_.get() + begin_, size());
@@ -49,7 +49,7 @@ class Input {
     end_ = held;
   }
 
-  // Takes the unread bytes of another, which is then empty.
+  // Moves the unread bytes of `other` here and leaves it empty.
   void take(Input& other) {
     const Received bytes = other.unread();
     begin_ = end_ = 0;

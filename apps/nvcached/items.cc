@@ -33,7 +33,7 @@ ItemStatus status_of(KvOutcome outcome) {
 
 ItemResult result_of(const KvResult& result) { return {status_of(result.outcome), result.cas}; }
 
-// memcached takes no more than twenty digits, and pads after counting down.
+// memcached accepts at most twenty digits, and pads with blanks after counting down.
 bool parse_counter(std::string_view text, uint64_t& number) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text.size() <= 20 && parse_u64(text, number);
@@ -63,7 +63,7 @@ Found Items::get(std::string_view key, bool counts) {
   found.item = store_.get(key);
   if (!found.item) return found;
   const ByteView bytes = found.item.value();
-  // Every value has its marks; one without was written by something else.
+  // Every value has its marks. A value without them was written by another program.
   const size_t size = bytes.size() < kMarkBytes ? 0 : bytes.size() - kMarkBytes;
   found.value = {reinterpret_cast<const char*>(bytes.data()), size};
   found.stale = size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0;
@@ -99,7 +99,7 @@ ItemResult Items::store(std::string_view key, Received value, const StoreRequest
   if (result.status == ItemStatus::kExists || result.status == ItemStatus::kNotFound) {
     result.status = ItemStatus::kNotStored;
   }
-  // What could not be stored must not leave an older value to be read.
+  // If the value cannot be stored, the older one must not be read any more.
   if (request.mode == StoreMode::kSet && result.status != ItemStatus::kOk) {
     (void)store_.erase(key);
   }
@@ -140,7 +140,7 @@ ItemResult Items::concatenate(std::string_view key, Received value, const StoreR
     const bool behind = request.mode == StoreMode::kAppend;
     whole.assign(behind ? old.value : added).append(behind ? added : old.value);
     const bool stale = old.stale;
-    old = Found();  // its zone may be needed for what is stored now
+    old = Found();  // the store may need its zone for the new value
     whole.push_back(0);
     const KvResult result = put(key, Received(whole.data(), whole.size() - 1), meta.flags,
                                 meta.expires_s, {KvCondition::kIfCas, meta.cas}, stale);
@@ -203,7 +203,7 @@ ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, b
     if (compare && cas != meta.cas) return {ItemStatus::kExists};
     value.assign(old.value).push_back(0);
     old = Found();
-    // A new round: the first client that sees it stale is told so.
+    // A new round: one client will win the right to make the value anew.
     const KvResult result = put(key, Received(value.data(), value.size() - 1), meta.flags,
                                 set_expiry ? expires_s : meta.expires_s,
                                 {KvCondition::kIfCas, meta.cas}, /*stale=*/true);

@@ -1,8 +1,8 @@
-// memcached's operations on items, over a KvStore: expiry times, appending, counting,
-// values that became stale. Both protocols are translated to these.
+// memcached's operations on items, over a KvStore: expiry times, appending, counting, stale
+// values. All protocols translate their requests to these.
 //
-// A stored value is the client's bytes and one byte of marks behind them, so that "stale"
-// survives what the value survives. Times are Unix seconds, the store's clock.
+// A stored value is the client's bytes followed by one byte of marks, so that "stale" survives
+// whatever the value survives. Times are Unix seconds, as on the store's clock.
 // Thread-safe.
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace nvcache::server {
 
-// Bytes received, of which the one after the last may be written too.
+// Bytes received. The byte after the last one must be writable.
 using Received = std::span<char>;
 
 enum class StoreMode : uint8_t { kSet, kAdd, kReplace, kAppend, kPrepend };
 
 enum class ItemStatus : uint8_t {
   kOk,
-  kNotFound,   // a condition on a value of a key that is not there
-  kExists,     // it has another cas
-  kNotStored,  // add: it is there; replace, append, prepend: it is not
+  kNotFound,   // the key is not there
+  kExists,     // the value has another cas
+  kNotStored,  // add: the key is there; replace, append, prepend: it is not
   kTooLarge,
   kNoMemory,
   kNotNumeric,
@@ -44,9 +44,9 @@ struct StoreRequest {
   StoreMode mode = StoreMode::kSet;
   uint32_t flags = 0;
   uint32_t expires_s = 0;
-  bool compare = false;  // only in place of the value with this cas
+  bool compare = false;  // replace only the value with this cas
   uint64_t cas = 0;
-  bool invalidate = false;  // with compare: an older cas stores a value that is stale
+  bool invalidate = false;  // with compare: with an older cas, store the value as stale
 };
 
 struct ArithmeticRequest {
@@ -54,7 +54,7 @@ struct ArithmeticRequest {
   uint64_t delta = 1;
   bool compare = false;
   uint64_t cas = 0;
-  bool create = false;  // where there is none: `initial`, which expires at this time
+  bool create = false;  // if the key is missing, store `initial`, which expires at this time
   uint64_t initial = 0;
   uint32_t create_expires_s = 0;
   bool set_expiry = false;
@@ -71,17 +71,18 @@ struct ItemResult {
 
 class Items {
  public:
-  // What an item costs beside key and value, as memcached counts it against -I.
+  // What memcached counts against -I for each item, in addition to key and value.
   static constexpr size_t kItemOverheadBytes = 50;
 
   Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
         unsigned trace_bits);
 
   uint32_t now_s() const { return now_s_.load(std::memory_order_relaxed); }
-  // The time is read once a second, not for each request.
+  // Reads the time. Called once a second, so that requests need not.
   void tick() { now_s_.store(clock_(), std::memory_order_relaxed); }
 
-  // A client's expiry: 0 never, negative at once, up to 30 days from now, else Unix time.
+  // Unix time of a client's expiry: 0 is never, a negative one is at once, one of up to 30 days
+  // counts from now, and others are Unix times already.
   uint32_t expiry(int64_t exptime) const;
   bool fits(size_t key_bytes, uint64_t value_bytes) const {
     return key_bytes + value_bytes + kItemOverheadBytes <= max_item_bytes_;

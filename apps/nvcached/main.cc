@@ -28,7 +28,7 @@ using server::Options;
 
 constexpr int kOkCode = 0;
 constexpr int kFailedCode = 1;
-// What clients are told: they tell by it what a memcached understands.
+// The version that clients see. They deduce from it what the server understands.
 constexpr char kProtocolVersion[] = "1.6.18-nvcached-" NVCACHE_VERSION;
 constexpr int kUsageCode = 64;  // EX_USAGE, as memcached's
 
@@ -70,10 +70,10 @@ void raise_limits(const Options& options) {
   }
   if (options.core_dumps) {
     const rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
-    if (setrlimit(RLIMIT_CORE, &all) != 0) say("-r: core files stay limited");
+    if (setrlimit(RLIMIT_CORE, &all) != 0) say("-r: cannot lift the limit on core files");
   }
   if (options.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
-    say("-k: memory could not be locked");
+    say("-k: cannot lock memory");
   }
 }
 
@@ -81,7 +81,7 @@ absl::Status become_user(const Options& options) {
   if (geteuid() != 0) return absl::OkStatus();
   if (options.user.empty()) {
     return invalid_argument(
-        "root runs nvcached as another user only: -u NAME (-u root if you must)");
+        "root must name the user that nvcached runs as: -u USER (-u root also works)");
   }
   const passwd* user = getpwnam(options.user.c_str());
   if (user == nullptr) return invalid_argument("-u: no user '{}'", options.user);
@@ -93,7 +93,7 @@ absl::Status become_user(const Options& options) {
   return absl::OkStatus();
 }
 
-// For scripts and tests that start a server on any free port.
+// Tells scripts and tests which port a server got when any free one was asked for.
 void write_port_file(const server::Server& server) {
   const char* name = std::getenv("MEMCACHED_PORT_FILENAME");
   if (name == nullptr) return;
@@ -118,7 +118,7 @@ void report_recovery(const KvStats& stats) {
                   stats.medium, stats.durability, stats.damaged));
 }
 
-// Waits for SIGINT or SIGTERM, which all threads have blocked.
+// Waits for SIGINT or SIGTERM, which all threads block.
 void wait_for_end(const sigset_t& ends) {
   int signal = 0;
   while (sigwait(&ends, &signal) != 0 || signal == SIGHUP) {
@@ -139,7 +139,7 @@ absl::Status run(Options options) {
     return absl::ErrnoToStatus(errno, "cannot run in the background");
   }
   for (const std::string& name : options.ignored) {
-    say(name + " tunes memcached's memory and does nothing here");
+    say(name + " has no effect here: it tunes memcached's own memory");
   }
 
   options.settings.store = server::store_spec_of(options);
@@ -157,7 +157,7 @@ absl::Status run(Options options) {
   if (!options.pid_file.empty()) {
     std::ofstream file(options.pid_file);
     file << getpid() << "\n";
-    if (!file.flush()) say(fmt::format("pid file {} could not be written", options.pid_file));
+    if (!file.flush()) say(fmt::format("-P: cannot write {}", options.pid_file));
   }
   for (const std::string& address : (*server)->addresses()) say("listening on " + address);
 

@@ -1,4 +1,4 @@
-// memcached's meta commands (mg ms md ma me mn), from a line to a request. Pure.
+// Parses lines of memcached's meta commands (mg ms md ma me mn) into requests. Pure.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct MetaFlag {
   std::string_view token;  // what follows the letter
 };
 
-// Views point into the line. Refused lines have `error`; a refused ms has `value_bytes` as
-// well, where they could be read: they must be skipped.
+// Views point into the line. A refused line has `error`. A refused ms also has `value_bytes` if
+// they could be parsed: the caller must skip them.
 struct MetaRequest {
   static constexpr size_t kMaxFlags = 26;
 
@@ -47,7 +47,7 @@ struct MetaRequest {
   uint64_t delta = 1;    // D
   char mode = 0;         // M
 
-  // All flags, in the order in which they were sent: the order of what is returned.
+  // All flags in the order in which they were sent, which is the order of the answer.
   std::array<MetaFlag, kMaxFlags> flags;
   size_t flag_count = 0;
   std::span<const MetaFlag> all_flags() const { return {flags.data(), flag_count}; }

@@ -79,7 +79,7 @@ void Output::settle() {
   if (first_pin_ == pins_.size()) {
     pins_.clear();
     first_pin_ = 0;
-    // Sent text is dropped when there is much of it, else it would gather.
+    // Drops sent text once there is much of it; otherwise it would pile up.
     if (head_ > 65536 && head_ > size_ / 2) {
       std::memmove(data_.get(), data_.get() + head_, size_ - head_);
       size_ -= head_;

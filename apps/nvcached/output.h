@@ -1,7 +1,6 @@
-// Bytes on their way to one client: text of our own, and large values in place, pinned in
-// the store until they are sent. Short values are copied at once. settle() copies what is
-// still pinned, so that a client that reads slowly keeps nothing of the store.
-// Not thread-safe.
+// Bytes on their way to one client: text, and large values in place, pinned in the store until they
+// are sent. Short values are copied at once. settle() copies what is still pinned, so that a client
+// that reads slowly pins nothing in the store. Not thread-safe.
 #pragma once
 
 #include <sys/uio.h>
@@ -25,19 +24,19 @@ class Output {
   void append(char byte) { append(std::string_view(&byte, 1)); }
   void append_number(uint64_t number);
 
-  // The item's `value` (a part of its bytes), then nothing else of it is needed.
+  // Appends `value`, a part of the item's bytes, and takes the item.
   void append_value(KvItem&& item, std::string_view value);
 
   size_t size() const { return pending_bytes_; }
   bool empty() const { return pending_bytes_ == 0; }
 
-  // Points at the first pending bytes, in order; how many vectors were filled.
+  // Points `vectors` at the first pending bytes, in order. Returns how many it filled.
   int gather(iovec* vectors, int most) const;
-  // The first `bytes` of them are sent.
+  // Drops the first `bytes`, which were sent.
   void consume(size_t bytes);
   void settle();
   void clear();
-  // All pending bytes as one text; for tests and datagrams.
+  // All pending bytes as one text, for tests and datagrams.
   std::string text() const;
 
   friend void swap(Output& a, Output& b) noexcept {

@@ -10,11 +10,11 @@
 #include <atomic>
 #include <thread>
 
-#include "base/text.h"
 #include "apps/nvcached/sockets.h"
 #include "apps/nvcached/stats_report.h"
 #include "apps/nvcached/udp.h"
 #include "apps/nvcached/worker.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 namespace {
@@ -124,7 +124,8 @@ absl::Status EventServer::start() {
 absl::Status EventServer::start_loop() {
   base_ = event_base_new();
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (base_ == nullptr || wake_fd_ < 0) return absl::ResourceExhaustedError("no event loop");
+  if (base_ == nullptr || wake_fd_ < 0)
+    return absl::ResourceExhaustedError("cannot create an event loop");
   second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
   wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
   event_add(second_event_, &kSecond);
@@ -133,11 +134,11 @@ absl::Status EventServer::start_loop() {
     listener->accepts =
         event_new(base_, listener->socket.fd, EV_READ | EV_PERSIST, on_accept, listener.get());
     if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
-      return absl::ResourceExhaustedError("no event for a listening socket");
+      return absl::ResourceExhaustedError("cannot watch a listening socket");
     }
   }
   for (const auto& endpoint : udp_) {
-    if (!endpoint->start(base_)) return absl::ResourceExhaustedError("no event for UDP");
+    if (!endpoint->start(base_)) return absl::ResourceExhaustedError("cannot watch a UDP socket");
   }
   if (absl::Status status = start_metrics(); !status.ok()) return status;
   thread_ = std::thread([this] { event_base_dispatch(base_); });
@@ -147,12 +148,12 @@ absl::Status EventServer::start_loop() {
 absl::Status EventServer::start_metrics() {
   const Settings& settings = service_.settings();
   if (settings.metrics_port == 0) return absl::OkStatus();
-  // What counts as one's own business is told on the machine itself, or where -l says.
+  // Without -l, metrics are for this machine alone.
   const std::string host = settings.listen.empty() ? "127.0.0.1" : settings.listen;
   const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, 64);
   if (!sockets.ok()) return sockets.status();
   http_ = evhttp_new(base_);
-  if (http_ == nullptr) return absl::ResourceExhaustedError("no memory for the metrics port");
+  if (http_ == nullptr) return absl::ResourceExhaustedError("out of memory for the metrics port");
   evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
   evhttp_set_max_headers_size(http_, 8192);
   evhttp_set_max_body_size(http_, 0);
@@ -162,7 +163,7 @@ absl::Status EventServer::start_metrics() {
   for (const Listening& socket : *sockets) {
     if (evhttp_accept_socket(http_, socket.fd) != 0) {
       close(socket.fd);
-      return absl::UnavailableError("the metrics port cannot accept");
+      return absl::UnavailableError("cannot accept on the metrics port");
     }
     addresses_.push_back("metrics:" + socket.address.substr(socket.address.find(':') + 1));
   }
@@ -214,11 +215,10 @@ bool EventServer::accept_one(Listener& listener) {
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      // The socket would stay readable; it is looked at again after a second.
+      // The socket stays readable, so pause it; on_second() tries again.
       event_del(listener.accepts);
       listener.paused = true;
-      fmt::print(stderr, "nvcached: no more connections can be accepted for now: {}\n",
-                 std::strerror(errno));
+      fmt::print(stderr, "nvcached: cannot accept connections for now: {}\n", std::strerror(errno));
     }
     return errno == ECONNABORTED || errno == EINTR;
   }
@@ -259,7 +259,7 @@ void EventServer::stop() {
     const std::string_view address = listener->socket.address;
     if (address.starts_with("unix:")) unlink(service_.settings().unix_socket.c_str());
   }
-  // A worker may be at `stats conns`, which looks at the others.
+  // A worker may be serving `stats conns`, which looks at the other workers.
   for (const auto& worker : workers_) worker->stop();
   service_.visit_connections = nullptr;
   workers_.clear();

@@ -1,7 +1,8 @@
-// The server: sockets that listen, worker threads that serve, a metrics port. libevent
-// waits for the sockets: it is small, packaged everywhere, portable, and what memcached's
-// own threads wait with; io_uring would buy little here, where a pipelined batch costs one
-// read and one write.
+// The server: listening sockets, worker threads, a metrics port. libevent waits for the sockets: it
+// is small, portable, packaged everywhere, and memcached uses it too. io_uring would gain little,
+// because a pipelined batch costs one read and one write.
+//
+// Caller-locked; it starts its own threads. Errors name the address or the option.
 #pragma once
 
 #include <memory>
@@ -15,15 +16,15 @@ namespace nvcache::server {
 
 class Server {
  public:
-  // Listens and serves when it returns. `service` must live longer.
+  // Listens and serves as soon as it returns. `service` must outlive the server.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<Server>> start(Service& service);
-  virtual ~Server() = default;  // as stop()
+  virtual ~Server() = default;  // calls stop()
 
-  // No new connections; the old ones are closed after the request they are at.
+  // Takes no new connections, and closes each old one after its current request.
   virtual void stop() = 0;
 
-  // Where it listens, e.g. "tcp:127.0.0.1:11211", "udp:...", "unix:/path"; the metrics
-  // port as "metrics:...".
+  // Where it listens: "tcp:127.0.0.1:11211", "udp:...", "unix:/path"; the metrics port is
+  // "metrics:...".
   virtual const std::vector<std::string>& addresses() const = 0;
   virtual int tcp_port() const = 0;  // 0: none
   virtual int udp_port() const = 0;

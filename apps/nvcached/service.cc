@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostAuthBytes = 65536;
 
-// Takes the same time wherever two texts differ.
+// Takes the same time wherever the texts differ, so that timing tells nothing of a password.
 bool same_text(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -1,5 +1,5 @@
-// What all connections of a server share: the items, the settings, the counters of each
-// thread, a flush that is due later, statistics by key prefix. Thread-safe.
+// What all connections of a server share: the items, the settings, the counters of each thread, a
+// flush that is due later, and statistics by key prefix. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace nvcache::server {
 
-// Of the connections; kept by whoever accepts them.
+// Numbers of connections. The thread that accepts them keeps these.
 struct ConnectionGauges {
   std::atomic<uint64_t> current{0};
   std::atomic<uint64_t> total{0};
@@ -40,20 +40,22 @@ class Service {
   Totals totals() const;
   void reset_totals();
 
-  // Once a second: time goes on, and what is due is done.
+  // Called once a second: reads the time and does what is due.
   void tick();
-  // At once for 0 and less, else when this time has come. DATA_LOSS where the medium fails.
+  // Flushes at once if `exptime` is 0 or less; otherwise when this time comes. DATA_LOSS if the
+  // medium fails.
   [[nodiscard]] absl::Status flush_at(int64_t exptime);
 
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }
 
-  // Text protocol clients must say one of the file's "user:password" lines first.
+  // Text clients must first send a user and password of the file, which holds lines of
+  // "user:password".
   [[nodiscard]] absl::Status load_auth_file();
   bool needs_auth() const { return !settings_.auth_file.empty(); }
   bool authenticate(std::string_view user_and_password) const;
 
-  // Statistics by prefix of the key, when `stats detail on` was asked for.
+  // Statistics by prefix of the key, counted while `stats detail on` holds.
   enum class Detail : uint8_t { kGetHit, kGetMiss, kSet, kDelete };
   bool detail() const { return detail_.load(std::memory_order_relaxed); }
   void set_detail(bool on) { detail_.store(on, std::memory_order_relaxed); }
@@ -62,7 +64,7 @@ class Service {
 
   uint64_t uptime_s() const { return items_.now_s() - start_s_; }
 
-  // Set by the server before the first request; empty functions are left out.
+  // The server sets these before the first request. Empty functions are not called.
   std::function<void()> on_shutdown_command;
   std::function<void(const StatVisitor&)> visit_connections;
 

@@ -1,6 +1,6 @@
-// One client's conversation: received bytes in, answers out. No sockets: whoever has the
-// bytes calls turn() until it wants more of them. Requests are served where they lie in
-// the receive buffer; a partial request leaves nothing behind but what must be skipped.
+// One client's conversation: received bytes in, answers out. A session knows no sockets: the owner
+// of the bytes calls turn() until it wants more of them. It serves requests in place, in the
+// receive buffer, and keeps nothing of a partial request except what must be skipped.
 // Not thread-safe.
 #pragma once
 
@@ -19,27 +19,27 @@ namespace nvcache::server {
 
 struct Turn {
   enum Next : uint8_t {
-    kGoOn,   // call again with what is behind `used`
-    kMore,   // nothing more to do before more bytes come
+    kGoOn,   // call again with the bytes after `used`
+    kMore,   // nothing to do until more bytes arrive
     kFull,   // too much output is pending: send it, then call again
     kClose,  // send what is pending, then close
   };
-  size_t used = 0;  // bytes at the front that are done with
+  size_t used = 0;  // bytes at the front that are served
   Next next = kGoOn;
-  size_t want = 0;  // kMore: how long the request at the front is at least, in all
+  size_t want = 0;  // kMore: the least length of the whole request at the front
 };
 
 class Session {
  public:
-  // A turn ends when so much output is pending, even amid a get of many keys.
+  // A turn ends when so much output is pending, even within a get of many keys.
   static constexpr size_t kFullOutputBytes = 256 << 10;
 
-  // `name` stands for the client in the log.
+  // `name` identifies the client in the log.
   Session(Service& service, Counters& counters, int name = 0)
       : service_(service), items_(service.items()), counters_(counters), name_(name) {}
 
-  // Serves at most one request. `in` starts where the last turn's `used` ended; the byte
-  // behind it may be written, and is as it was afterwards.
+  // Serves at most one request. `in` starts where the last turn's `used` ended. The byte after
+  // `in` must be writable; a turn restores it.
   Turn turn(Received in, Output& out);
 
   std::string_view protocol() const;
@@ -48,7 +48,7 @@ class Session {
   enum class Protocol : uint8_t { kUnknown, kText, kBinary };
   struct MultiGet {
     bool active = false;
-    bool broken = false;  // only the end of the line is awaited
+    bool broken = false;  // answered with an error; skips to the end of the line
     TextOp op = TextOp::kGet;
     uint32_t expires_s = 0;
   };
@@ -88,7 +88,7 @@ class Session {
                     Output& out);
   void binary_stats(const BinaryHeader& header, std::string_view group, Output& out);
 
-  // Both protocols.
+  // All protocols.
   Found fetch(std::string_view key, bool counts = true);
   ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);

@@ -1,7 +1,7 @@
 // The binary protocol's commands.
-#include "base/text.h"
 #include "apps/nvcached/session.h"
 #include "apps/nvcached/stats_report.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 namespace {
@@ -41,7 +41,7 @@ void refuse(const BinaryHeader& request, BinaryStatus status, Output& out) {
   respond(request, {status, {}, {}, text_of(status)}, out);
 }
 
-// For what quiet commands do not answer.
+// Answers a success, which quiet commands do not.
 void succeed(const BinaryHeader& request, uint64_t cas, Output& out) {
   if (is_quiet(request.opcode)) return;
   Response response;
@@ -83,7 +83,7 @@ Turn Session::binary_turn(Received in, Output& out) {
   const BinaryStatus status = check_binary_header(header);
   if (status != BinaryStatus::kOk) {
     refuse(header, status, out);
-    // Where a request with such lengths would end is not known for sure.
+    // With such lengths, nobody knows where the request ends.
     if (status == BinaryStatus::kInvalid) return {kBinaryHeaderBytes, Turn::kClose};
     skip_bytes_ = header.body_bytes;
     return {kBinaryHeaderBytes};

@@ -11,7 +11,7 @@ void append_flag(Output& out, char name, uint64_t number) {
   out.append_number(number);
 }
 
-// What any command gives back of itself: the key, the opaque token.
+// What every command can echo: the key and the opaque token.
 void append_echo(const MetaRequest& request, const MetaFlag& flag, Output& out) {
   if (flag.name == 'O') {
     out.append(" O");
@@ -23,7 +23,7 @@ void append_echo(const MetaRequest& request, const MetaFlag& flag, Output& out) 
   }
 }
 
-// A status line with what is echoed and, where `cas` is not null, the new cas.
+// A status line with the echoed flags and, if `cas` is not null, the new cas.
 void append_line(const MetaRequest& request, std::string_view status, const uint64_t* cas,
                  Output& out) {
   out.append(status);
@@ -229,7 +229,7 @@ void Session::meta_delete(const MetaRequest& request, std::string_view key, Outp
                                items_.expiry(request.exptime));
     counters_.add(result.status == ItemStatus::kOk ? Count::kDeleteHits : Count::kDeleteMisses);
   } else if (request.has_cas && request.cas == 0) {
-    // No value has it, and the store takes 0 for "any".
+    // No value has cas 0, and to the store 0 means any.
     result.status = items_.get(key, false) ? ItemStatus::kExists : ItemStatus::kNotFound;
   } else {
     result.status = erase_counted(key, request.cas);

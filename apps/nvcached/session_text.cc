@@ -1,4 +1,4 @@
-// The text protocol's commands. What they answer is memcached's to the letter.
+// The text protocol's commands. Their answers are memcached's, to the letter.
 #include "apps/nvcached/session.h"
 #include "apps/nvcached/stats_report.h"
 #include "base/text.h"
@@ -66,7 +66,7 @@ Turn Session::text_turn(Received received, Output& out) {
   if (is_get(request.op)) {
     multi_get_ = {false, false, request.op, items_.expiry(request.exptime)};
     if (!get_keys(request.arguments, out)) {
-      // The rest of the line, with its end, is left for later.
+      // A later turn serves the rest of the line.
       multi_get_.active = true;
       return {static_cast<size_t>(request.arguments.data() - in.data()), Turn::kFull};
     }
@@ -77,8 +77,8 @@ Turn Session::text_turn(Received received, Output& out) {
   return {line->used};
 }
 
-// Only a get may have so long a line: its keys are served as they come. Of a client that has
-// not said its password, none is.
+// Only a get may have so long a line: its keys are served as they arrive. A client that has not
+// authenticated is closed instead.
 Turn Session::long_line(std::string_view in) {
   if (service_.needs_auth() && !authenticated_) return {0, Turn::kClose};
   std::string_view rest = in;
@@ -115,7 +115,7 @@ Turn Session::streamed_get(std::string_view in, Output& out) {
   }
 }
 
-// False if output is full; `keys` are then the ones left.
+// False if output is full; `keys` are then those left to serve.
 bool Session::get_keys(std::string_view& keys, Output& out) {
   for (;;) {
     std::string_view rest = keys;
@@ -156,7 +156,7 @@ Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in
   if (!items_.fits(request.key.size(), request.value_bytes)) {
     out.append(kTooLargeText);
     counters_.add(Count::kStoreTooLarge);
-    // What could not be stored must not leave an older value to be read.
+    // If the value cannot be stored, the older one must not be read any more.
     if (request.op == TextOp::kSet) (void)items_.erase(request.key);
     skip_bytes_ = request.value_bytes + 2;
     return {line_bytes};
@@ -302,7 +302,7 @@ void Session::stats_text(std::string_view arguments, Output& out) {
   out.append(known ? "END\r\n" : "ERROR\r\n");
 }
 
-// Before authentication, a set whose value is "user password" is the only command.
+// Before authentication, the only command is a set whose value is "user password".
 Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Received in,
                            Output& out) {
   if (request.op == TextOp::kQuit) return {line_bytes, Turn::kClose};

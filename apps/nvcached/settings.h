@@ -1,4 +1,5 @@
-// What a server was told on its command line, as far as requests and statistics see it.
+// The settings of a server that requests and statistics depend on. A plain struct, filled by
+// nvcached_options.h.
 #pragma once
 
 #include <cstdint>

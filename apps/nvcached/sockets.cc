@@ -24,7 +24,7 @@ absl::StatusOr<HostPort> parse_host(std::string_view text, int port) {
   size_t colon = text.rfind(':');
   if (text.starts_with('[')) {
     const size_t close = text.find(']');
-    if (close == std::string_view::npos) return invalid_argument("-l {}: no ']'", text);
+    if (close == std::string_view::npos) return invalid_argument("-l {}: the ']' is missing", text);
     result.host = text.substr(1, close - 1);
     colon = close + 1 < text.size() ? close + 1 : std::string_view::npos;
   } else if (colon != std::string_view::npos && text.find(':') == colon) {
@@ -35,7 +35,7 @@ absl::StatusOr<HostPort> parse_host(std::string_view text, int port) {
   if (colon != std::string_view::npos) {
     uint32_t number = 0;
     if (!parse_u32(text.substr(colon + 1), number) || number > 65535) {
-      return invalid_argument("-l {}: the port is not a number up to 65535", text);
+      return invalid_argument("-l {}: the port is not a number; allowed: 0 to 65535", text);
     }
     result.port = static_cast<int>(number);
   }
@@ -48,7 +48,7 @@ void set_option(int fd, int level, int option) {
   setsockopt(fd, level, option, &on, sizeof on);
 }
 
-// -1 if this address cannot be used at all, such as IPv6 where there is none.
+// -1 if the machine cannot use this address at all, such as IPv6 where there is none.
 int bind_one(const addrinfo& info, int type, int backlog) {
   const int fd = socket(info.ai_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, info.ai_protocol);
   if (fd < 0) return -1;
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int por
           ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
                                             : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
       all.push_back({fd, at, name_of(bound, type == SOCK_STREAM ? "tcp" : "udp")});
-      if (host->port == 0) break;  // any port: another address would get another
+      if (host->port == 0) break;  // any free port: a second address would get a different port
     }
     freeaddrinfo(found);
     if (all.size() == before || error == EADDRINUSE) {

@@ -1,4 +1,4 @@
-// Listening sockets, none of which blocks.
+// Opens listening sockets, none of which blocks. The caller owns the descriptors. Thread-safe.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,11 +17,11 @@ struct Listening {
   std::string address;  // "tcp:127.0.0.1:11211", "udp:...", "unix:/path"
 };
 
-// "host", "host:port", "[v6]:port" or "*", separated by commas; empty: all interfaces. A
-// port of 0 takes any free one. `type` is SOCK_STREAM or SOCK_DGRAM.
+// `hosts`: "host", "host:port", "[v6]:port" or "*", separated by commas; empty means all
+// interfaces. Port 0 means any free port. `type` is SOCK_STREAM or SOCK_DGRAM.
 [[nodiscard]] absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int port,
                                                                int type, int backlog);
-// A socket file that is there already is replaced if nobody answers on it.
+// Replaces an existing socket file if no server answers on it.
 [[nodiscard]] absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
                                                        int backlog);
 

@@ -75,7 +75,7 @@ void parse_storage(std::string_view rest, TextRequest& request) {
   request.has_value = true;
 }
 
-// <key> [0] [noreply]: older clients send a time of 0.
+// <key> [0] [noreply]. Older clients send a time of 0.
 void parse_delete(std::string_view rest, TextRequest& request) {
   const Key key = next_key(rest);
   request.key = key.bytes;

@@ -1,5 +1,5 @@
-// memcached's text protocol, from lines to requests. Pure: no sockets, no store, no state.
-// Messages are memcached's (1.6), so that clients that compare them go on working.
+// Parses lines of memcached's text protocol into requests. Pure: no sockets, no store, no state.
+// Error messages are those of memcached 1.6, for clients that compare them.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class TextOp : uint8_t {
   kQuit,
   kShutdown,
   kMemoryLimit,
-  kTuning,  // slabs, lru, lru_crawler: accepted, for there is nothing to tune
+  kTuning,  // slabs, lru, lru_crawler: accepted, without effect
   kMetadump,
   kWatch,
   kMeta,  // mg ms md ma me mn: meta_protocol.h
@@ -43,9 +43,9 @@ enum class TextOp : uint8_t {
 // Views point into the line.
 struct TextRequest {
   TextOp op = TextOp::kUnknown;
-  std::string_view error;  // not empty: answer this and do nothing else
+  std::string_view error;  // if not empty: answer this and do nothing else
   std::string_view key;
-  std::string_view arguments;  // get*: the keys; others: all behind the command
+  std::string_view arguments;  // get*: the keys; others: all after the command
   uint32_t flags = 0;
   int64_t exptime = 0;
   uint64_t cas = 0;
@@ -55,12 +55,12 @@ struct TextRequest {
   bool noreply = false;
 };
 
-// A complete line without its end, and the bytes it took with it.
+// A complete line without its end, and the bytes it takes up with it.
 struct Line {
   std::string_view text;
   size_t used;
 };
-// None before the newline has arrived; the first `scanned` bytes are known to hold none.
+// None before the newline has arrived. The first `scanned` bytes are known to hold no newline.
 std::optional<Line> find_line(std::string_view in, size_t scanned = 0);
 
 TextRequest parse_text_line(std::string_view line);

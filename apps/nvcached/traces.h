@@ -1,8 +1,8 @@
-// What memcached remembers of an item and a KvStore does not keep: when it was last
-// fetched, whether ever, and whether a client was told to make it anew ("won"). A table of
-// fixed size in DRAM, one word a slot; a newer key displaces an older one of the same slot.
-// After that, and after a restart, an item counts as never fetched, and another client
-// may win: harmless, for these are hints. Thread-safe, without locks.
+// What memcached remembers about an item and a KvStore does not: whether it was fetched, when it
+// was last fetched, and whether a client was told to make it anew ("won"). A table of fixed size
+// in DRAM with one word for each slot; a newer key displaces an older key of the same slot.
+// After that, and after a restart, an item counts as never fetched, and another client may win.
+// This is harmless: these are hints. Thread-safe, without locks.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Traces {
   explicit Traces(unsigned bits)
       : shift_(64 - bits), slots_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {}
 
-  // Begins to fetch a key's slot, which is a cache miss.
+  // Prefetches a key's slot, which is most likely not in the processor's cache.
   void prefetch(std::string_view key) const {
     __builtin_prefetch(&slots_[hash_bytes(key) >> shift_], /*rw=*/1);
   }
@@ -38,7 +38,7 @@ class Traces {
     return {true, (word & kFetched) != 0, (word & kWon) != 0, static_cast<uint32_t>(word)};
   }
 
-  // Writes only what changes: a hot item's word stays shared between processors.
+  // Writes only if the word changes, so that processors can share the word of a hot item.
   void fetched(std::string_view key, uint32_t now_s) {
     const uint64_t hash = hash_bytes(key);
     auto& slot = slots_[hash >> shift_];
@@ -47,7 +47,7 @@ class Traces {
     if (next != word) slot.store(next, std::memory_order_relaxed);
   }
 
-  // A new value: never fetched; `keep_won` where the value only became stale.
+  // A new value has never been fetched. `keep_won`: the value only became stale.
   void stored(std::string_view key, uint32_t now_s, bool keep_won = false) {
     const uint64_t hash = hash_bytes(key);
     auto& slot = slots_[hash >> shift_];
@@ -56,7 +56,7 @@ class Traces {
     slot.store(tag(hash) | won | now_s, std::memory_order_relaxed);
   }
 
-  // True for exactly one of the callers since the value was stored.
+  // True for exactly one caller since the value was stored.
   bool win(std::string_view key, uint32_t now_s) {
     const uint64_t hash = hash_bytes(key);
     auto& slot = slots_[hash >> shift_];

@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& set
   if (ctx == nullptr) return absl::ResourceExhaustedError(openssl_error());
   constexpr int kVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION};
   SSL_CTX_set_min_proto_version(ctx, kVersions[settings.tls_min_version]);
-  // A write that could not be done is repeated from a buffer that may have moved.
+  // A write that failed is repeated, and the buffer may have moved meanwhile.
   SSL_CTX_set_mode(ctx, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE |
                             SSL_MODE_RELEASE_BUFFERS);
   const std::string& key = settings.tls_key.empty() ? settings.tls_certificate : settings.tls_key;

@@ -1,5 +1,5 @@
-// How a connection's bytes go: plainly over a socket that does not block, or through TLS.
-// Not thread-safe; one of them belongs to one connection, the TLS context to all.
+// Moves a connection's bytes: directly over a non-blocking socket, or through TLS.
+// Each connection owns one transport, which is not thread-safe. All share the TLS context.
 #pragma once
 
 #include <sys/types.h>
@@ -14,15 +14,15 @@ namespace nvcache::server {
 
 class Transport {
  public:
-  // What read() and write() return where it is not a number of bytes.
+  // What read() and write() return instead of a number of bytes.
   static constexpr ssize_t kClosed = -1;
   static constexpr ssize_t kWouldBlock = -2;
 
   virtual ~Transport() = default;  // closes the socket
   virtual ssize_t read(char* to, size_t bytes) = 0;
-  // Sends from the front of what is pending and consumes that.
+  // Sends from the front of `output` and consumes what was sent.
   virtual ssize_t write(Output& output) = 0;
-  // Bytes that have been taken from the socket, so that it will not tell of them.
+  // True if bytes were taken from the socket and not read: no event will come for them.
   virtual bool buffered() const { return false; }
 };
 
@@ -31,7 +31,7 @@ std::unique_ptr<Transport> make_plain_transport(int fd);
 class TlsContext {
  public:
   virtual ~TlsContext() = default;
-  // Null when there is no memory; the socket is then the caller's.
+  // Takes the socket over. Null if there is no memory; the caller then keeps the socket.
   virtual std::unique_ptr<Transport> accept(int fd) = 0;
 };
 // Reads the certificate and the key that the settings name.

@@ -1,6 +1,6 @@
-// memcached's UDP: a request in one datagram behind an 8-byte frame header, its answer in
-// as many as it needs. Off unless asked for: an address may be forged, and an answer is
-// larger than its question. Used by one thread.
+// memcached over UDP: a request is one datagram with an 8-byte frame header; its answer takes as
+// many datagrams as it needs. Off by default: a sender's address can be forged, and an answer is
+// larger than its request. One thread uses it.
 #pragma once
 
 #include <event2/event.h>
@@ -11,7 +11,7 @@ namespace nvcache::server {
 
 class UdpEndpoint {
  public:
-  // Takes the socket over.
+  // Owns the socket from now on.
   UdpEndpoint(Service& service, int fd)
       : service_(service), counters_(service.new_counters()), fd_(fd) {}
   ~UdpEndpoint();

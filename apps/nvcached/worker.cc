@@ -14,13 +14,13 @@ absl::Status Worker::start() {
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   base_ = event_base_new();
   if (wake_fd_ < 0 || base_ == nullptr) {
-    return absl::ResourceExhaustedError("no event loop for a worker thread");
+    return absl::ResourceExhaustedError("cannot create an event loop for a worker thread");
   }
   wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
   second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
   if (wake_event_ == nullptr || second_event_ == nullptr || event_add(wake_event_, nullptr) != 0 ||
       event_add(second_event_, &kTick) != 0) {
-    return absl::ResourceExhaustedError("no events for a worker thread");
+    return absl::ResourceExhaustedError("cannot create the events of a worker thread");
   }
   spare_input_.reserve(kSpareInputBytes);
   thread_ = std::thread([this] { event_base_dispatch(base_); });

@@ -1,4 +1,5 @@
-// A thread with an event loop of its own and the connections that were given to it.
+// A thread with its own event loop and the connections that were given to it.
+// The server's threads call adopt() and stop(); see each method.
 #pragma once
 
 #include <event2/event.h>
@@ -26,12 +27,12 @@ class Worker {
   // Closes all connections and waits for the thread.
   void stop();
 
-  // From the accepting thread.
+  // The accepting thread calls it.
   void adopt(int fd, std::unique_ptr<Transport> transport, std::string address);
-  // From any thread.
+  // Any thread may call it.
   void visit_connections(const StatVisitor& visit) const;
 
-  // For the worker's own connections.
+  // Only the worker's own connections call these.
   Service& service() { return service_; }
   Counters& counters() { return counters_; }
   event_base* base() { return base_; }

@@ -15,7 +15,7 @@ namespace nvcache::bench {
 namespace {
 
 constexpr int kServerCpu = 0;
-constexpr uint64_t kItemBytes = 100;  // beside the value, at most
+constexpr uint64_t kItemBytes = 100;  // at most, without the value
 
 std::string data_file(const ComparisonOptions& options) { return options.folder + "/data"; }
 
@@ -37,7 +37,8 @@ absl::StatusOr<Half> measured(const ServerProcess& server, Exchange&& exchange) 
   if (!result.ok()) return result.status();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const auto cpu_seconds = static_cast<double>(server.cpu_ns() - before_ns) * 1e-9;
-  if (result->wrong != 0) return invalid_argument("{} values were wrong", result->wrong);
+  if (result->wrong != 0)
+    return invalid_argument("the server returned {} wrong values", result->wrong);
   const auto requests = static_cast<double>(result->requests());
   return Half{requests / cpu_seconds, requests / took.count(),
               result->gets == 0
@@ -73,7 +74,7 @@ absl::StatusOr<Half> fill(const ServerProcess& server, const LoadOptions& option
   return measured(server, [&] { return load->fill(); });
 }
 
-// Sets until that many bytes have passed.
+// Sends sets until that many bytes are written.
 absl::Status write_through(const ServerProcess& server, LoadOptions options, uint64_t size_bytes) {
   options.set_share = 1;
   auto load = Load::connect(server.port(), options, 2);
@@ -171,7 +172,8 @@ absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options, 
   if (!sampling.ok()) return sampling.status();
   const absl::StatusOr<LoadResult> found = sampling->run(2);
   if (!found.ok()) return found.status();
-  if (found->wrong != 0) return invalid_argument("{} values were wrong", found->wrong);
+  if (found->wrong != 0)
+    return invalid_argument("the server returned {} wrong values", found->wrong);
   result.asked = found->gets;
   result.share_found = static_cast<double>(found->hits) / static_cast<double>(found->gets);
   std::filesystem::remove(data_file(options));

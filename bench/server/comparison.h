@@ -1,5 +1,5 @@
-// nvcached beside memcached, on one machine, in one run: requests per second of the
-// server's own CPU, and what a restart costs.
+// Compares nvcached with memcached on one machine, in one run: requests per second of the server's
+// own CPU, and what a restart costs. Caller-locked; errors say which server failed and how.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Mix {
 inline constexpr Mix kMixes[] = {{"GET", 0}, {"90:10", 0.1}, {"50:50", 0.5}, {"SET", 1}};
 
 struct ComparisonOptions {
-  std::string nvcached;  // programs
+  std::string nvcached;  // path of the program; so is memcached
   std::string memcached;
-  std::string folder;    // for nvcached's data, on the file system to be tried
+  std::string folder;    // for nvcached's data, on the file system to measure
   uint32_t rounds = 5;   // pairs
   double seconds = 0.5;  // of each half of a pair
   uint32_t memory_mib = 512;
@@ -42,9 +42,9 @@ struct MixResult {
   std::vector<Half> memcached;
 };
 
-// Each server is filled (mix "fill": memory is touched for the first time, so it is one pair),
-// then written until twice its memory has passed, then measured.
-// Calls `say` with a line of progress now and then. Wrong values are an error.
+// Fills each server (mix "fill": one pair, because memory is touched for the first time only once),
+// then writes twice its memory, then measures. Calls `say` with lines of progress. Wrong values
+// are an error.
 [[nodiscard]] absl::StatusOr<std::vector<MixResult>> compare_throughput(
     const ComparisonOptions& options, void (*say)(const std::string&));
 
@@ -59,7 +59,7 @@ struct RestartResult {
   uint64_t asked = 0;
 };
 
-// Fills both with the same items, kills nvcached as kill -9 does, and starts it again.
+// Fills both servers with the same items, kills nvcached with SIGKILL, and starts it again.
 [[nodiscard]] absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options,
                                                             uint64_t items, uint32_t value_bytes,
                                                             void (*say)(const std::string&));

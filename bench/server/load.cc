@@ -67,7 +67,7 @@ absl::StatusOr<LoadResult> Load::fill() {
 absl::StatusOr<LoadResult> Load::run(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   const auto bound = static_cast<uint64_t>(options_.set_share * 0x1p32);
-  uint64_t until_look = 1;  // one request at least
+  uint64_t until_look = 1;  // at least one request
   bool over = false;
   return exchange([&](Connection& connection) {
     if (until_look-- == 0) {
@@ -81,8 +81,8 @@ absl::StatusOr<LoadResult> Load::run(double seconds) {
   });
 }
 
-// Keeps `depth` requests under way on each connection, refilled when half are answered,
-// until `more` has none and all are answered.
+// Keeps `depth` requests in flight on each connection, and refills when half are answered. Ends
+// when `more` has none left and all are answered.
 template <typename More>
 absl::StatusOr<LoadResult> Load::exchange(More&& more) {
   LoadResult result;
@@ -106,7 +106,7 @@ absl::StatusOr<LoadResult> Load::exchange(More&& more) {
     if (under_way == 0) return result;
     const int ready = poll(polled.data(), polled.size(), kSilenceMs);
     if (ready < 0 && errno != EINTR) return failed("poll");
-    if (ready == 0) return absl::DeadlineExceededError("the server is silent");
+    if (ready == 0) return absl::DeadlineExceededError("the server does not answer");
     for (size_t i = 0; i < connections_.size(); ++i) {
       if ((polled[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
       if (absl::Status status = receive_some(connections_[i], &result); !status.ok()) return status;
@@ -171,7 +171,7 @@ absl::StatusOr<bool> Load::take_answer(Connection& connection, LoadResult* resul
   const uint64_t request = connection.expected[connection.first];
   size_t size_bytes = line.size();
   if ((request & 1) != 0) {
-    if (line != kStored) return invalid_argument("a set was answered: {}", shown(line));
+    if (line != kStored) return invalid_argument("unexpected answer to a set: {}", shown(line));
     ++result->sets;
   } else if (line == kEnd) {
     ++result->gets;
@@ -188,7 +188,7 @@ absl::StatusOr<bool> Load::take_answer(Connection& connection, LoadResult* resul
     ++result->gets;
     ++result->hits;
   } else {
-    return invalid_argument("a get was answered: {}", shown(line));
+    return invalid_argument("unexpected answer to a get: {}", shown(line));
   }
   connection.begin += size_bytes;
   ++connection.first;

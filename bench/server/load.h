@@ -1,5 +1,5 @@
-// A pipelined client of memcached's text protocol: from one thread, several connections
-// with many requests under way on each, so that the server is what is measured.
+// A pipelined client of memcached's text protocol. One thread keeps many requests in flight on
+// several connections, so that the server is the bottleneck.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ struct LoadOptions {
   uint32_t value_bytes = 0;
   double set_share = 0;  // of requests; the others are gets
   uint32_t connections = 4;
-  uint32_t depth = 32;  // requests under way on each
+  uint32_t depth = 32;  // requests in flight on each connection
 };
 
 struct LoadResult {
   uint64_t gets = 0;
   uint64_t hits = 0;
   uint64_t sets = 0;
-  uint64_t wrong = 0;  // a value that is not its key's
+  uint64_t wrong = 0;  // values that belong to another key
 
   uint64_t requests() const { return gets + sets; }
 };
 
-// The value of every key begins with the key and a blank; what follows is its version.
+// The value of a key begins with the key and a blank; its version follows.
 // Caller-locked.
 class Load {
  public:
@@ -38,7 +38,7 @@ class Load {
   Load& operator=(Load&&) = delete;
   ~Load();
 
-  // Requests by `options`, keys drawn uniformly, for that long; one at least.
+  // Sends the requests of `options` for that long, at least one. Keys are drawn uniformly.
   [[nodiscard]] absl::StatusOr<LoadResult> run(double seconds);
   // Sets every key once, in order.
   [[nodiscard]] absl::StatusOr<LoadResult> fill();
@@ -48,7 +48,7 @@ class Load {
     int socket = -1;
     std::string to_send;
     size_t sent = 0;
-    std::vector<uint64_t> expected;  // requests under way, oldest at `first`: key << 1 | is a set
+    std::vector<uint64_t> expected;  // requests in flight, oldest at `first`: key << 1 | is a set
     size_t first = 0;
     std::vector<char> received;
     size_t begin = 0;
@@ -62,7 +62,7 @@ class Load {
   void add_request(Connection& connection, uint64_t key, bool set);
   [[nodiscard]] absl::Status send_some(Connection& connection);
   [[nodiscard]] absl::Status receive_some(Connection& connection, LoadResult* result);
-  // Takes one answer off the front; false if it is not all there yet.
+  // Takes one answer off the front. False if it has not arrived whole.
   [[nodiscard]] absl::StatusOr<bool> take_answer(Connection& connection, LoadResult* result);
 
   LoadOptions options_;

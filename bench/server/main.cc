@@ -1,4 +1,4 @@
-// The command nvcached_bench: nvcached beside memcached.
+// The command nvcached_bench: compares nvcached with memcached.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -91,7 +91,7 @@ nlohmann::json restart_table(const RestartResult& result) {
   row("nvcached, medium per item, bytes", fmt::format("{:.1f}", result.nvcached_bytes_per_item));
   row("nvcached, start to first answer after kill -9, seconds",
       fmt::format("{:.3f}", result.seconds_to_serving));
-  row("nvcached, share of keys found after it",
+  row("nvcached, share of keys found afterwards",
       fmt::format("{:.4f} of {}", result.share_found, result.asked));
   return {{"items", result.items},
           {"value_bytes", result.value_bytes},
@@ -125,31 +125,34 @@ int compare(const ComparisonOptions& options, uint64_t restart_items, const std:
   std::ofstream file(json);
   file << out.dump(2) << "\n";
   if (file.flush()) return 0;
-  fmt::print(stderr, "nvcached_bench: {} could not be written\n", json);
+  fmt::print(stderr, "nvcached_bench: cannot write {}\n", json);
   return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app{"nvcached beside memcached: requests per second of the server's CPU, and a restart",
-               "nvcached_bench"};
+  CLI::App app{
+      "Compares nvcached with memcached: requests per second of the server's CPU, and a restart",
+      "nvcached_bench"};
   ComparisonOptions options;
   uint64_t restart_items = 0;
   std::string json;
-  app.add_option("--nvcached", options.nvcached, "the program")->required();
-  app.add_option("--memcached", options.memcached, "the program")->required();
+  app.add_option("--nvcached", options.nvcached, "path of nvcached")->required();
+  app.add_option("--memcached", options.memcached, "path of memcached")->required();
   app.add_option("--folder", options.folder, "an empty folder for nvcached's data")->required();
-  app.add_option("--rounds", options.rounds, "pairs per mix; 0: none")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "of each half of a pair")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "pairs of runs for each mix; 0: none")
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "length of each half of a pair")
+      ->capture_default_str();
   app.add_option("--value-bytes", options.value_bytes, "sizes of values")->capture_default_str();
-  app.add_option("--mixes", options.mixes, "of GET, 90:10, 50:50, SET (gets:sets)")
+  app.add_option("--mixes", options.mixes, "any of GET, 90:10, 50:50, SET (gets:sets)")
       ->check(CLI::IsMember({"GET", "90:10", "50:50", "SET"}))
       ->capture_default_str();
   app.add_option("--restart-items", restart_items, "items before a restart; 0: none")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the keys")->capture_default_str();
-  app.add_option("--json", json, "results as JSON");
+  app.add_option("--seed", options.seed, "seed of the keys")->capture_default_str();
+  app.add_option("--json", json, "write the results to this file as JSON");
   app.footer(kExamples);
   try {
     app.parse(argc, argv);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kStartSeconds = 60;
 
-// In the child, between fork and exec.
+// Runs in the child, between fork and exec.
 [[noreturn]] void become(const std::vector<std::string>& command, const std::string& port_file,
                          int cpu) {
   cpu_set_t cpus;
@@ -38,7 +38,7 @@ constexpr int kStartSeconds = 60;
   _exit(127);
 }
 
-// The port, once the file is there; 0 until then.
+// The port; 0 until the file is there.
 uint16_t read_port(const std::string& port_file) {
   std::ifstream file(port_file);
   for (std::string line; std::getline(file, line);) {
@@ -66,7 +66,7 @@ absl::StatusOr<ServerProcess> ServerProcess::start(std::vector<std::string> comm
   while ((server.port_ = read_port(port_file)) == 0) {
     if (int status = 0; waitpid(pid, &status, WNOHANG) == pid) {
       server.pid_ = 0;
-      return invalid_argument("{} ended while it started (status {})", command[0], status);
+      return invalid_argument("{} ended during its start (status {})", command[0], status);
     }
     if (std::chrono::steady_clock::now() > end) {
       return invalid_argument("{} did not listen within {} s", command[0], kStartSeconds);

@@ -1,5 +1,5 @@
-// A memcached-compatible server under test: started on a free port of the loopback
-// interface with one worker thread on one core, and ended by its own pid.
+// A memcached-compatible server under test. It runs on a free port of the loopback interface, with
+// one worker thread on one core.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@ namespace nvcache::bench {
 // Caller-locked.
 class ServerProcess {
  public:
-  // Runs `command` with `-l 127.0.0.1 -p -1` behind it, on processor `cpu`. The port is read
-  // from the file that MEMCACHED_PORT_FILENAME names; it lies in `folder`.
+  // Runs `command` with `-l 127.0.0.1 -p -1` appended, on processor `cpu`. Reads the port from the
+  // file that MEMCACHED_PORT_FILENAME names, which lies in `folder`.
   [[nodiscard]] static absl::StatusOr<ServerProcess> start(std::vector<std::string> command,
                                                            const std::string& folder, int cpu);
   ServerProcess(ServerProcess&& other) noexcept;
@@ -25,13 +25,13 @@ class ServerProcess {
 
   uint16_t port() const { return port_; }
 
-  // User and system time of all of its threads so far.
+  // User and system time of all its threads so far.
   uint64_t cpu_ns() const;
-  // Resident memory that is its own; pages of mapped files are the system's to drop.
+  // Resident anonymous memory. Pages of mapped files do not count: the system can drop them.
   uint64_t anonymous_bytes() const;
   uint64_t resident_bytes() const;
 
-  // As kill -9, and waits for the end.
+  // Sends SIGKILL and waits for the end.
   void kill_now();
 
  private:

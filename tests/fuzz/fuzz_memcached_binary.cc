@@ -1,6 +1,6 @@
-// A client of the binary protocol: whatever frames it sends, no byte outside the received
-// ones is read, and how they were cut into pieces changes no answer. Each frame's first
-// byte is made right, so that the fuzzer gets past it, and no short input is text.
+// A client of the binary protocol: whatever frames it sends, the session reads no byte outside the
+// received ones, and the answers do not depend on how the frames were cut into pieces. The target
+// corrects the first byte of each frame, so that the fuzzer gets past it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -17,9 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   frames.front() = static_cast<char>(nvcache::server::kBinaryRequest);
   for (size_t at = 0; at + kBinaryHeaderBytes <= frames.size();) {
     frames[at] = static_cast<char>(nvcache::server::kBinaryRequest);
-    // Lengths that fit what there is, where the fuzzer did not mean too much.
+    // Keeps lengths small, so that most frames fit the input.
     for (const size_t high : {2, 8, 9, 10}) frames[at + high] = 0;
-    // Statistics tell the time; more said in the log is nothing to look for.
+    // Statistics contain the time; verbosity only changes the log.
     const auto opcode = static_cast<uint8_t>(frames[at + 1]);
     if (opcode == 0x10 || opcode == 0x1b) return 0;
     const auto header = nvcache::server::parse_binary_header(std::string_view(frames).substr(at));

@@ -1,5 +1,5 @@
-// A client of the text protocol and the meta commands: whatever it sends, no byte outside
-// the received ones is read, and how they were cut into pieces changes no answer.
+// A client of the text protocol and the meta commands: whatever it sends, the session reads no byte
+// outside the received ones, and the answers do not depend on how the bytes were cut into pieces.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (text.front() == '\x80') return 0;  // the binary protocol
-  // Statistics tell the time; more said in the log is nothing to look for.
+  // Statistics contain the time; verbosity only changes the log.
   if (text.find("stats") != text.npos || text.find("verbosity") != text.npos) return 0;
   nvcache::server::SessionFixture whole;
   nvcache::server::SessionFixture split;

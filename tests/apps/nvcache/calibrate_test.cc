@@ -1,5 +1,5 @@
-// Calibration: what the emulated media come out at under the virtual clock, the
-// suggested OBP target, and the command around it.
+// Calibration: what it measures on emulated media under the virtual clock, the OBP target that it
+// suggests, and the command around it.
 #include "apps/nvcache/calibrate.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ CalibrationResult calibrate_emulated(const std::string& profile, CalibrationOpti
   return result.ok() ? *result : CalibrationResult{};
 }
 
-// One run per profile for all tests that only look at its result.
+// One run for each profile, shared by the tests that only look at its result.
 const CalibrationResult& calibrated(const std::string& profile) {
   static std::map<std::string, CalibrationResult> results;
   const auto [found, missing] = results.try_emplace(profile);
@@ -103,7 +103,7 @@ TEST(Calibrate, TargetsFollowTheMedium) {
   const double dram = calibrated("dram").suggested_obp_target;
   const double cxl = calibrated("cxl").suggested_obp_target;
   const double flash = calibrated("flash").suggested_obp_target;
-  EXPECT_GE(optane, 0.05);  // the paper's flat range, section 3.2.3
+  EXPECT_GE(optane, 0.05);  // the flat range of *Writes Hurt*, section 3.2.3
   EXPECT_LE(optane, 0.30);
   EXPECT_GT(dram, 3 * optane);
   EXPECT_GT(cxl, 0.9);
@@ -143,15 +143,14 @@ TEST(SuggestObpTarget, StaysWithinItsLimits) {
 TEST(Calibrate, RunsInRealTimeOnARealMedium) {
   auto medium = open_medium("dram", {.size_bytes = 1 << 20}, system_clock());
   ASSERT_TRUE(medium.ok());
-  const auto result =
-      calibrate(**medium, system_clock(),
-                {
-                    .readers = 1,
-                    .max_writers = 1,
-                    .block_bytes = 4096,
-                    // Long enough for a thread that waits its turn among other tests.
-                    .point_ns = 200'000'000,
-                });
+  const auto result = calibrate(**medium, system_clock(),
+                                {
+                                    .readers = 1,
+                                    .max_writers = 1,
+                                    .block_bytes = 4096,
+                                    // Long enough for a thread that competes with other tests.
+                                    .point_ns = 200'000'000,
+                                });
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_FALSE(result->virtual_time);
   ASSERT_EQ(result->points.size(), 2u);

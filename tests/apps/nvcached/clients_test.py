@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Real clients against the running server: memccapable, pymemcache; TCP, unix socket, UDP,
-TLS, authentication, metrics; and, where memcached is installed, its answers beside ours.
+"""Real clients against the running server: memccapable and pymemcache, over TCP, unix socket, UDP
+and TLS, with authentication and metrics. If memcached is installed, compares answers with it.
 
 usage: clients_test.py SERVER
 """
@@ -147,7 +147,7 @@ def tls():
                     got += part
                 check(got == wanted, "another value")
             check(b"STORED" not in server.ask(b"set a 0 0 1\r\nx\r\n"), "served without TLS")
-            # A client that failed at TLS did the others no harm.
+            # A client that fails at TLS does the others no harm.
             with context.wrap_socket(server.connect(), server_hostname="localhost") as client:
                 client.sendall(b"mn\r\n")
                 equal(receive(client, b"\r\n"), b"MN\r\n")
@@ -206,8 +206,8 @@ def delayed_flush():
             time.sleep(0.2)
 
 
-# Requests whose answers are compared with memcached's, each on a connection of its own and
-# all on one pair of servers. What differs for good reason is put right by `alike`.
+# Requests whose answers must equal memcached's. Each runs on its own connection, all on one pair
+# of servers. `alike` hides the differences that have a good reason.
 REQUESTS = [
     b"set a 5 0 2\r\nhi\r\nget a\r\ngets a\r\nmg a s v t f k q h Oabc\r\nmg a\r\nmg a q\r\nmn\r\n",
     b"mg nope q\r\nmg nope k Oa\r\nmn\r\n",
@@ -266,7 +266,7 @@ def alike(answer):
     return re.sub(rb"(VALUE \S+ \d+ \d+) \d+", rb"\1 CAS", answer)
 
 
-# Shows at once that all before it is answered, unless it was taken for a part of that.
+# Its answer shows that all before it is answered, unless it became a part of that.
 LAST_REQUEST, LAST_ANSWER = b"ms zzlast 0 Olast\r\n\r\n", b"HD Olast\r\n"
 
 

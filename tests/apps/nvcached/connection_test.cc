@@ -1,5 +1,5 @@
-// Connections in a worker's event loop, over a transport whose full and empty moments the
-// test chooses: what a slow or a greedy client does to itself and to others.
+// Connections in a worker's event loop: what a slow or a greedy client does to itself and to
+// others. The test chooses when the transport is full or empty.
 #include "apps/nvcached/connection.h"
 
 #include <fcntl.h>
@@ -10,15 +10,15 @@
 #include <functional>
 #include <future>
 
-#include "gtest/gtest.h"
 #include "apps/nvcached/memory_store.h"
 #include "apps/nvcached/worker.h"
+#include "gtest/gtest.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr auto kLong = std::chrono::seconds(30);
-constexpr size_t kValueBytes = 300'000;  // one answer is more than may be pending
+constexpr size_t kValueBytes = 300'000;  // one answer exceeds what may be pending
 
 std::string take(Output& output) {
   const std::string text = output.text();
@@ -26,7 +26,7 @@ std::string take(Output& output) {
   return text;
 }
 
-// Receives from a socket, and gives what is sent to a function, which returns as write() does.
+// Receives from a socket. Sends through a function that returns what write() would.
 class ScriptedTransport final : public Transport {
  public:
   using Write = std::function<ssize_t(Output&)>;
@@ -52,7 +52,7 @@ class ConnectionTest : public testing::Test {
     EXPECT_TRUE(worker_.start().ok());
   }
 
-  // A client that has sent this already. Its end of the connection.
+  // Returns the client's end of a connection on which `request` was sent.
   int connect(std::string_view requests, ScriptedTransport::Write write) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -74,8 +74,8 @@ std::string repeated(std::string_view text, int times) {
   return all;
 }
 
-// The reader makes room between two attempts to send: by then the connection has decided
-// to wait, and nothing that is pending will wake it.
+// The reader makes room between two attempts to send. By then the connection has decided to wait,
+// and no pending output will wake it.
 TEST_F(ConnectionTest, ReaderThatMakesRoomWhileTheConnectionDecidesToWait) {
   constexpr int kRequests = 50;
   const std::string record =
@@ -98,8 +98,8 @@ TEST_F(ConnectionTest, ReaderThatMakesRoomWhileTheConnectionDecidesToWait) {
   EXPECT_EQ(got, repeated(record, kRequests));
 }
 
-// A client with thousands of requests is answered in turns: another, whose request was there
-// when the first of them was answered, does not wait for all of them.
+// A client with thousands of requests is answered in turns. Another client, whose request was there
+// when the first answer went out, does not wait for all of them.
 TEST_F(ConnectionTest, OthersAreServedBesideAClientThatAsksForMuch) {
   const auto gets = [&] { return service_.totals()[static_cast<size_t>(Count::kCmdGet)]; };
   for (const std::string_view request : {"get big\r\n", "get none\r\n"}) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Hostile clients over real sockets: each gets an error or is closed, memory stays bounded,
-and another client is served all the while.
+"""Hostile clients over real sockets: each gets an error or is closed, memory stays bounded, and
+another client is served at the same time.
 
 usage: hostile_test.py SERVER
 The seed of the random bytes is printed; NVCACHE_TEST_SEED replays it.
@@ -51,7 +51,7 @@ def endless_line():
 
 
 def endless_get():
-    """Any number of keys may follow a get; they must not gather in memory."""
+    """Any number of keys may follow a get; they must not pile up in memory."""
     with Server(PROGRAM) as server:
         before = server.rss_kb()
         with server.connect() as client:
@@ -95,7 +95,7 @@ def slow_reader():
 
 
 def values_that_never_come():
-    """Announcing a value must not cost its memory."""
+    """A client that only announces a value must not cost the memory for it."""
     with Server(PROGRAM, "-I", "16m", "-m", "256") as server:
         before = server.rss_kb()
         clients = []
@@ -150,7 +150,8 @@ def random_bytes():
     random.seed(SEED)
     words = [b"get", b"set", b"mg", b"ms", b"ma", b"md", b"gat", b" ", b"\r\n", b"\n", b"0", b"-1",
              b"99999999999999999999", b"noreply", b"k", b"v", b"T", b"C1", b"S9", b"stats",
-             b"\0", b"\x80", b"b", b"N30", b"MA", b"incr", b"touch", b"1"]  # no flush_all: a delayed one comes later
+             b"\0", b"\x80", b"b", b"N30", b"MA", b"incr", b"touch",
+             b"1"]  # no flush_all: a delayed one would strike a later test
     with Server(PROGRAM) as server:
         for _ in range(1500):
             data = b"".join(random.choice(words) + random.choice([b" ", b"", b"\r\n"])

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""nvcached under load from a real client (pymemcache), killed and started again on the same
-file, round after round. Each key must then have its newest acknowledged value, what was on
-its way at the kill, or nothing: never an older or a torn value, never a deleted one. A miss
-counts as lost, and must stay a miss. Ended by SIGTERM, nothing may be lost; nor by a kill,
-with durability each or each_lru.
+"""Kills nvcached under load from a real client (pymemcache) and starts it again on the same file,
+round after round. Each key must then have its newest acknowledged value, the value in flight at
+the kill, or nothing; never an older, a torn or a deleted value. A miss counts as lost, and must
+stay a miss. SIGTERM must lose nothing; with durability each or each_lru, neither must a kill.
 
-Each round kills it under load, while it starts, and idle.
+Each round kills the server under load, during its start, and idle.
 
 usage: kill9_test.py SERVER [DURABILITY | --control]
-  --control  negative control: puts an older copy of the file back and passes if, and only
-             if, the check finds older values and deleted ones
+  --control  negative control: puts an older copy of the file back, and passes only if the check
+             finds older values and deleted ones
 
 The seed is printed; NVCACHE_TEST_SEED replays what the clients send (not its timing), and
 NVCACHE_TEST_ROUNDS sets the number of kills.
@@ -38,7 +37,7 @@ GONE = None
 
 
 def make_value(key, number):
-    """What it is tells all of its bytes, so that a torn one cannot pass."""
+    """A value whose key and number determine all its bytes, so that a torn one cannot pass."""
     mix = zlib.crc32(f"{key} {number}".encode())
     size = mix % 900 if mix % 50 else 20_000 + mix % 30_000
     head = f"{key} {number} ".encode()
@@ -46,7 +45,7 @@ def make_value(key, number):
 
 
 def number_of(key, value):
-    """The value's number, or why it is none of ours."""
+    """The number of the value, or why this test cannot have stored it."""
     words = value.split(b" ", 2)
     if len(words) < 3 or words[0].decode(errors="replace") != key or not words[1].isdigit():
         return f"torn, or another key's: {value[:60]!r}"
@@ -55,7 +54,7 @@ def number_of(key, value):
 
 
 class Worker(threading.Thread):
-    """The only one that writes its keys, so it knows their values."""
+    """A client. Only it writes its keys, so it knows their values."""
 
     def __init__(self, index, seed):
         super().__init__()
@@ -117,7 +116,7 @@ class Worker(threading.Thread):
             self.wrong.append(what)
 
     def verify(self, client):
-        """Compares all keys; what is found is what is known from then on."""
+        """Compares all keys. Afterwards, what was found counts as known."""
         there = lost = 0
         for at in range(0, len(self.keys), 50):
             found = client.get_many(self.keys[at:at + 50])
@@ -174,13 +173,13 @@ def kill_rounds(folder, workers, moments):
         server.kill()
         server = Server(PROGRAM, *OPTIONS, folder=folder)
         loaded = [a + b for a, b in zip(loaded, verify(server, workers))]
-        if number % 5 == 4:  # a flush counts like a delete of everything
+        if number % 5 == 4:  # a flush counts as a delete of everything
             client = pymemcache_client()(("127.0.0.1", server.port), timeout=20)
             client.flush_all(noreply=False)
             client.close()
             for worker in workers:
                 worker.known.clear()
-        # Killed without a load: what was missed must not come back.
+        # Kills without load: what was missed must not come back.
         server.kill()
         server = Server(PROGRAM, *OPTIONS, folder=folder)
         idle = [a + b for a, b in zip(idle, verify(server, workers))]
@@ -204,7 +203,7 @@ def graceful_round(folder, workers):
 
 
 def control(folder, workers, moments):
-    """Puts an older file back, as if updates and deletes had been forgotten."""
+    """Puts an older file back, as if the store had forgotten updates and deletes."""
     data = os.path.join(folder, "nvcached", "data")
     server = Server(PROGRAM, *OPTIONS, folder=folder)
     load(server, workers, moments.uniform(0.4, 0.8), server.kill)
@@ -219,7 +218,8 @@ def control(folder, workers, moments):
     verify(server, workers)
     server.stop()
     kinds = [what.split(":")[0] for what in wrong_of(workers)]
-    print(f"the check found {kinds.count('older')} older and {kinds.count('deleted')} deleted values")
+    print(f"the check found {kinds.count('older')} older "
+          f"and {kinds.count('deleted')} deleted values")
     return "" if "older" in kinds and "deleted" in kinds else "the check does not bite"
 
 
@@ -240,8 +240,8 @@ def main():
     done = sum(worker.done for worker in workers)
     there, lost = loaded
     print(f"durability {DURABILITY}, {done} operations; acknowledged items lost: {lost} of {there} "
-          f"({100 * lost / max(there, 1):.1f}%) by {ROUNDS} kills under load, {idle[1]} of {idle[0]} "
-          f"by {ROUNDS} kills without, {gone} of {kept} by SIGTERM")
+          f"({100 * lost / max(there, 1):.1f}%) by {ROUNDS} kills under load, "
+          f"{idle[1]} of {idle[0]} by {ROUNDS} kills without, {gone} of {kept} by SIGTERM")
     wrong = wrong_of(workers)
     for what in wrong[:20]:
         print("WRONG", what)

@@ -1,5 +1,5 @@
-// A KvStore in memory, for tests of what stands above the interface: a map, a lock, and a
-// clock that the test may move. Values that readers hold stay as they are.
+// A KvStore in memory, for tests of the code above the interface: a map, a lock, and a clock that
+// the test can move. Values that readers hold do not change. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -99,7 +99,7 @@ class MemoryStore final : public KvStore, private KvItem::Owner {
     return stats;
   }
 
-  // For tests: what puts answer from now on, and how many items are held by readers.
+  // For tests: what puts answer from now on, and how many items readers hold.
   void refuse_puts(KvOutcome outcome) {
     const MutexLock lock(mutex_);
     refuse_with_ = outcome;

@@ -1,5 +1,5 @@
-// open_kv_store() over a store in memory: `nvcached_memory`, the server of the tests of
-// protocols and sockets, has it in place of the real one.
+// Links open_kv_store() to a store in memory. `nvcached_memory`, the server in tests of protocols
+// and sockets, uses it instead of the real one.
 #include <ctime>
 
 #include "apps/nvcached/memory_store.h"

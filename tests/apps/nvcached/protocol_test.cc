@@ -161,7 +161,7 @@ TEST(BinaryFrame, LengthsMustBeTheOpcodes) {
   EXPECT_EQ(check_binary_header(shorter), BinaryStatus::kInvalid);
 }
 
-// Requests that each leave the session ready for the next.
+// Conversations; after each request the session is ready for the next.
 std::vector<std::string> conversations() {
   const std::string eight(8, '\0');
   const std::string counting = "\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\7\0\0\0\0"s;

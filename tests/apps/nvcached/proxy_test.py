@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Three servers behind twemproxy (nutcracker) as contrib/twemproxy.yml says: one of them is
-killed and comes back on the same file. Counts what a client misses before, meanwhile and
-afterwards, with nvcached and with memcached, and shows that nvcached comes back warm.
+"""Three servers behind twemproxy (nutcracker), configured by contrib/twemproxy.yml. One of them is
+killed and comes back on the same file. Counts a client's misses before, during and after that,
+with nvcached and with memcached, and shows that nvcached comes back warm.
 
 usage: proxy_test.py NVCACHED TWEMPROXY_YML
 The seed is printed; NVCACHE_TEST_SEED replays what the client asks for.
@@ -30,14 +30,14 @@ RETRY_SECONDS = 2  # server_retry_timeout of the configuration
 
 
 def configuration(path, listen, ports):
-    """The file, with the addresses of this run."""
+    """The configuration file with the addresses of this run."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     text, proxies = re.subn(r"listen: \S+", f"listen: 127.0.0.1:{listen}", text)
     ports = iter(ports)
     text, servers = re.subn(r"- \S+:\d+:1 ", lambda _: f"- 127.0.0.1:{next(ports)}:1 ", text)
     if (proxies, servers) != (1, 3) or f"server_retry_timeout: {RETRY_SECONDS}000" not in text:
-        raise RuntimeError(f"{path} is not what this test knows")
+        raise RuntimeError(f"{path} is not the configuration that this test expects")
     return text
 
 
@@ -121,7 +121,7 @@ def direct(port):
 
 
 def wait_until_served(reader, port):
-    """Reads until the proxy asks the server again that came back."""
+    """Reads until the proxy uses the server that came back."""
     deadline = time.time() + 30
     client = direct(port)
     while client.stats()[b"cmd_get"] == 0:
@@ -134,7 +134,7 @@ def wait_until_served(reader, port):
 
 
 def run(program, nutcracker, template):
-    """What was counted in each phase."""
+    """The counts of each phase."""
     result = {}
     with tempfile.TemporaryDirectory(prefix="nvcached_proxy_") as folder:
         folders = [os.path.join(folder, str(i)) for i in range(3)]

@@ -12,7 +12,7 @@ import time
 
 
 def free_port():
-    """Below the ports that connections are given, so that none of them takes it meanwhile."""
+    """A port below those that the system gives to connections, so that none takes it meanwhile."""
     while True:
         port = random.SystemRandom().randrange(12000, 30000)
         with socket.socket() as probe:
@@ -38,7 +38,7 @@ def pymemcache_client():
 
 
 def peer(program):
-    """Path of memcached or nutcracker: the installed one, or script/peers'; or None."""
+    """Path of memcached or nutcracker: installed, or built by script/peers; else None."""
     found = shutil.which(program)
     if found is None:
         script = pathlib.Path(__file__).resolve().parents[3] / "script" / "peers"
@@ -128,7 +128,7 @@ class Server:
         return self.process.returncode, text
 
     def kill(self):
-        """kill -9; what is in `folder` stays."""
+        """Sends SIGKILL. The content of `folder` stays."""
         self.process.kill()
         self.process.wait()
         self.stop()
@@ -141,7 +141,7 @@ class Server:
 
 
 def receive(client, end=None, seconds=None):
-    """What comes: up to `end`, the close, or a silence of so many seconds."""
+    """Receives up to `end`, until the close, or until nothing arrives for so many seconds."""
     client.settimeout(seconds or (20 if end else 0.3))
     answer = b""
     try:
@@ -158,7 +158,7 @@ def receive(client, end=None, seconds=None):
 
 
 def run(tests):
-    """Runs the functions, one after the other; the exit code for the test driver."""
+    """Runs the functions one after the other. Returns the exit code for the test driver."""
     failed = 0
     for test in tests:
         try:

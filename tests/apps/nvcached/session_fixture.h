@@ -1,4 +1,4 @@
-// A session over a store in memory, fed with text as a connection feeds it.
+// A session over a store in memory. It gets text as it would from a connection.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class SessionFixture {
     return settings;
   }
 
-  // Answers of a new connection that sends this.
+  // What a new connection that sends this is answered.
   std::string ask(std::string_view request) { return ask_in_parts({&request, 1}); }
 
-  // The same, received in these parts; what ends the connection ends the answer.
+  // The same, received in these parts. If the session closes, the answer ends with <closed>.
   std::string ask_in_parts(std::span<const std::string_view> parts) {
     Session session(service, counters);
     Input input;

@@ -195,7 +195,7 @@ TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
             "CLIENT_ERROR authentication failure\r\nCLIENT_ERROR unauthenticated\r\n");
   EXPECT_EQ(fixture.ask("set a 0 0 5000\r\n"), "CLIENT_ERROR unauthenticated\r\n<closed>");
   EXPECT_EQ(fixture.ask("\x80"), "<closed>");
-  // A line too long for a command, of which the keys would be served as they come.
+  // A line too long for a command: without authentication, its keys would be served as they arrive.
   std::string value = "secret ";
   (void)fixture.service.items().store("a", Received(value.data(), 6), {});
   EXPECT_EQ(fixture.ask("get a" + std::string(3000, ' ')), "<closed>");
