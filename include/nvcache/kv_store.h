@@ -1,14 +1,14 @@
 // KvStore: a key-value cache whose items survive a crash. It follows "NVMcached: An
-// NVM-based Key-Value Cache" (APSys '16): items lie in a log of zones on the medium, found
-// through arrays of checksummed 16-byte descriptors; nothing is flushed on insertion, and
-// only what makes an older value worthless is flushed on update and delete.
+// NVM-based Key-Value Cache" (APSys '16). Items lie in a log of zones on the medium, and
+// arrays of checksummed 16-byte descriptors lead to them. An insertion flushes nothing; an
+// update or delete flushes only what makes the older value void.
 //
-// What a crash may take are the newest insertions, never correctness: after recovery a
-// key has its newest acknowledged value or none; a value that was overwritten or deleted
-// never comes back. docs/design/format.md says what lies on the medium, and which durability
+// A crash may lose the newest insertions, and nothing else: after recovery a key has its
+// newest acknowledged value or none. A value that was overwritten or deleted never comes
+// back. docs/design/format.md says what lies on the medium, and which durability
 // holds on which medium.
 //
-// Thread-safe. A lookup takes no lock across a copy or a medium access.
+// Thread-safe. A lookup holds no lock while it copies or reads the medium.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ namespace nvcache {
 inline constexpr uint32_t kMaxKvKeyBytes = 250;           // memcached's limit
 inline constexpr uint32_t kMaxKvValueBytes = 128u << 20;  // further limited by the zone size
 
-// What the engine makes survive which failure (docs/design/format.md).
+// What survives which failure (docs/design/format.md).
 enum class Durability : uint8_t {
-  kCache,     // the paper's: no flush on insertion, flushes on update and delete
-  kVolatile,  // no flush at all: the paper's MC-DRAM
-  kEach,      // each set and delete flushed in order: MC-NVM
-  kEachLru,   // and the order of use as well: MC-NVLRU
+  kCache,     // NVMcached: no flush on insertion, flushes on update and delete
+  kVolatile,  // no flush at all (NVMcached calls it MC-DRAM)
+  kEach,      // every put and delete is flushed, in order (MC-NVM)
+  kEachLru,   // the order of use is flushed as well (MC-NVLRU)
 };
 
 // What is stored beside a value. The store does not interpret `flags`.
 struct KvMeta {
   uint32_t flags = 0;
-  uint32_t expires_s = 0;  // when it is gone, in Unix seconds; 0: never
+  uint32_t expires_s = 0;  // Unix time at which the item expires; 0: never
   uint64_t cas = 0;        // unique to this value of the key; set by the store
 };
 
-// An item that was found; its bytes stay valid and in place until it is released.
-// Movable; release it soon, on any thread, for it keeps a zone from being cleaned.
+// An item that was found. Its bytes stay valid and in place until it is released. Movable;
+// any thread may release it. Release it soon: it keeps a zone from being cleaned.
 class KvItem {
  public:
   class Owner {
@@ -85,28 +85,28 @@ struct KvCondition {
 
 enum class KvOutcome : uint8_t {
   kDone,
-  kNotFound,  // kIfPresent, kIfCas, erase: there is no such key
-  kExists,    // kIfAbsent: it is there; kIfCas, erase: with another cas
+  kNotFound,  // kIfPresent, kIfCas, erase: the key has no value
+  kExists,    // kIfAbsent: the key has a value; kIfCas, erase: its cas is another
   kTooLarge,
   kNoSpace,  // every zone is in use by readers, or the medium failed
 };
 
 struct KvResult {
   KvOutcome outcome = KvOutcome::kDone;
-  uint64_t cas = 0;  // of the value stored, where it was
+  uint64_t cas = 0;  // of the stored value; 0 if none was stored
 };
 
-// Totals count from the opening, gauges say what holds now.
+// Totals count from the opening; gauges tell the present state.
 struct KvStats {
   uint64_t gets = 0;
   uint64_t hits = 0;
-  uint64_t expired = 0;  // of the misses: the item was past its time
+  uint64_t expired = 0;  // of the misses: the item had expired
   uint64_t puts = 0;
-  uint64_t inserts = 0;  // of the puts: of keys that were not there
-  uint64_t updates = 0;  // of the puts: in place of an older value
+  uint64_t inserts = 0;  // of the puts: the key had no value
+  uint64_t updates = 0;  // of the puts: replaced an older value
   uint64_t erases = 0;
   uint64_t refused = 0;    // kTooLarge, kNoSpace
-  uint64_t evicted = 0;    // items dropped by cleaning while they could still be read
+  uint64_t evicted = 0;    // readable items that were dropped to make room
   uint64_t relocated = 0;  // items that cleaning moved
   uint64_t relocated_bytes = 0;
   uint64_t zones_cleaned = 0;
@@ -114,14 +114,14 @@ struct KvStats {
   uint64_t write_cache_hits = 0;  // gets and puts served by the DRAM write cache
   uint64_t flushes = 0;           // flush calls to the medium
   uint64_t flushed_bytes = 0;
-  uint64_t flushed_lines = 0;  // lines of 64 bytes that these touch
-  uint64_t drains = 0;         // each a fence, or a device's flush
+  uint64_t flushed_lines = 0;  // 64-byte lines that flushes touch
+  uint64_t drains = 0;         // each is a fence or a device's flush
   uint64_t medium_written_bytes = 0;
-  uint64_t damaged = 0;          // items whose checksum failed when first read after a crash
-  uint64_t items = 0;            // gauge; after a restart it is exact once all is checked
+  uint64_t damaged = 0;          // items whose checksum failed after a crash
+  uint64_t items = 0;            // gauge; exact after a restart only once all items were checked
   uint64_t data_bytes = 0;       // gauge: keys and values
-  uint64_t size_bytes = 0;       // gauge: of the medium
-  uint64_t metadata_bytes = 0;   // gauge: DRAM beside the medium
+  uint64_t size_bytes = 0;       // gauge: size of the medium
+  uint64_t metadata_bytes = 0;   // gauge: DRAM that the store uses
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
   bool recovered = false;        // gauge: the medium held a store
@@ -135,25 +135,26 @@ class KvStore {
  public:
   virtual ~KvStore() = default;
 
-  // Empty on a miss. Counts as a use of the item.
+  // Empty on a miss. Marks the item as used.
   virtual KvItem get(std::string_view key) = 0;
 
-  // Stores a value in place of any other. `meta.cas` is ignored.
+  // Stores a value and replaces any older one. Ignores `meta.cas`.
   virtual KvResult put(std::string_view key, ByteView value, const KvMeta& meta,
                        KvCondition condition = {}) = 0;
 
-  // Removes a key; with `cas` other than 0, only that value. When it returns, the value
-  // is gone for good, whatever the durability promises for crashes.
+  // Erases a key; with `cas` other than 0, only that value. When it returns, no crash that
+  // the durability covers brings the value back.
   virtual KvResult erase(std::string_view key, uint64_t cas = 0) = 0;
 
-  // Sets when an item is gone, leaving its value and cas as they are.
+  // Sets when an item expires. Its value and cas stay.
   virtual KvOutcome touch(std::string_view key, uint32_t expires_s) = 0;
 
   // Removes all items that were stored before now, durably. DATA_LOSS where the medium
   // fails: items on it may still be found then.
   [[nodiscard]] virtual absl::Status clear() = 0;
 
-  // Makes all that was acknowledged survive: for a shutdown in order.
+  // Makes all acknowledged items durable, e.g. before a shutdown. DATA_LOSS where the
+  // medium failed.
   [[nodiscard]] virtual absl::Status sync() = 0;
 
   virtual KvStats stats() const = 0;
@@ -161,9 +162,9 @@ class KvStore {
 
 // Opens the store that a specification describes, e.g.
 //   nvkv://?size=1GiB&medium=file:/var/lib/nvcached/data&durability=cache
-// and recovers what the medium holds. INVALID_ARGUMENT names the key, what was given and
-// what is allowed; FAILED_PRECONDITION for a medium that holds something else, another
-// version or a damaged superblock: nothing is overwritten then.
+// and recovers what the medium holds. INVALID_ARGUMENT names the setting, what was given
+// and what is allowed. FAILED_PRECONDITION if the medium holds something else, another
+// version or a damaged superblock; nothing is overwritten then.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec);
 
 }  // namespace nvcache

@@ -21,7 +21,7 @@ bool Cleaner::clean(uint64_t zone) {
   const uint64_t items_before = parts_.headers.live_items(zone);
   const uint64_t next = next_version(zone, version);
   parts_.headers.write(zone, next, hot_line, parts_.zones.next_sequence());
-  // Durable before anybody finds an item gone: see the note at the top of item_index.h.
+  // Durable before anybody misses an item: see the top of item_index.h.
   if (parts_.memory.flushes_updates() && !test_hooks.skip_zone_flush &&
       !parts_.headers.persist(zone)) {
     parts_.zones.serve(zone, next);
@@ -33,7 +33,7 @@ bool Cleaner::clean(uint64_t zone) {
     const uint64_t survived = plan.kept.size() + plan.relocated.size();
     parts_.counters.add(KvCounter::kZonesCleaned, 1);
     parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
-    // (The count is a hint after a crash: it may lie below what survived.)
+    // After a crash the count is a hint: it may be less than what survived.
     if (items_before > survived && items_before < parts_.geometry.slots()) {
       parts_.counters.add(KvCounter::kEvicted, items_before - survived);
     }
@@ -41,8 +41,8 @@ bool Cleaner::clean(uint64_t zone) {
   return true;
 }
 
-// Gives the survivors their descriptors of the new version. No flush: a survivor whose
-// new descriptor a crash takes is lost, as an item inserted just now would be.
+// Gives the survivors descriptors of the new version, without a flush: a crash may lose a
+// survivor, as it may lose an item that was just inserted.
 void Cleaner::revive(uint64_t zone, uint64_t version, const CleaningPlan& plan) {
   const uint32_t low = parts_.zones.low_bits(version);
   for (const Survivor& each : plan.kept) {
@@ -61,8 +61,8 @@ void Cleaner::revive(uint64_t zone, uint64_t version, const CleaningPlan& plan) 
   }
 }
 
-// Copies items one behind the other. Through DRAM: where the items go to, others of them
-// may still lie.
+// Copies items to one place, one behind the other. The copy goes through DRAM, because the
+// target may overlap items that are still to be copied.
 void Cleaner::relocate(uint64_t to, const CleaningPlan& plan) {
   const uint64_t moved_bytes = plan.relocated_bytes();
   if (scratch_.size() < moved_bytes) scratch_.resize(moved_bytes);
@@ -83,7 +83,7 @@ void Cleaner::relocate(uint64_t to, const CleaningPlan& plan) {
   parts_.counters.add(KvCounter::kRelocatedBytes, moved_bytes);
 }
 
-// Does nothing where the item was deleted, or replaced, since it was found.
+// Does nothing if the item was deleted or replaced since the survey.
 void Cleaner::revive_one(uint64_t zone, const Survivor& survivor, const KvDescriptor& descriptor) {
   DescriptorTable::Stripe& stripe = parts_.table.stripe_of(survivor.slot);
   {
@@ -99,8 +99,8 @@ void Cleaner::revive_one(uint64_t zone, const Survivor& survivor, const KvDescri
   parts_.headers.count(zone, 1, static_cast<int64_t>(survivor.size_bytes));
 }
 
-// Descriptors hold the lower bits of a version: before these come round again, the
-// descriptors that have any version of this zone are cleared.
+// Descriptors hold the lower bits of a version. Before these come round again, all
+// descriptors of the zone are cleared.
 uint64_t Cleaner::next_version(uint64_t zone, uint64_t version) {
   uint64_t next = version + 1;
   if (parts_.zones.low_bits(next) == 0) {
@@ -120,6 +120,7 @@ void Cleaner::clear_descriptors(const std::vector<bool>& zones) {
 }
 
 absl::Status Cleaner::renew_all() {
+  MutexLock lock(parts_.zones.space_mutex());
   const std::vector<bool> open = parts_.zones.open_zones();
   std::vector<uint64_t> versions(parts_.geometry.zones);
   for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {

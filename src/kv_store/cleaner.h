@@ -1,13 +1,14 @@
-// Cleaning, where replacement and reclamation are one: a zone is cleaned when it is opened
-// for new items, and what was not used lately goes (NVMcached, section 3.3).
+// Cleaning evicts and reclaims space in one step: a zone is cleaned when it is opened for new
+// items, and the items that were not used lately are evicted (NVMcached, section 3.3).
 //
-// The zone's new version is durable before anybody acts on it, with one flush. That makes
-// all of the zone's descriptors void at once; then the survivors (kv_store/zone_survey.h)
-// get descriptors of the new version. A crash in between costs survivors, as it costs the
-// newest insertions, and brings nothing back.
+// One flush makes the zone's new version durable before anybody relies on it. That voids
+// all of the zone's descriptors at once. The survivors (kv_store/zone_survey.h) then get
+// descriptors of the new version. A crash in between may lose survivors, as it may lose the
+// newest insertions; it brings nothing back.
 //
-// Called under the space lock; takes the locks of stripes, one at a time. Does not own the
-// parts. Cost in DRAM: a copy of the survivors that move, at most half a zone.
+// The caller of clean() holds the space lock; the cleaner takes locks of stripes, one at a
+// time. Does not own the parts. Cost in DRAM: a copy of the survivors that move, at most half a
+// zone.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +27,10 @@ class Cleaner final : public ZoneCleaner {
 
   bool clean(uint64_t zone) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
 
-  // Gives all zones a new version: nothing that is stored can be found any more. Zones
-  // that are open stay so, behind what is in them, because readers may still hold it.
-  [[nodiscard]] absl::Status renew_all() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
+  // Gives all zones a new version, so that no stored item can be found. Open zones stay open
+  // and keep their cursor, because readers may still hold items in them.
+  // Takes the space lock. DATA_LOSS if the medium fails.
+  [[nodiscard]] absl::Status renew_all();
 
   // Clears the descriptors that have any version of these zones, and flushes the table.
   void clear_descriptors(const std::vector<bool>& zones);

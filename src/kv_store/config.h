@@ -15,11 +15,11 @@
 
 namespace nvcache {
 
-// Which failure acknowledged deletes and updates survive.
+// The failure that acknowledged deletes and updates survive.
 enum class KvSurvives : uint8_t {
-  kAuto,     // kPower where the medium is persistent memory, kProcess on other files
-  kProcess,  // the process is killed; after a loss of power the store is empty
-  kPower,    // the machine loses power
+  kAuto,     // kPower on persistent memory, kProcess on other files
+  kProcess,  // a killed process; after a loss of power the store is empty
+  kPower,    // a loss of power
 };
 
 struct KvConfig {
@@ -28,25 +28,25 @@ struct KvConfig {
   Durability durability = Durability::kCache;
   KvSurvives survives = KvSurvives::kAuto;
   uint64_t zone_bytes = 0;         // 0: a 16th of the size, 64 KiB to 4 MiB
-  uint64_t item_bytes = 256;       // what an item takes, as a rule: sizes the table
+  uint64_t item_bytes = 256;       // typical size of an item: sizes the table
   uint64_t write_cache_bytes = 0;  // set by the parser: a 64th of the size, at most 64 MiB
-  double hot_share = 0.5;          // length of the list of used items, as a share of all
+  double hot_share = 0.5;          // length of the list of used items, as a share of all items
 
-  uint32_t version_bits = 32;       // of zone versions in descriptors; tests want few
+  uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
   std::function<uint32_t()> now_s;  // empty: seconds since 1970
 
-  // Fills in what follows from the rest: the clock, and no write cache at durabilities
-  // other than kCache, which are of the systems that NVMcached is compared with.
+  // Sets the clock if there is none, and takes the write cache from durabilities other than
+  // kCache: the systems that NVMcached is compared with have none.
   void complete();
 
-  // True if an item that expires then is gone.
+  // True if an item with this time of expiry has expired.
   bool is_past(uint32_t expires_s) const { return expires_s != 0 && now_s() >= expires_s; }
 
   static constexpr uint64_t kMinSizeBytes = 256 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 43;  // 40 bits of 8-byte grains
 };
 
-// INVALID_ARGUMENT names the key, what was given and what is allowed.
+// INVALID_ARGUMENT names the setting, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec);
 
 std::string_view durability_name(Durability durability);

@@ -1,9 +1,9 @@
-// A mapping of a file on a DAX file system, by libpmem2: stores reach persistent memory
-// itself, without the page cache, and are durable once their cache lines are written back.
+// A mapping of a file on a DAX file system, by libpmem2. Stores bypass the page cache and go
+// to persistent memory; they are durable once their cache lines are written back.
 //
 // libpmem2 maps with MAP_SYNC and chooses the instruction: CLWB, CLFLUSHOPT or CLFLUSH, or
-// none where the processor's caches are flushed on power failure (eADR). Its environment
-// variable PMEM2_FORCE_GRANULARITY=CACHE_LINE makes any file pass for one on DAX: for tests.
+// none if the processor flushes its caches on power failure (eADR). The environment
+// variable PMEM2_FORCE_GRANULARITY=CACHE_LINE lets tests use any file as if it were on DAX.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace nvcache {
 // Thread-safe on disjoint extents.
 class DaxMap {
  public:
-  // Maps the whole of an open file for loads and stores; null if it does not lie on a DAX
-  // file system, or if libpmem2 was left out of the build (NVCACHE_PMEM2=OFF).
+  // Maps a whole open file for loads and stores. Null if it is not on a DAX file system, or
+  // if the build has no libpmem2 (NVCACHE_PMEM2=OFF).
   static std::unique_ptr<DaxMap> map(int fd);
   ~DaxMap();
   DaxMap(const DaxMap&) = delete;

@@ -23,7 +23,7 @@ DescriptorTable::DescriptorTable(DurableMemory& memory, const KvGeometry& geomet
   if (recovered) std::memset(&overflows_[0], 1, groups_);
 }
 
-// Readers never follow a mixture: the place is empty while the proof changes.
+// The place is empty while the proof changes, so that readers never follow a mixture.
 void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor) {
   std::byte* at = address(slot);
   stripe.sequence.fetch_add(1, std::memory_order_acq_rel);

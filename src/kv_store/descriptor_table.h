@@ -1,11 +1,11 @@
 // The table of 16-byte descriptors through which items are found: groups of 8 buckets of 8
 // descriptors, and 16 overflow descriptors that the buckets of a group share (NVMcached,
-// section 3.2; docs/design/format.md). A key's hash names its bucket; nothing is linked.
+// section 3.1; docs/design/format.md). A key's hash names its bucket; nothing is linked.
 //
-// Readers take no lock. They read a descriptor as two words, and believe that a key has
-// none if the sequence of the bucket's stripe is even and did not change meanwhile. Writers
-// hold the lock of the stripe. The table knows nothing of zones and items: callers say
-// which descriptors are in use.
+// Readers take no lock. They read a descriptor as two words. A miss is certain if the
+// sequence of the bucket's stripe was even and did not change meanwhile. Writers hold the
+// stripe's lock. The table knows nothing of zones and items: callers say which descriptors
+// are in use.
 //
 // Cost in DRAM: a line for each of up to 4096 stripes, a byte for each group.
 #pragma once
@@ -32,7 +32,7 @@ class DescriptorTable {
     std::atomic<uint64_t> sequence{0};     // odd while descriptors are being written
     std::atomic<uint32_t> cached_keys{0};  // keys whose value is in the write cache
   };
-  // Where the descriptor of a key may be.
+  // The slots where the descriptor of a key may be.
   struct Bucket {
     uint64_t hash;
     uint64_t group;
@@ -59,8 +59,7 @@ class DescriptorTable {
   }
   Stripe& stripe_of(uint64_t slot) const { return stripes_[slot / kKvGroupSlots & stripe_mask_]; }
 
-  // Begins to fetch the bucket and its stripe: a cache miss or two that a caller waits for
-  // later.
+  // Starts fetching the bucket and its stripe into the processor's cache.
   void prefetch(const Bucket& bucket) const {
     const std::byte* const at = address(bucket.first_slot);
     static_assert(kKvBucketSlots * sizeof(KvDescriptor) == 128);
@@ -100,8 +99,8 @@ class DescriptorTable {
     return false;
   }
 
-  // A free slot; where there is none, the bucket's slot of the greatest age. Empty while
-  // the items of one are being cleaned: try again. use_of(descriptor) tells a SlotUse,
+  // Returns a free slot, or else the bucket's slot of the greatest age. Empty if a slot's
+  // zone is being cleaned: try again. use_of(descriptor) tells a SlotUse,
   // age_of(slot) how long its item has not been used.
   template <typename UseOf, typename AgeOf>
   std::optional<SlotChoice> choose_slot(const Bucket& bucket, UseOf use_of, AgeOf age_of)
@@ -137,10 +136,11 @@ class DescriptorTable {
   // Not flushed. An empty descriptor clears the slot.
   void write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripe.mutex);
-  // Clears a descriptor that leads nowhere, so that readers need not tell.
+  // Clears a descriptor whose item is damaged. Readers miss either way, so that the sequence
+  // stays.
   void clear_damaged(uint64_t slot) { store_word(address(slot), 0, std::memory_order_release); }
 
-  // Flushes a slot's descriptor, or says that it was written and is not flushed.
+  // Flushes a slot's descriptor; or tells the medium that it was written without a flush.
   bool persist(uint64_t slot) { return memory_.persist(offset(slot), sizeof(KvDescriptor)); }
   void note_write(uint64_t slot) { memory_.note_write(offset(slot), sizeof(KvDescriptor)); }
 

@@ -1,8 +1,8 @@
-// The medium of a key-value store as memory that is stored to in place, and what it costs
-// to make stores durable: every flush of the store goes through persist(), which counts it.
+// The medium of a key-value store, as memory that is written in place. persist() makes
+// writes durable and counts the flushes.
 //
-// A medium that failed once is not trusted again: failed() stays true, and the store
-// acknowledges nothing any more. Thread-safe on disjoint extents. Does not own the medium.
+// After one failed flush failed() stays true, and the store acknowledges no more changes.
+// Thread-safe on disjoint extents. Does not own the medium.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class DurableMemory {
 
   std::byte* at(uint64_t offset) const { return base_ + offset; }
 
-  // Flushes and drains. False where the medium fails.
+  // Flushes and drains. False if the medium fails.
   bool persist(uint64_t offset, uint64_t size_bytes) {
     counters_.add(KvCounter::kFlushes, 1);
     counters_.add(KvCounter::kFlushedBytes, size_bytes);
@@ -40,18 +40,18 @@ class DurableMemory {
     if (!status.ok()) failed_.store(true, std::memory_order_relaxed);
     return status.ok();
   }
-  // Says that bytes were stored and are not flushed: an emulated medium charges for it.
+  // Tells the medium of a write that is not flushed: an emulated medium charges for it.
   void note_write(uint64_t offset, uint64_t size_bytes) {
     if (emulated_) medium_.on_direct_write({offset, size_bytes});
   }
-  // Says that bytes are about to be read. False where the medium cannot read them.
+  // Tells the medium of a read in place. False if the medium cannot read the bytes.
   bool note_read(uint64_t offset, uint64_t size_bytes) {
     return !charges_reads_ || medium_.on_direct_read({offset, size_bytes}).ok();
   }
 
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
-  // What the store's durability asks for.
+  // What the store's durability requires.
   bool flushes_updates() const { return durability_ != Durability::kVolatile; }
   bool flushes_all() const {
     return durability_ == Durability::kEach || durability_ == Durability::kEachLru;

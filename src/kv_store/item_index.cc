@@ -39,8 +39,8 @@ bool ItemIndex::is_intact(const ItemLocation& found) {
   return true;
 }
 
-// What a crash tore or never wrote. Nothing needs to be flushed for that: what is damaged
-// stays damaged until its zone gets a new version.
+// Drops an item that a crash tore or lost. That needs no flush: the item stays damaged until
+// its zone gets a new version.
 void ItemIndex::drop_damaged(const ItemLocation& found) {
   parts_.table.clear_damaged(found.slot);
   parts_.counters.add(KvCounter::kDamaged, 1);
@@ -70,7 +70,7 @@ ItemIndex::Presence ItemIndex::follow(uint64_t slot, uint64_t place, std::string
   parts_.zones.unpin(found->zone);
   if (!damaged || locked) return Presence::kAbsent;
 
-  // Under the lock, where it is counted once.
+  // Dropped under the lock, so that it is counted once.
   MutexLock lock(parts_.table.stripe_of(slot).mutex);
   if (parts_.table.load(slot) != found->descriptor ||
       parts_.zones.pin(found->zone, found->descriptor.version()) != Validity::kValid) {
@@ -96,8 +96,8 @@ ItemIndex::Presence ItemIndex::scan(const Bucket& bucket, std::string_view key, 
   return unsure ? Presence::kUnsure : Presence::kAbsent;
 }
 
-// A slot that nobody can follow; where there is none, that of the bucket's item that was
-// used longest ago. False: look again.
+// Finds a slot whose descriptor is empty or void, or evicts the bucket's item that was used
+// longest ago. False: try again.
 bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
   const auto use_of = [&](const KvDescriptor& there) {
     using SlotUse = DescriptorTable::SlotUse;
@@ -136,7 +136,7 @@ bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
 bool ItemIndex::publish(const Bucket& bucket, uint64_t zone, const KvDescriptor& descriptor,
                         uint64_t item_bytes, const ItemLocation* old) {
   uint64_t slot = 0;
-  bool invalidates = false;  // a descriptor that could be followed goes
+  bool invalidates = false;  // overwrites a valid descriptor
   if (old != nullptr) {
     slot = old->slot;
     invalidates = true;

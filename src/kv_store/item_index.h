@@ -1,17 +1,15 @@
-// The way from a key to its item on the medium, through the table and the zones: finding
-// an item, and letting a descriptor lead to another one or to none.
+// Finds a key's item on the medium, through the table and the zones, and makes a descriptor
+// lead to another item or to none.
 //
-// The rule that keeps old values away: a descriptor that a reader could still follow is
+// One rule keeps old values from coming back: a descriptor that a reader could follow is
 // overwritten or cleared only together with a flush and a drain, under the lock of its
-// stripe. So a later operation that finds nothing has nothing left to do: a DELETE that
-// misses needs no flush of its own, because whatever made it miss is on the medium
-// already: the clearing by another DELETE, the overwriting by an UPDATE, the move to the
-// write cache, the loss of the slot to another key, or the new version of the item's zone,
-// which the store believes in only after it was drained (kv_store/cleaner.h). That is the
-// third issue of NVMcached's section 2.
+// stripe. So a DELETE that misses needs no flush, because whatever made it miss is durable:
+// another DELETE, an UPDATE, the move to the write cache, the loss of the slot to another
+// key, or the new version of the item's zone, which is used only after its drain
+// (kv_store/cleaner.h). That is the third issue of NVMcached's section 2.
 //
-// Thread-safe. find() takes no lock, except where an item of before the opening turns out
-// to be damaged. Does not own the parts. Cost in DRAM: a bit for each descriptor.
+// Thread-safe. find() takes no lock, except to drop an item that a crash damaged. Does not own the
+// parts. Cost in DRAM: a bit for each descriptor.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +44,11 @@ class ItemIndex {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex) {
     return scan(bucket, key, /*locked=*/true, found);
   }
-  // Begins to fetch the item that a bucket holds for a hash: its descriptor was fetched.
+  // Starts fetching the item of the bucket's hash into the processor's cache.
   void prefetch(const Bucket& bucket) const;
 
-  // Lets a descriptor lead to a new item, in the place of the key's `old` one if that is
-  // not null, and makes durable what must be. False: nothing was changed, try again.
+  // Makes a descriptor lead to a new item and flushes it if it voids another one. Replaces
+  // `old`, the key's present item, unless that is null. False: nothing changed, try again.
   bool publish(const Bucket& bucket, uint64_t zone, const KvDescriptor& descriptor,
                uint64_t item_bytes, const ItemLocation* old)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);

@@ -1,9 +1,8 @@
-// Items as they lie in zones: writing one, changing its time of expiry, and telling
-// whether its bytes are those that its descriptor was made for. Each check is bound to the
-// store (its nonce) and to the item's address, so that what was left behind elsewhere does
-// not pass (docs/design/format.md).
+// Items in zones: writes an item, changes its time of expiry, and checks that its bytes match
+// its descriptor. Checks depend on the store's nonce and on the item's address, so that
+// bytes left over from elsewhere fail (docs/design/format.md).
 //
-// Thread-safe on disjoint items; no locks. Nothing is flushed here.
+// Thread-safe on disjoint items; takes no locks and flushes nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class KvItems {
     store_word(memory_.at(address), kv_expiry_word(expires_s, cas, address, nonce_),
                std::memory_order_relaxed);
   }
-  // Makes the copy of an item in DRAM fit for the address that it will be copied to.
+  // Prepares a copy of an item, in DRAM, for the address that it will move to.
   void rebind(std::byte* item, uint64_t address) const;
 
   KvItemView view(uint64_t address) const { return view_item(memory_.at(address)); }

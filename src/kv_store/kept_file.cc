@@ -39,10 +39,10 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
   if (length != 0 && length != size_bytes) {
     return absl::FailedPreconditionError(
         fmt::format("file {}: {} bytes long, size={} given; nothing was changed. Allowed: the size "
-                    "that it was made with, or a new file",
+                    "with which it was created, or a new file",
                     path, length, size_bytes));
   }
-  // A page without a block behind it would be a deadly signal on a full disk.
+  // On a full disk, a store to a page without a block would kill the process.
   const int error = posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
   if (error == 0) return absl::OkStatus();
   if (length == 0) [[maybe_unused]]
@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
     close(fd);
     return status;
   }
-  // Items are read at random: reading ahead would fetch what nobody asked for.
+  // Items are read at random, so that reading ahead would be wasted.
   madvise(base, size_bytes, MADV_RANDOM);
   const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
   return std::unique_ptr<KeptFile>(

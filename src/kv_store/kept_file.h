@@ -1,12 +1,12 @@
-// A file that outlives its store: mapped for loads and stores, its space allocated at the
-// opening, never removed. An exclusive lock keeps a second store away.
+// A file that outlives its store. It is mapped for loads and stores; its space is allocated
+// when it is opened, and it is never removed. An exclusive lock keeps a second store away.
 //
-// On a DAX file system flush() writes cache lines back and drain() fences (kv/dax_map.h). On
-// any other file system the bytes lie in the page cache: they survive the process as they are,
-// so that with `power` off flush() and drain() do nothing; with it on, drain() is an
-// fdatasync(). sync_all() reaches the disk in either case.
+// On a DAX file system flush() writes cache lines back and drain() fences
+// (kv_store/dax_map.h). On any other file system the bytes lie in the page cache and
+// survive the process. With `power` off, flush() and drain() then do nothing; with it on,
+// drain() is an fdatasync(). sync_all() reaches the disk in either case.
 //
-// A file that somebody else truncates kills the process with SIGBUS, as any mapping would.
+// If another process truncates the file, SIGBUS kills this one, as with any mapping.
 // Thread-safe on disjoint extents.
 #pragma once
 
@@ -24,8 +24,8 @@ class KeptFile final : public Medium {
  public:
   enum class Power { kAuto, kOff, kOn };
 
-  // Creates the file with mode 0600 where there is none; FAILED_PRECONDITION if it is
-  // locked, or neither empty nor `size_bytes` long: nothing is changed then.
+  // Creates a missing file with mode 0600. FAILED_PRECONDITION, and nothing is changed, if
+  // the file is locked, or neither empty nor `size_bytes` long.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
                                                                       uint64_t size_bytes,
                                                                       Power power);

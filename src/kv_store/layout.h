@@ -1,6 +1,6 @@
-// What lies on the medium of a key-value store: docs/design/format.md in code. Words of 8 bytes,
-// little-endian, for 8 bytes are what a memory writes at once; every word or group of words
-// that may be torn carries a check of its own. Stateless.
+// What lies on the medium of a key-value store: docs/design/format.md in code. Words have 8
+// bytes, little-endian: memory writes 8 bytes at once, and no more. Every word or group of
+// words that may be torn carries a check. Stateless.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ inline constexpr uint64_t kKvFormattingMagic = 0x30766b65686361cfull;  // a form
 inline constexpr uint32_t kKvLineBytes = 64;
 inline constexpr uint32_t kKvGrainBytes = 8;  // items start at multiples of this
 
-// The table: groups of 8 buckets of 8 descriptors, and 16 descriptors more that the
-// buckets of the group share when they are full.
+// The table: groups of 8 buckets of 8 descriptors, and 16 more descriptors that full buckets
+// of the group share.
 inline constexpr uint32_t kKvBucketSlots = 8;
 inline constexpr uint32_t kKvGroupBuckets = 8;
 inline constexpr uint32_t kKvOverflowSlots = 16;
@@ -42,8 +42,8 @@ struct KvDescriptor {
 
 inline uint32_t kv_tag(uint64_t hash) { return static_cast<uint32_t>(hash & 0xffffff); }
 
-// The checksum's part that depends on the zone's version, so that an item that stays in
-// place gets its next version without being read.
+// The part of the checksum that depends on the zone's version. It can be exchanged without
+// reading the item, when an item stays in place and gets a new version.
 inline uint32_t kv_version_mask(uint32_t version, uint64_t address) {
   return static_cast<uint32_t>(mix64(address ^ (uint64_t{version} << 32)));
 }
@@ -54,8 +54,8 @@ inline KvDescriptor make_descriptor(uint64_t address, uint32_t tag, uint32_t ver
           .proof = uint64_t{version} << 32 | (item_checksum ^ kv_version_mask(version, address))};
 }
 
-// Stands before an item's key and value. All but `expiry` is covered by the descriptor's
-// checksum; `expiry` changes in place and carries its own.
+// Precedes an item's key and value. The descriptor's checksum covers all but `expiry`, which
+// changes in place and carries its own check.
 struct KvItemHeader {
   uint64_t expiry = 0;  // seconds in the lower 32 bits, check in the upper
   uint64_t cas = 0;
@@ -76,8 +76,8 @@ inline uint64_t kv_expiry_word(uint32_t expires_s, uint64_t cas, uint64_t addres
   return check << 32 | expires_s;
 }
 
-// A line of its own for each zone. The words after the first two are hints: nothing that
-// is promised depends on them.
+// One line for each zone. The words after the first two are hints: no promise depends on
+// them.
 struct KvZoneHeader {
   uint64_t version;   // 40 bits, check of 24 bits above
   uint64_t hot_line;  // 32 bits, check of 32 bits above

@@ -1,9 +1,9 @@
-// The most recently used items, approximated with a byte for each descriptor slot: the
-// paper's MRU list. Time is cut into generations; a generation ends when as many items
-// were used in it for the first time as a 16th of the list is long. An item is on the list
-// if it was used in one of the last 16 generations: at most `length` items are.
+// The list of the most recently used items (NVMcached, section 3.3), approximated with one
+// byte for each descriptor slot. Time is cut into generations. A generation ends when a
+// 16th of the list's length of items were used for the first time in it. The list is the
+// items that were used in the last 16 generations: at most `length` items.
 //
-// Thread-safe; use() is a load, and a store where the item was not used this generation.
+// Thread-safe. use() is a load, and a store if the item was not used in this generation.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class KvMarks {
  public:
   static constexpr uint32_t kGenerations = 16;
 
-  // `bytes` holds a mark for each slot, and is not owned.
+  // `bytes` has a byte for each slot and must outlive this object.
   KvMarks(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) {}
 
   void set_length(uint64_t items) {
@@ -37,7 +37,7 @@ class KvMarks {
     std::atomic_ref<uint8_t>(bytes_[slot]).store(0, std::memory_order_relaxed);
   }
 
-  // Generations since the item's last use; kGenerations or more: not on the list.
+  // Generations since the item's last use. kGenerations or more: not on the list.
   uint32_t age(uint64_t slot) const {
     const uint8_t mark = std::atomic_ref<uint8_t>(bytes_[slot]).load(std::memory_order_relaxed);
     if (mark == 0) return kCold;
@@ -47,7 +47,7 @@ class KvMarks {
   bool hot(uint64_t slot) const { return age(slot) < kGenerations; }
 
  private:
-  static constexpr uint8_t kLast = 255;  // generations are 1 to 255, round and round
+  static constexpr uint8_t kLast = 255;  // generations are numbered 1 to 255, then 1 again
   static constexpr uint32_t kCold = 1000;
   static constexpr uint64_t kSweepParts = 128;
 
@@ -56,7 +56,7 @@ class KvMarks {
     used_.store(0, std::memory_order_relaxed);
     const uint8_t now = now_.load(std::memory_order_relaxed);
     now_.store(now == kLast ? 1 : now + 1, std::memory_order_relaxed);
-    // Marks that fell off are cleared before their generation's number comes again.
+    // Clears marks that fell off the list before their generation's number comes round.
     const uint64_t part = slots_ / kSweepParts + 1;
     const uint64_t end = std::min(slots_, swept_ + part);
     for (uint64_t slot = swept_; slot < end; ++slot) {

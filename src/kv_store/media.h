@@ -1,8 +1,9 @@
-// The media that a key-value store lies on: memory that it stores to in place.
+// The media of a key-value store: memory that it stores to in place.
 //
 //   dram | file:PATH | emulated:PROFILE[,on=dram|on=file:PATH]
 //
-// A file is a KeptFile (kv/kept_file.h): on DAX, persistent memory.
+// A file is a KeptFile (kv_store/kept_file.h); on DAX it is persistent memory. `emulated:`
+// may be written `modelled:`.
 #pragma once
 
 #include <memory>
@@ -20,11 +21,11 @@ struct KvMedium {
   [[nodiscard]] absl::Status sync();
 
   std::unique_ptr<Medium> medium;  // direct() may be stored to
-  bool survives_power = true;      // what was flushed and drained does
-  KeptFile* file = nullptr;        // within `medium`
+  bool survives_power = true;      // what was flushed and drained survives a loss of power
+  KeptFile* file = nullptr;        // within `medium`; null for memory
 };
 
-// `clock` is charged by emulated media and must outlive the medium.
+// Emulated media charge `clock`, which must outlive the medium.
 [[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config,
                                                       Clock& clock = system_clock());
 

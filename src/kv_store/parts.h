@@ -1,9 +1,9 @@
-// What a key-value store consists of below its operations: the medium, and what finds its
-// way about it. One struct, so that what works on several parts (ItemIndex, Cleaner,
-// Recovery) takes one reference, and so that tests can build the parts without a store.
+// The parts of a key-value store below its operations: the medium, and the classes that
+// manage it. One struct, so that classes that work on several parts (ItemIndex, Cleaner,
+// Recovery) take one reference, and tests can build the parts without a store.
 //
-// Owns all of it; the parts refer to each other, so that it can be neither copied nor
-// moved. Each part says in its own header which locks it needs.
+// Owns all parts. They refer to each other, so that the struct can be neither copied nor
+// moved. Each part's header says which locks it needs.
 #pragma once
 
 #include <memory>

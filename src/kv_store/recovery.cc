@@ -14,7 +14,7 @@
 namespace nvcache {
 namespace {
 
-// Another value after every start of the machine; 0 where that cannot be told.
+// Differs after every start of the machine; 0 if the kernel does not tell.
 uint64_t boot_number() {
   char text[64] = {};
   const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -26,7 +26,7 @@ uint64_t boot_number() {
 
 bool is_same_boot(const KvState& state) { return state.boot != 0 && state.boot == boot_number(); }
 
-// False where deletes and updates of the last user may be undone.
+// False if deletes and updates of the last user may have been undone.
 bool is_trusted(const KvState& state) {
   return state.clean || (state.invalidates && (state.power || is_same_boot(state)));
 }
@@ -64,6 +64,16 @@ absl::Status Recovery::open() {
 }
 
 absl::Status Recovery::recover_zones() {
+  if (absl::Status status = adopt_zones(); !status.ok()) return status;
+  const bool wanted = parts_.config.durability != Durability::kVolatile;
+  if (parts_.recovered && !(wanted && is_trusted(state_))) {
+    if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
+  }
+  recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::adopt_zones() {
   MutexLock lock(parts_.zones.space_mutex());
   const uint64_t zones = parts_.geometry.zones;
   std::vector<ZoneHeaders::Loaded> headers(zones);
@@ -79,17 +89,11 @@ absl::Status Recovery::recover_zones() {
     parts_.zones.adopt(zone, headers[zone].version, headers[zone].hot_line, sequence,
                        parts_.recovered);
   }
-  if (absl::Status status = repair(damaged); !status.ok()) return status;
-  const bool wanted = parts_.config.durability != Durability::kVolatile;
-  if (parts_.recovered && !(wanted && is_trusted(state_))) {
-    if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
-  }
-  recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
-  return absl::OkStatus();
+  return repair(damaged);
 }
 
-// Nobody knows which version a damaged header had. One that no descriptor has can only be
-// found by clearing those of the zone.
+// The version that a damaged header had is unknown. Descriptors of the zone are cleared, so
+// that none can be valid by chance.
 absl::Status Recovery::repair(const std::vector<bool>& damaged) {
   if (std::find(damaged.begin(), damaged.end(), true) == damaged.end()) return absl::OkStatus();
   cleaner_.clear_descriptors(damaged);
@@ -126,7 +130,7 @@ absl::Status Recovery::mark_in_use() {
 absl::Status Recovery::close() {
   KvMedium& medium = parts_.medium;
   KvSuperblockFile file(*medium.medium, base_of(*medium.medium));
-  // Not written to a medium that holds this store no longer.
+  // Does not write to a medium whose superblock was damaged or replaced meanwhile.
   KvSuperblock superblock;
   KvState before;
   const absl::StatusOr<bool> found = file.load(&superblock, &before);

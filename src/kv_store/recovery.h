@@ -1,11 +1,11 @@
 // Opening a store on what its medium holds, and closing it in order.
 //
-// Recovery reads the zones' headers, a line each; descriptors and items are looked at when
-// they are used. What is found is trusted only where the deletes and updates of the last
-// user survived what happened since; otherwise the store is empty, because what it holds
-// may be what was deleted. The state beside the superblock says which (docs/design/format.md).
+// Recovery reads the zones' headers, one line each. Descriptors and items are checked when
+// they are used. The store keeps its items only if the deletes and updates of its last user
+// survived what happened since; otherwise it is emptied, because a deleted item could come
+// back. The state beside the superblock tells (docs/design/format.md).
 //
-// Used by one thread, at the opening and the closing.
+// Used by one thread, when a store is opened and closed. Does not own the parts.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ class Recovery {
 
  private:
   [[nodiscard]] absl::Status recover_zones();
+  [[nodiscard]] absl::Status adopt_zones();
   [[nodiscard]] absl::Status repair(const std::vector<bool>& damaged)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
   [[nodiscard]] absl::Status mark_in_use();

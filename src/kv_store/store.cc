@@ -133,8 +133,8 @@ KvStoreImpl::CurrentValue KvStoreImpl::current(const Bucket& bucket, std::string
   return now;
 }
 
-// The cleaner needs stripes to finish: whoever meets a zone that is being cleaned lets go of
-// the stripe and waits.
+// The cleaner needs stripes to finish. A caller that meets a zone being cleaned releases the
+// stripe and waits.
 KvStoreImpl::CurrentValue KvStoreImpl::lock_current(const Bucket& bucket, std::string_view key) {
   bucket.stripe.mutex.lock();
   for (;;) {
@@ -158,7 +158,7 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
   const Bucket bucket = bucket_of(key);
   parts_.table.prefetch(bucket);
   if (condition.kind != KvCondition::kAlways) {
-    // Asked before the item is written, and again when it is published.
+    // Checked before the item is written, and again before it is published.
     const CurrentValue now = lock_current(bucket, key);
     const auto refusal = refusal_of(condition, now.live_cas());
     bucket.stripe.mutex.unlock();
@@ -177,7 +177,7 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
   return put_on_medium(bucket, key, value, stored, condition);
 }
 
-// Empty where the write cache does not take the value.
+// Empty if the write cache does not take the value.
 std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::string_view key,
                                                 ByteView value, const KvMeta& meta,
                                                 const KvCondition& condition) {
@@ -196,7 +196,7 @@ std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::strin
   } else if (cache_.insert(buffer)) {
     bucket.stripe.cached_keys.fetch_add(1, std::memory_order_release);
     add(now ? KvCounter::kUpdates : KvCounter::kInserts);
-    // The copy on the medium must not come back when this one is lost.
+    // A crash loses the cached value: it must not bring the one on the medium back.
     if (now && !index_.drop(bucket, now.location)) result->outcome = KvOutcome::kNoSpace;
   } else {
     result.reset();
@@ -226,7 +226,7 @@ KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, 
   }
 }
 
-// Empty where no zone has room, or the medium failed.
+// Empty if no zone has room, or the medium failed.
 std::optional<KvStoreImpl::WrittenItem> KvStoreImpl::write_item(const Bucket& bucket,
                                                                 std::string_view key,
                                                                 ByteView value,
@@ -295,7 +295,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
     const uint64_t address = now.location.descriptor.address();
     const uint32_t before_s = now.location.item.expires_s();
     parts_.items.set_expiry(address, expires_s, now.cas);
-    // A longer life that a crash takes back costs a miss; a shorter one must not be undone.
+    // A crash may undo a longer life, which costs a miss, but not a shorter one.
     const bool shorter = expires_s != 0 && (before_s == 0 || expires_s < before_s);
     const bool flushes =
         (shorter && parts_.memory.flushes_updates()) || parts_.memory.flushes_all();
@@ -312,15 +312,14 @@ bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
   return true;
 }
 
-// Likewise, where nothing takes the value's place: lookups must notice.
+// The same where nothing replaces the value: concurrent lookups must look again.
 void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
   bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
   uncache(bucket, buffer);
   bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
 }
 
-// Each put brings one value at most and moves up to two that are read often, so that these
-// do not pile up.
+// Each put adds at most one value and moves up to two, so that they do not pile up.
 void KvStoreImpl::make_room_in_cache(KvBufferRef fallen) {
   if (fallen) spill(fallen);
   for (int i = 0; i < 2; ++i) {
@@ -328,8 +327,8 @@ void KvStoreImpl::make_room_in_cache(KvBufferRef fallen) {
   }
 }
 
-// Moves a value from the write cache to the medium. It is an insertion there: no older copy
-// is valid, so nothing is flushed.
+// Moves a value from the write cache to the medium. That is an insertion: no older copy is
+// valid there, so nothing is flushed.
 void KvStoreImpl::spill(const KvBufferRef& buffer) {
   const Bucket bucket = parts_.table.bucket_of(buffer->hash());
   const KvMeta meta = buffer->meta();
@@ -339,7 +338,7 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
     done = true;
     if (now.buffer.get() == buffer.get()) {
       if (item) {
-        // The time of expiry may be set until the stripe is locked.
+        // touch() may have changed it until the stripe was locked.
         const uint32_t expires_s = buffer->meta().expires_s;
         if (expires_s != meta.expires_s) {
           parts_.items.set_expiry(item->address, expires_s, meta.cas);
@@ -356,12 +355,11 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
 }
 
 absl::Status KvStoreImpl::clear() {
-  MutexLock lock(parts_.zones.space_mutex());
   const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
   for (const KvBufferRef& buffer : cache_.all()) {
     if (buffer->meta().cas > bound) continue;
     const Bucket bucket = parts_.table.bucket_of(buffer->hash());
-    MutexLock stripe_lock(bucket.stripe.mutex);
+    MutexLock lock(bucket.stripe.mutex);
     remove_cached(bucket, buffer);
   }
   return cleaner_.renew_all();
@@ -371,7 +369,7 @@ absl::Status KvStoreImpl::sync() {
   for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
   absl::Status status = parts_.medium.sync();
   if (status.ok() && parts_.memory.failed()) {
-    status = absl::DataLossError("the medium failed earlier: what was acknowledged may be lost");
+    status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
   }
   return status;
 }

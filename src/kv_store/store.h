@@ -2,13 +2,13 @@
 // work. docs/design/format.md describes what lies on the medium, which order of writes keeps it
 // right, and why.
 //
-//   KvParts          the medium and what finds its way about it
+//   KvParts          the medium and the classes that manage it
 //     DescriptorTable  descriptors, through which items are found
 //     ZoneLog          zones, which items are appended to
-//   ItemIndex        from a key to its item on the medium
-//   Cleaner          makes room in zones, and keeps what is used
-//   Recovery         opening and closing
-//   KvWriteCache     values that are written often, in DRAM
+//   ItemIndex        finds the item of a key on the medium
+//   Cleaner          makes room in zones, and keeps used items
+//   Recovery         opens and closes
+//   KvWriteCache     holds values that are written often, in DRAM
 //
 // Locks, in the order in which they are taken: the space lock (zones change hands, one is
 // cleaned), a stripe of the table (its descriptors are written), a part of the write

@@ -46,7 +46,7 @@ std::array<uint64_t, kWords> words_of(const KvSuperblock& block) {
   return words;
 }
 
-// Everything lies where the medium is, in order, and without overlap.
+// True if all parts lie on the medium, in order and without overlap.
 bool plausible(const KvGeometry& g, uint64_t medium_bytes) {
   constexpr uint64_t kMost = uint64_t{1} << 43;
   if (g.size_bytes > medium_bytes || g.size_bytes > kMost || g.zones < 3 || g.groups == 0 ||
@@ -82,7 +82,7 @@ absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_byte
         "more (a larger size, smaller zones, or a larger item)",
         size_bytes, left, zone_bytes, g.zones_at);
   }
-  // The room that was set aside for headers of zones that do not fit goes to no one.
+  // Fewer zones need fewer headers; the room that this leaves stays unused.
   g.zones = left;
   g.marks_at = g.headers_at + g.zones * kKvLineBytes;
   g.table_at = round_up(g.marks_at + g.slots(), kPageBytes);
@@ -106,7 +106,7 @@ absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* s
     if (all_zero(base_, kHeadersAt)) return false;
     return absl::FailedPreconditionError(
         "the medium holds something that is not a key-value store; nothing was changed. "
-        "Allowed: a new or empty file, or one that a store made");
+        "Allowed: a new or empty file, or one that holds a store");
   }
   auto parsed = parse();
   if (!parsed.ok()) return parsed.status();
@@ -181,12 +181,12 @@ absl::Status KvSuperblockFile::format(const KvSuperblock& superblock) {
   const KvGeometry& g = superblock.geometry;
   nonce_ = superblock.nonce;
   const bool again = load_word(base_, std::memory_order_relaxed) == kKvFormattingMagic;
-  // Looked at before anything is written: a file of others may start with zeros.
+  // Checked before anything is written: another program's file may start with zeros.
   for (uint64_t at = kHeadersAt; !again && at < g.zones_at; at += kPageBytes) {
     if (!all_zero(base_ + at, kPageBytes)) {
       return absl::FailedPreconditionError(
           "the medium holds something that is not a key-value store; nothing was changed. "
-          "Allowed: a new or empty file, or one that a store made");
+          "Allowed: a new or empty file, or one that holds a store");
     }
   }
   store_word(base_, kKvFormattingMagic, std::memory_order_relaxed);

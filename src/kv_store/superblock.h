@@ -1,8 +1,8 @@
-// The superblock and the state beside it: what says that a medium holds a store, of which
-// geometry, and how it was last closed. The superblock never changes once it is written;
-// the state alternates between two lines, so that a torn write leaves the one before.
+// The superblock and the state beside it. They say whether a medium holds a store, what its
+// geometry is, and how it was last closed. The superblock is written once. The state
+// alternates between two lines, so that a torn write leaves the previous one.
 //
-// Used by one thread, at the opening and the closing.
+// Used by one thread, when a store is opened and closed. docs/design/format.md.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ struct KvGeometry {
   bool operator==(const KvGeometry&) const = default;
 };
 
-// Lays a store out in `size_bytes` for items of `item_bytes` each, as a rule.
-// INVALID_ARGUMENT where fewer than three zones are left.
+// Plans a store of `size_bytes` for items that typically have `item_bytes`.
+// INVALID_ARGUMENT if there is room for fewer than three zones.
 [[nodiscard]] absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
                                                        uint64_t item_bytes, uint64_t version_bits);
 
@@ -52,25 +52,24 @@ struct KvSuperblock {
 
 struct KvState {
   uint64_t sequence = 0;
-  uint64_t epoch = 0;        // openings so far: the upper bits of a cas
-  uint64_t boot = 0;         // of the machine, when it was opened
-  bool clean = false;        // closed in order: all that was acknowledged is on the medium
-  bool invalidates = false;  // deletes and updates were made durable as they came
-  bool power = false;        // and so that they survive a loss of power
+  uint64_t epoch = 0;        // number of openings: the upper bits of a cas
+  uint64_t boot = 0;         // which start of the machine it was opened in
+  bool clean = false;        // closed in order: all acknowledged items are on the medium
+  bool invalidates = false;  // deletes and updates were flushed when acknowledged
+  bool power = false;        // what was flushed survives a loss of power
 };
 
 class KvSuperblockFile {
  public:
-  // `base` is the medium's memory; `nonce` that of the store, unless load() or format()
-  // comes first.
+  // `base` is the medium's memory. `nonce` is the store's; load() and format() set it.
   KvSuperblockFile(Medium& medium, std::byte* base, uint64_t nonce = 0)
       : medium_(medium), base_(base), nonce_(nonce) {}
 
-  // True: there is a store. False: nothing but zeros, or a format that was cut short.
-  // FAILED_PRECONDITION for anything else; nothing was written.
+  // True: the medium holds a store. False: it holds zeros, or a format that was cut short.
+  // FAILED_PRECONDITION for anything else. Writes nothing.
   [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
 
-  // Makes an empty store; durable when it returns.
+  // Makes an empty store, durably.
   [[nodiscard]] absl::Status format(const KvSuperblock& superblock);
 
   [[nodiscard]] absl::Status write_state(const KvState& state);

@@ -1,15 +1,16 @@
-// The DRAM write cache: which keys are written often, and the values of those that are.
-// A list of the 1024 keys written last counts their writes; a key with three of them or
-// more may have its value here alone, so that the next write costs the medium nothing.
-// While a value is here, no older one of its key is valid on the medium.
+// The DRAM write cache: values of keys that are written often (NVMcached, section 3.4). A
+// list of the 1024 keys written last counts their writes. A key with three or more may have
+// its value here alone, so that the next write costs the medium nothing. While a value is
+// here, the medium holds no valid older one.
 //
-// A crash takes what is here. A value that is read four times and not written meanwhile is
-// no short-lived one: it is settled, to be moved to the medium by a put to come, so that
-// what everybody reads survives.
+// A crash loses what is here. A value that is read four times and not written meanwhile is
+// not short-lived: it is queued, and a later put moves it to the medium, so that what many
+// clients read survives.
 //
-// Sixteen parts by hash, each with a lock. Values are reference-counted: what find() gave
-// stays valid until it is released. Who inserts, replaces or takes must hold the lock of
-// the key's stripe in the store; note() and find() need none.
+// The list has sixteen parts, chosen by hash, each with a lock. Values are
+// reference-counted: what find() returned stays valid until it is released. A caller that
+// inserts, replaces or takes a value holds the lock of the key's stripe
+// (kv_store/descriptor_table.h); note() and find() need none.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@
 
 namespace nvcache {
 
-// A key, its value and what is stored beside it, in one piece on the heap.
+// A key, its value and its meta data, in one allocation.
 class KvBuffer {
  public:
   static constexpr uint32_t kReadsToMove = 4;
@@ -43,7 +44,7 @@ class KvBuffer {
   }
   uint64_t size_bytes() const { return sizeof(KvBuffer) + key_bytes_ + value_bytes_; }
   KvMeta meta() const { return {flags_, expires_s_.load(std::memory_order_relaxed), cas_}; }
-  // Counts a read. True once: at the read that makes the value one to be moved.
+  // Counts a read. True once: at the read after which the value should move to the medium.
   bool count_read() {
     if (reads_.load(std::memory_order_relaxed) >= kReadsToMove) return false;
     return reads_.fetch_add(1, std::memory_order_relaxed) + 1 == kReadsToMove;
@@ -101,16 +102,16 @@ class KvWriteCache {
   bool fits(uint64_t item_bytes) const { return item_bytes <= limit_bytes_ / 16; }
   uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
-  // Counts a write. Returns whether the key is written often; `fallen` is a value whose
-  // key fell off the list to make room: it stays findable until it is taken.
+  // Counts a write. Returns whether the key is written often. `fallen` is set to a value
+  // whose key fell off the list to make room; find() finds it until it is taken.
   bool note(uint64_t hash, KvBufferRef* fallen);
 
   KvBufferRef find(uint64_t hash, std::string_view key);
 
-  // False where the key is no longer on the list, or the cache is full.
+  // False if the key is not on the list, or the cache is full.
   bool insert(const KvBufferRef& buffer);
-  // Puts `buffer` in the place of `old`, which must be here. False, and nothing changed,
-  // where the key is no longer on the list.
+  // Replaces `old`, which must be here. False, and nothing changed, if the key is not on
+  // the list.
   bool replace(const KvBuffer* old, const KvBufferRef& buffer);
   // False if `buffer` is not here any more.
   bool take(const KvBuffer* buffer);
@@ -120,7 +121,7 @@ class KvWriteCache {
   void queue_move(KvBufferRef buffer);
   KvBufferRef next_move();
 
-  // All values, to be taken one by one.
+  // All values. They stay in the cache.
   std::vector<KvBufferRef> all();
 
  private:

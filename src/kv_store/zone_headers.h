@@ -1,6 +1,6 @@
-// The headers of the zones, a line each on the medium: the zone's version and its hot line,
-// which carry checks and promises; the order in which zones were opened, and counts of
-// what they hold, which are hints (docs/design/format.md).
+// The headers of the zones, one line each on the medium. Version and hot line carry checks
+// and are relied on; the order in which zones were opened and the counts of items are hints
+// (docs/design/format.md).
 //
 // Thread-safe: counts are added to atomically; a header is written by the one thread that
 // holds the space lock (kv_store/zone_log.h).
@@ -29,7 +29,7 @@ class ZoneHeaders {
   };
   struct Loaded {
     uint64_t version = 0;   // 0: the header is damaged
-    uint64_t hot_line = 0;  // 0 as well where that alone is damaged
+    uint64_t hot_line = 0;  // 0 also if only that word is damaged
     uint64_t sequence = 0;  // 0: the zone was not opened since the store was made or cleared
   };
 
@@ -55,7 +55,7 @@ class ZoneHeaders {
   bool is_fresh(uint64_t zone) const {
     return load_word(at(zone) + offsetof(KvZoneHeader, sequence), std::memory_order_relaxed) == 0;
   }
-  // Of all zones. Reads a line for each.
+  // Sums over all zones: reads a line for each.
   Live live() const;
 
   void prefetch(uint64_t zone) const { __builtin_prefetch(at(zone), /*rw=*/1); }

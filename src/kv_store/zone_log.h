@@ -1,13 +1,13 @@
-// The log of zones that items are appended to (NVMcached, section 3.1): room for new items,
+// The log of zones that items are appended to (NVMcached, section 3.3): room for new items,
 // and pins that keep a zone's items in place while they are read.
 //
-// Each zone serves one version; a descriptor of another version is void. While a zone is
-// cleaned it is "being switched" to its next version: nobody can pin it, and the cleaner
-// waits for nobody. A pinned zone is left for later instead.
+// Each zone serves one version; a descriptor of another version is void. While the cleaner
+// switches a zone to its next version, nobody can pin it. The cleaner does not wait for
+// pins: it leaves a pinned zone for later.
 //
-// Threads append through lanes, each with an open zone of its own. Allocation takes no lock
-// until the lane's zone is full; then the space lock, under which the next zone is cleaned.
-// Pins take no lock. Cost in DRAM: a line for each zone.
+// Threads append through lanes, each with its own open zone. Allocation takes no lock until
+// the lane's zone is full; then it takes the space lock, under which the next zone is
+// cleaned. Pins take no lock. Thread-safe. Cost in DRAM: a line for each zone.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace nvcache {
 class ZoneCleaner {
  public:
   virtual ~ZoneCleaner() = default;
-  // False where readers keep the zone, or the medium failed.
+  // False if the zone is pinned, or the medium failed.
   virtual bool clean(uint64_t zone) = 0;
 };
 
@@ -37,7 +37,7 @@ class ZoneLog {
  public:
   static constexpr uint64_t kNoZone = KvGeometry::kNoZone;
 
-  // Of a descriptor's version: its zone serves it, it does not, or that is being decided.
+  // Whether a zone serves a descriptor's version.
   enum class Validity : uint8_t { kValid, kVoid, kBeingCleaned };
   // Room for an item. The zone is pinned.
   struct Room {
@@ -65,7 +65,7 @@ class ZoneLog {
     return zones_[zone].pins.load(std::memory_order_acquire) != 0;
   }
 
-  // Empty where every zone is in use, or the medium failed.
+  // Empty if every zone is in use, or the medium failed.
   std::optional<Room> allocate(uint64_t item_bytes, ZoneCleaner& cleaner);
 
   // The bits of a zone's version that descriptors hold.
@@ -79,7 +79,7 @@ class ZoneLog {
     return zones_[zone].unchecked.load(std::memory_order_relaxed);
   }
 
-  // False where no item can lie: what the header says would leave the zone.
+  // False if no item lies there: its header would reach beyond the zone.
   bool item_at(uint64_t zone, uint64_t offset, KvItemView* item) const {
     if (offset + kKvItemHeaderBytes > geometry_.zone_bytes) return false;
     *item = view_item(memory_.at(geometry_.zone_at(zone) + offset));
@@ -90,7 +90,7 @@ class ZoneLog {
 
   // --- For the cleaner and the recovery, under the space lock. ---
   Mutex& space_mutex() ABSL_LOCK_RETURNED(space_mutex_) { return space_mutex_; }
-  // What lies before it in the zone are the items that the last cleaning kept.
+  // The items before it are those that the last cleaning kept.
   uint64_t hot_line(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
     return zones_[zone].hot_line;
   }
@@ -98,20 +98,20 @@ class ZoneLog {
     return zones_[zone].serving.load(std::memory_order_seq_cst) & ~kSwitching;
   }
   uint64_t next_sequence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) { return ++sequence_; }
-  // Keeps others from pinning the zone. False, and nothing changed, where it stays pinned.
+  // Keeps others from pinning the zone. False, and nothing changed, if it stays pinned.
   bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
-  // Ends it: new items go behind the hot line.
+  // Ends the switch. New items go behind the hot line.
   void end_switch(uint64_t zone, uint64_t version, uint64_t hot_line)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
-  // Lets a zone serve another version, and leaves where its items go.
+  // Makes a zone serve another version; new items still go where they did.
   void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
     zones_[zone].serving.store(version, std::memory_order_seq_cst);
   }
   std::vector<bool> open_zones() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
-  // Nothing in the closed zones can be found any more: they are fresh again. What the open
-  // ones hold is no hot set.
+  // After all zones got a new version: closed zones are fresh again, and no zone has a hot
+  // set.
   void forget_items() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
-  // A zone as it was found at the opening, in the order of their sequence numbers.
+  // Takes over a zone at the opening. Call in the order of the sequence numbers.
   void adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence, bool unchecked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
 

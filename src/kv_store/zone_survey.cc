@@ -18,11 +18,11 @@ struct WalkedItem {
   uint64_t hash = 0;
 };
 
-// The zone's items from `*offset` on, up to a batch of them, from header to header; none
-// at the end. Each item's header and bucket are cache misses: those of a batch are waited
-// for together, the headers on the guess that items in a row are of one size.
+// Reads up to a batch of the zone's items from `*offset` on, from header to header; none at
+// the end. Each item's header and bucket is a cache miss. Prefetching lets those of a batch
+// overlap; for the headers it guesses that items in a row have one size.
 //
-// After a crash a header may be lost. What lies behind it is then not found, and goes.
+// After a crash a header may be damaged. The items behind it are then not found, and lost.
 size_t walk(const KvParts& parts, uint64_t zone, uint64_t* offset,
             std::array<WalkedItem, kBatch>* items) {
   size_t count = 0;
@@ -79,7 +79,7 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
         continue;
       }
       survivor.age = parts.marks.age(survivor.slot);
-      // Right after a recovery, the hot line is all that is known about an old item's use.
+      // After a recovery, only the hot line tells which old items were used.
       const bool is_hot = parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
       if (in_last_set) {
         last_set.push_back(survivor);

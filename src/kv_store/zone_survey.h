@@ -1,12 +1,12 @@
-// What a zone holds and what of it shall survive the zone's cleaning: the items that were
-// used lately, on at most half of the zone (NVMcached, section 3.3).
+// Plans which items of a zone survive its cleaning: those that were used lately, in at most
+// half of the zone (NVMcached, section 3.3).
 //
 // The items that the last cleaning kept lie before the zone's hot line. Where four fifths
 // of them are still in use, they stay in place; else all that survives is relocated.
 //
-// Reads every item's header. Changes nothing. Called under the space lock, which keeps the
-// zone from being cleaned meanwhile; descriptors may change, and whoever acts on a plan
-// compares them again.
+// Reads every item's header and changes nothing. The caller holds the space lock, so that
+// nobody else cleans the zone. Descriptors may change meanwhile: the cleaner compares them
+// again.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Survivor {
 
 struct CleaningPlan {
   bool keeps_hot_set = false;
-  uint64_t hot_line = 0;  // where what stays in place ends
+  uint64_t hot_line = 0;  // end of the items that stay in place
   std::vector<Survivor> kept;
   std::vector<Survivor> relocated;
 

@@ -1,6 +1,6 @@
-// Any bytes as the medium of a key-value store: it opens or refuses, and what it then
-// serves passes its checksum: an item's bytes hash to what its descriptor says. A second
-// mode starts from a store that is right, and damages it.
+// Opens a key-value store on arbitrary bytes: it opens or is refused, and crashes in neither
+// case. A second mode starts from a valid store and damages it: what is then served must be
+// the key's value, byte for byte.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +35,7 @@ std::unique_ptr<nvcache::KvStore> open(const std::vector<std::byte>& image) {
 
 std::string key_of(int i) { return "key" + std::to_string(i); }
 
-// 64 bytes or more that only this key has.
+// At least 64 bytes that no other key has.
 std::string value_of(int i) {
   std::string value;
   while (value.size() < 64) value += "<" + key_of(i) + ">";

@@ -166,7 +166,7 @@ TEST_P(KvContract, Limits) {
   EXPECT_EQ(put_text(*store, "larger", std::string(33 << 10, 'v')).outcome, KvOutcome::kTooLarge);
 }
 
-// Many times the medium's size passes through: what is found is right, and new.
+// Writes many times the medium's size; items that are found are right and new.
 TEST_P(KvContract, AFullStoreReplaces) {
   std::unique_ptr<KvStore> store = open();
   Prng random(test_seed());
@@ -225,7 +225,7 @@ TEST_P(KvContract, HeldItemsStayInPlace) {
   EXPECT_EQ(test::text_of(often.value()), "first");
 }
 
-// Every zone in use by readers: refused, not waited for; and served again once they let go.
+// Readers hold every zone: puts are refused without waiting, until readers release items.
 TEST_P(KvContract, RefusesWhileReadersHoldEveryZone) {
   std::unique_ptr<KvStore> store = open();
   std::vector<KvItem> held;

@@ -35,7 +35,7 @@ class History {
     open(std::make_unique<CrashingMedium>(config.size_bytes));
   }
 
-  // At the call of flush() or drain() with that number from now on; ~0: at the end.
+  // Crashes at the call of flush() or drain() with that number from now on; ~0: never.
   void arm(uint64_t boundary) {
     if (boundary != ~uint64_t{0}) {
       medium_->crash_at(medium_->boundaries() + boundary, random_());
@@ -46,7 +46,7 @@ class History {
   KvStore& store() { return *store_; }
   CrashingMedium& medium() { return *medium_; }
 
-  // After the crash nobody is there to ask, or to be told.
+  // After the crash the client can neither ask nor be told.
   void put(const std::string& key) {
     if (crashed()) return;
     const uint64_t number = ++numbers_;
@@ -251,7 +251,7 @@ TEST(KvCrash, AFormatThatIsCutShortIsMadeAgain) {
   }
 }
 
-// The paper's third issue: an item is replaced, then deleted, which finds nothing to do.
+// NVMcached's third issue (section 2): an item is evicted, then deleted; the delete misses.
 TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
   Losses losses;
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -282,7 +282,7 @@ TEST(KvCrash, EachLosesNothingThatWasAcknowledged) {
   }
 }
 
-// What is in the write cache alone is lost, unless it was read often enough to move out.
+// A crash loses values that are only in the write cache; those that are read often move out.
 TEST(KvCrash, WhatIsReadOftenMovesOutOfTheWriteCache) {
   for (const int reads : {0, 4}) {
     auto medium = std::make_unique<CrashingMedium>(64 << 10);
@@ -309,7 +309,7 @@ TEST(KvCrash, AVolatileStoreComesBackEmpty) {
   EXPECT_EQ(losses.lost, 10u);
 }
 
-// Lines that a crash tore do not pass their check, in whatever zone and however often read.
+// An item that a crash tore fails its check, and is counted once however often it is read.
 TEST(KvCrash, DamagedItemsAreCountedOnce) {
   KvConfig config = test::small_config();
   config.write_cache_bytes = 0;

@@ -1,4 +1,4 @@
-// Opening: what is refused and left as it is, what comes back, and how long it takes.
+// Opening: which media are refused and left unchanged, which items come back, how fast.
 #include <fstream>
 #include <sstream>
 
@@ -158,7 +158,7 @@ TEST_F(KvOpen, OtherDurabilitiesReadTheSameFile) {
   EXPECT_EQ(get_text(*open("&survives=power"), "k1"), "value");
 }
 
-// Also run on DAX, or on a file that passes for it: NVCACHE_TEST_DAX says so.
+// Also runs on DAX or an imitation of it (NVCACHE_TEST_DAX).
 TEST_F(KvOpen, AnUpdateFlushesItsLinesAlone) {
   const bool dax = std::getenv("NVCACHE_TEST_DAX") != nullptr;
   {
@@ -226,7 +226,7 @@ TEST(KvVersions, AStaleDescriptorNeverComesAlive) {
   EXPECT_LE(store->stats().items, 150u);
 }
 
-// Likewise where nothing has overwritten the item's bytes meanwhile.
+// The same if nothing overwrote the item's bytes meanwhile.
 TEST(KvVersions, WhatWasClearedStaysSoWhenVersionsComeRound) {
   KvConfig config = test::small_config();
   config.version_bits = 2;

@@ -69,7 +69,8 @@ class PartsFixture : public ::testing::Test {
   }
   bool clean(uint64_t zone) {
     MutexLock lock(parts_->zones.space_mutex());
-    return cleaner_->clean(zone);
+    ZoneCleaner& cleaner = *cleaner_;  // as the log of zones calls it
+    return cleaner.clean(zone);
   }
   uint64_t count(KvCounter counter) const { return parts_->counters.sum(counter); }
 
