@@ -1,17 +1,22 @@
-// TieredCache: a block cache of several tiers, fastest first. The first holds an
-// engine's own objects on the heap; those below hold saved bytes on larger, cheaper
-// media (CXL memory, persistent memory, a file). A policy moves blocks between them:
-// the three of "Improving Performance of Flash Based Key-Value Stores Using Storage
-// Class Memory as a Volatile Memory Extension" (ATC '21), section 4.2, optionally
-// guarded by the admission policies of a BlockCache.
+// TieredCache: a block cache of several tiers, fastest first. The first tier holds an
+// engine's own objects on the heap. The lower tiers hold their saved bytes as blocks on
+// larger, cheaper media: CXL memory, persistent memory, a file. A policy demotes and
+// promotes blocks between tiers. There are three, from "Improving Performance of Flash
+// Based Key-Value Stores Using Storage Class Memory as a Volatile Memory Extension"
+// (*Hybrid Cache*, ATC '21), section 4.2. Each lower tier can have an admission policy of
+// BlockCache besides.
 //
-// A block is in one tier at a time, and never dirty. One that leaves the first tier is
-// saved to the next by a thread of the cache, and found meanwhile (`demote=background`). Handles
-// pin: an object lives until its last handle is released, whatever the tiers do meanwhile.
+// An engine implements ObjectCodec, opens the cache, and then calls lookup() and, on a miss,
+// insert(). examples/engine_adapter.cc is a whole engine in little.
 //
-// Thread-safe. No lock is held while an object is saved, made or destroyed, or a
-// medium is accessed. A failing medium is never an error for the caller: blocks are
-// then dropped or not found, and stats() say so.
+// A block is in one tier at a time, and never dirty. By default (`demote=background`) a
+// thread of the cache saves what leaves the first tier; lookups find it in the meantime.
+// A handle pins its object: the object lives until its last handle is released, even if the
+// block is evicted or erased before.
+//
+// Thread-safe. The cache holds no lock while it saves, makes or destroys an object, or
+// accesses a medium. A failing medium is never an error for the caller: the cache then drops
+// blocks or does not find them, and stats() say so.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +35,8 @@
 
 namespace nvcache {
 
-// What the engine says of an object's type. The cache hands it back, and reads only
-// `movable`: whether the object can be saved, so that it may leave the first tier.
+// The engine's own description of an object's type. The cache keeps `word` for the engine and
+// reads only `movable`: whether the object can be saved, and so be demoted to a lower tier.
 struct ObjectKind {
   uintptr_t word = 0;
   bool movable = false;
@@ -40,57 +45,57 @@ struct ObjectKind {
 struct Object {
   void* value = nullptr;
   ObjectKind kind;
-  size_t charge_bytes = 0;  // what it counts for in the first tier
+  size_t charge_bytes = 0;  // what it takes of the capacity of the first tier
 };
 
-// How an engine's objects become bytes, and go. Made by the engine, one for a
-// cache, which it must outlive. Its methods are called on any thread, without a lock,
-// and must not throw.
+// Saves and destroys an engine's objects. The engine implements it; the cache shares its
+// ownership, and calls it on any thread, without a lock. Its methods must not throw.
 class ObjectCodec {
  public:
   virtual ~ObjectCodec() = default;
 
-  // The size of the saved form, only for movable kinds; 0: this one cannot be saved.
+  // The size of the saved form, at most kMaxBlockBytes; 0 if this object cannot be saved.
+  // Only called for movable kinds.
   virtual size_t saved_bytes(const Object& object) = 0;
-  // Writes the saved form; false: it cannot be done, and the object will be dropped.
+  // Writes the saved form, saved_bytes() long. False if that fails: the cache drops the object.
   virtual bool save(const Object& object, MutableBytes into) = 0;
-  // Ends an object that the cache owned. May call the cache.
+  // Destroys an object that the cache owned. May call the cache.
   virtual void destroy(std::string_view key, const Object& object) = 0;
 };
 
-// Makes an object of saved bytes, which are valid during the call only; false: they
-// are of no use, and the block is erased.
+// Makes an object from its saved bytes, which are valid only during the call. False if
+// they are of no use: the cache erases the block, and the lookup is a miss.
 using MakeObject = absl::FunctionRef<bool(ByteView saved, Object* made)>;
 
-// Low priority goes first; high priority (index and filter blocks) never leaves the
-// first tier for a lower one, unless `demote_high` is set.
+// The cache evicts low before high priority. It never demotes high priority (index and
+// filter blocks) to a lower tier, unless the setting `demote_high` is on.
 enum class Priority : uint8_t { kHigh, kLow, kBottom };
 
-// Which way the blocks of one tier came and went. Totals count from the opening.
+// How blocks came to one tier and left it. Totals count from the opening.
 struct TierStats {
   uint64_t hits = 0;         // lookups that this tier served
-  uint64_t inserts = 0;      // new blocks that entered here
-  uint64_t demoted_in = 0;   // blocks that came from the tier above
-  uint64_t promoted_in = 0;  // blocks that came from the tier below
-  uint64_t refused = 0;      // blocks that its admission policy or its medium did not take
-  uint64_t dropped = 0;      // blocks that left the cache from here
+  uint64_t inserts = 0;      // new blocks inserted into this tier
+  uint64_t demoted_in = 0;   // blocks demoted from the tier above
+  uint64_t promoted_in = 0;  // blocks promoted from the tier below
+  uint64_t refused = 0;      // blocks that its admission policy or its medium refused
+  uint64_t dropped = 0;      // blocks that left the cache from this tier
   uint64_t blocks = 0;       // gauge
   uint64_t used_bytes = 0;   // gauge
   uint64_t size_bytes = 0;   // gauge
-  uint32_t threshold = 0;    // gauge: more references than this promote; 0: none do
-  std::string medium;        // "(emulated)" included where it is
-  std::string problem;       // why the medium could not be opened; empty: it could
-  Stats block_cache;         // of the cache below the first tier; empty for the first
+  uint32_t threshold = 0;    // gauge: a block with more references is promoted; 0: never
+  std::string medium;        // with "(emulated)" if it is
+  std::string problem;       // why the medium could not be opened; empty if it could
+  Stats block_cache;         // of a lower tier's block cache; empty for the first tier
 };
 
 struct TieredStats {
   uint64_t lookups = 0;
   uint64_t misses = 0;        // lookups that no tier served
   uint64_t pinned_bytes = 0;  // gauge: charge of objects with handles
-  uint64_t queued = 0;        // gauge: objects that left the first tier and were not moved yet
-  uint64_t queued_bytes = 0;  // gauge: their charge, beyond the first tier's size
-  uint64_t taken_back = 0;    // of them: found by a lookup, and put back into the first tier
-  uint64_t queue_full = 0;    // objects that who pushed them out moved, the queue being full
+  uint64_t queued = 0;        // gauge: evicted objects that wait for their demotion
+  uint64_t queued_bytes = 0;  // gauge: their charge, on top of the first tier's size
+  uint64_t taken_back = 0;    // queued objects that a lookup put back into the first tier
+  uint64_t queue_full = 0;    // objects that the caller demoted, because the queue was full
   std::string policy;
   std::vector<TierStats> tiers;
 
@@ -98,25 +103,30 @@ struct TieredStats {
   std::string to_json() const;
 };
 
+class TieredCacheControl;
+
+// The cache as an engine's readers and writers use it.
 class TieredCache {
  public:
   class Handle;  // opaque; one reference to an object
 
-  virtual ~TieredCache() = default;  // all handles must be released before
+  virtual ~TieredCache() = default;  // release all handles first
 
-  // Gives an object to the cache, in place of an older one of that key. With
-  // `handle`, the caller gets a reference to it, and where the cache is full of
-  // pinned objects and strict: RESOURCE_EXHAUSTED, and the object stays the caller's.
-  // Without, it never fails: the object may be destroyed at once.
-  // Keys of 16 bytes can go to lower tiers, others stay in the first.
+  // Gives an object to the cache, and erases an older one of the same key; *replaced says
+  // whether the first tier had one. With `handle`, the caller gets a reference to the object.
+  // RESOURCE_EXHAUSTED if `handle` is given and a strict cache is full of pinned objects:
+  // the caller then still owns the object. Without `handle` it never fails, but the cache may
+  // destroy the object at once. Only blocks with keys of 16 bytes can go to lower tiers.
   [[nodiscard]] virtual absl::Status insert(std::string_view key, const Object& object,
-                                            Priority priority, Handle** handle) = 0;
+                                            Priority priority, Handle** handle,
+                                            bool* replaced = nullptr) = 0;
 
-  // Wraps an object that is in no tier: it is destroyed with its last reference.
+  // Wraps an object that no lookup will find. It is destroyed with its last reference.
+  // Null if there is no memory.
   virtual Handle* standalone(std::string_view key, const Object& object) = 0;
 
-  // Null on a miss. Only the first tier is searched if `make` is null. Background
-  // lookups (compaction) neither promote nor count as references.
+  // Null on a miss. If `make` is null, only the first tier is searched. Background
+  // lookups (compaction) do not promote and do not count as references.
   virtual Handle* lookup(std::string_view key, const MakeObject* make,
                          Caller caller = Caller::kForeground) = 0;
 
@@ -125,21 +135,70 @@ class TieredCache {
 
   virtual void ref(Handle* handle) = 0;
 
-  // Drops a reference. With `erase_if_last`, the last one also takes the block out of
-  // the cache. True if the object was destroyed.
+  // Drops a reference. With `erase_if_last`, dropping the last one also erases the block.
+  // True if the object left the first tier, or was in none and is destroyed.
   virtual bool release(Handle* handle, bool erase_if_last = false) = 0;
 
-  // Removes a block from whichever tier has it. Handles to it stay valid.
+  // Erases a block from whichever tier has it. Handles to it stay valid.
   virtual void erase(std::string_view key) = 0;
 
   virtual TieredStats stats() const = 0;
+
+  // The same cache as an engine's own cache interface manages it. Never null.
+  virtual TieredCacheControl* control() = 0;
+};
+
+// How full the first tier is. Objects that wait for their demotion are not counted: they are
+// on top of the capacity (see TieredStats::queued_bytes).
+struct FirstTierUse {
+  size_t used_bytes = 0;    // charge of all objects: residents, and pinned ones beside them
+  size_t pinned_bytes = 0;  // of these: charge of objects with handles
+  size_t objects = 0;       // residents
+  size_t buckets = 0;       // of its hash table
+};
+
+// What an engine's own cache interface asks for, beyond lookups: the size of the first tier,
+// and its contents. Thread-safe. Lives as long as its TieredCache.
+class TieredCacheControl {
+ public:
+  struct Limits {
+    size_t capacity_bytes = 0;
+    bool strict = false;  // a full first tier refuses objects with a handle
+  };
+
+  virtual Limits limits() const = 0;  // of the first tier; takes no lock
+
+  // Evicts from the first tier until it fits, and waits for the demotions.
+  virtual void set_capacity(size_t bytes) = 0;
+  virtual void set_strict(bool strict) = 0;
+
+  virtual FirstTierUse use() const = 0;  // locks one shard after the other
+
+  // What a handle shows besides its object. The key is valid while the handle is held.
+  struct Held {
+    std::string_view key;
+    size_t used_bytes = 0;  // its charge, and that of its metadata if metadata is charged
+  };
+  virtual Held held(const TieredCache::Handle* handle) const = 0;
+
+  // Visits all residents of the first tier, with no lock held.
+  virtual void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) = 0;
+
+  // Erases all blocks that nobody holds, from all tiers.
+  virtual void erase_unreferenced() = 0;
+
+  // Waits for demotions under way, and for writes to the media.
+  virtual void drain() = 0;
+
+ protected:
+  ~TieredCacheControl() = default;
 };
 
 // Opens the cache that a specification describes (docs/guide/configuration.md), e.g.
 //   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
-// INVALID_ARGUMENT names the key, what was given and what is allowed.
-// The media of lower tiers are opened when the first block goes there; one that
-// cannot be is reported in stats() and refuses all blocks.
+// INVALID_ARGUMENT names the setting, what was given and what is allowed.
+// The medium of a lower tier is opened when the first block goes there. If that fails,
+// stats() report the problem and the tier refuses all blocks.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
     std::string_view spec, std::shared_ptr<ObjectCodec> codec);
 

@@ -87,7 +87,7 @@ TieredCacheImpl::~TieredCacheImpl() {
 void TieredCacheImpl::finish(Leaving* leaving) {
   while (ObjectEntry* const entry = leaving->pop()) {
     if (entry->departure == Departure::kEvicted) {
-      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, usage_of(entry))) continue;
+      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, usage_of(*entry))) continue;
       move_below(*entry);
     }
     end(entry);
@@ -180,13 +180,9 @@ bool TieredCacheImpl::may_promote(uint64_t hash, size_t tier, uint32_t reference
 // ---- TieredCache
 
 absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
-                                     Handle** handle) {
-  bool replaced = false;
-  return insert(key, object, priority, handle, &replaced);
-}
-
-absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
                                      Handle** handle, bool* replaced) {
+  bool had_older = false;
+  if (replaced == nullptr) replaced = &had_older;
   *replaced = false;
   const uint64_t hash = hash_object_key(key);
   ObjectEntry* const entry = ObjectEntry::make(key, hash, object, priority);
@@ -313,7 +309,7 @@ void TieredCacheImpl::erase(std::string_view key) {
   finish(&leaving);
 }
 
-// ---- the first tier, as an engine's cache interface sees it
+// ---- TieredCacheControl
 
 void TieredCacheImpl::set_capacity(size_t bytes) {
   Leaving leaving;
@@ -322,18 +318,17 @@ void TieredCacheImpl::set_capacity(size_t bytes) {
   if (queue_ != nullptr) queue_->drain();
 }
 
-size_t TieredCacheImpl::usage() const {
+FirstTierUse TieredCacheImpl::use() const {
   const ObjectShard::Use use = objects_.use();
-  return use.charged_bytes + use.visiting_bytes;
+  const size_t used_bytes = use.charged_bytes + use.visiting_bytes;
+  return {.used_bytes = used_bytes,
+          .pinned_bytes = used_bytes - use.idle_bytes,
+          .objects = use.entries,
+          .buckets = use.buckets};
 }
 
-size_t TieredCacheImpl::pinned_usage() const {
-  const ObjectShard::Use use = objects_.use();
-  return use.charged_bytes - use.idle_bytes + use.visiting_bytes;
-}
-
-size_t TieredCacheImpl::usage_of(const Handle* handle) const {
-  return handle->object.charge_bytes + (config_.charge_metadata ? handle->size_bytes() : 0);
+size_t TieredCacheImpl::usage_of(const ObjectEntry& entry) const {
+  return entry.object.charge_bytes + (config_.charge_metadata ? entry.size_bytes() : 0);
 }
 
 void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) {

@@ -35,7 +35,7 @@
 namespace nvcache {
 
 // Thread-safe.
-class TieredCacheImpl final : public TieredCache, private Below {
+class TieredCacheImpl final : public TieredCache, public TieredCacheControl, private Below {
  public:
   // `clock` is for emulated media, and must outlive the cache.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<TieredCacheImpl>> make(
@@ -44,7 +44,7 @@ class TieredCacheImpl final : public TieredCache, private Below {
   ~TieredCacheImpl() override;
 
   absl::Status insert(std::string_view key, const Object& object, Priority priority,
-                      Handle** handle) override;
+                      Handle** handle, bool* replaced = nullptr) override;
   Handle* standalone(std::string_view key, const Object& object) override;
   Handle* lookup(std::string_view key, const MakeObject* make,
                  Caller caller = Caller::kForeground) override;
@@ -53,32 +53,17 @@ class TieredCacheImpl final : public TieredCache, private Below {
   bool release(Handle* handle, bool erase_if_last = false) override;
   void erase(std::string_view key) override;
   TieredStats stats() const override;
+  TieredCacheControl* control() override { return this; }
 
-  // As insert(); *replaced: whether the first tier held an older object of the key.
-  absl::Status insert(std::string_view key, const Object& object, Priority priority,
-                      Handle** handle, bool* replaced);
-
-  // What an engine's own cache interface asks of the first tier.
-  void set_capacity(size_t bytes);
-  size_t capacity() const { return objects_.capacity_bytes(); }
-  void set_strict(bool strict) { objects_.set_strict(strict); }
-  bool strict() const { return objects_.strict(); }
-  // Charges of all objects in memory: residents, and what is held of others. Not of what
-  // waits in the queue, which is beyond the capacity that engines hold this against: see stats().
-  size_t usage() const;
-  size_t pinned_usage() const;
-  size_t usage_of(const Handle* handle) const;
-  size_t occupancy() const { return objects_.use().entries; }
-  size_t table_buckets() const { return objects_.use().buckets; }
-  std::string_view key(const Handle* handle) const { return handle->key(); }
-  // Whether the handle's object was made of a block that a lower tier keeps.
-  bool from_below(const Handle* handle) const { return handle->tier > 0; }
-  // Visits all residents of the first tier, with no lock held.
-  void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit);
-  // Drops what nobody holds from all tiers.
-  void erase_unreferenced();
-  // Waits for blocks on their way to lower tiers, and for writes queued for devices.
-  void drain();
+  // TieredCacheControl
+  Limits limits() const override { return {objects_.capacity_bytes(), objects_.strict()}; }
+  void set_capacity(size_t bytes) override;
+  void set_strict(bool strict) override { objects_.set_strict(strict); }
+  FirstTierUse use() const override;
+  Held held(const Handle* handle) const override { return {handle->key(), usage_of(*handle)}; }
+  void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) override;
+  void erase_unreferenced() override;
+  void drain() override;
 
  private:
   // Takes what one lower tier evicts, for those below it.
@@ -110,6 +95,7 @@ class TieredCacheImpl final : public TieredCache, private Below {
   bool offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival, uint32_t token);
   bool offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival, uint32_t token);
   bool can_move(const ObjectEntry& entry) const;
+  size_t usage_of(const ObjectEntry& entry) const;
   // Ends entries: those that were evicted go below first, or into the queue.
   void finish(Leaving* leaving);
   void move_below(const ObjectEntry& entry);

@@ -117,16 +117,16 @@ TEST_P(TieredCacheContract, HandlesOutliveEvictionErasureAndReplacement) {
   engine.cache->erase(key_of(1));
   engine.put(2, 77);
   EXPECT_EQ(engine.get(1), 0u);
-  EXPECT_GT(engine.cache->pinned_usage(), 0u);
+  EXPECT_GT(engine.cache->use().pinned_bytes, 0u);
   for (size_t i = 0; i < held.size(); ++i) {
     const auto& object = TestCodec::value(engine.cache->object(held[i]));
     EXPECT_EQ(object.version, object.id + 1);
     engine.cache->release(held[i]);
   }
-  EXPECT_EQ(engine.cache->pinned_usage(), 0u);
+  EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
   engine.cache->erase_unreferenced();
   EXPECT_EQ(engine.codec->alive, 0);
-  EXPECT_EQ(engine.cache->usage(), 0u);
+  EXPECT_EQ(engine.cache->use().used_bytes, 0u);
 }
 
 TEST_P(TieredCacheContract, ReleasedForGoodABlockIsGoneFromAllTiers) {
@@ -146,7 +146,7 @@ TEST_P(TieredCacheContract, OddKeysAndUnmovableObjectsStayInTheFirstTier) {
     TieredCache::Handle* handle = nullptr;
     const Object object = engine.codec->make(9, 1, Engine::kObjectBytes, movable);
     EXPECT_TRUE(engine.cache->insert(key, object, Priority::kLow, &handle).ok());
-    EXPECT_EQ(engine.cache->key(handle), key);
+    EXPECT_EQ(engine.cache->held(handle).key, key);
     return handle;
   };
   TieredCache::Handle* const a = insert("short", true);
@@ -179,7 +179,7 @@ TEST_P(TieredCacheContract, ShrinksToNothingAndBack) {
   Engine engine(spec());
   for (uint64_t id = 0; id < 100; ++id) engine.put_held(id, id + 1);
   engine.cache->set_capacity(0);
-  EXPECT_EQ(engine.cache->usage(), 0u);
+  EXPECT_EQ(engine.cache->use().used_bytes, 0u);
   for (uint64_t id = 0; id < 100; ++id) {
     const uint64_t version = engine.get(id);
     EXPECT_TRUE(version == 0 || version == id + 1);
@@ -202,9 +202,9 @@ TEST_P(TieredCacheContract, InspectionSeesAllAndKeepsTheOrder) {
       engine.cache->erase("not there");  // a visit may call the cache
       ++seen;
     });
-    EXPECT_EQ(seen, engine.cache->occupancy());
+    EXPECT_EQ(seen, engine.cache->use().objects);
   }
-  EXPECT_EQ(engine.cache->pinned_usage(), 0u);
+  EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
 }
 
 // Threads insert rising versions of a few keys, each key written by one of them, while
@@ -237,7 +237,7 @@ TEST_P(TieredCacheContract, ConcurrentReadersNeverSeeAReplacedValue) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(engine.cache->pinned_usage(), 0u);
+  EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" || { cat 
 cmake -S "$source/tests/install" -B "$work/outside" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DEXAMPLES="$source/examples"
 cmake --build "$work/outside"
-for program in from_c from_cpp from_rocksdb; do
+for program in from_c from_cpp engine_adapter from_rocksdb; do
   [[ -x $work/outside/$program ]] || continue
   echo "== $program"
   "$work/outside/$program" | tail -n 3

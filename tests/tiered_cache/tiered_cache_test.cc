@@ -135,7 +135,7 @@ TEST(TieredCache, ScmAloneHoldsWhatDramOfNothingLetsGo) {
   EXPECT_EQ(engine.blocks(0), 0u);
   EXPECT_EQ(engine.blocks(1), 5u);
   EXPECT_EQ(engine.served_by(3), 1);
-  EXPECT_EQ(engine.cache->usage(), 0u);
+  EXPECT_EQ(engine.cache->use().used_bytes, 0u);
 }
 
 TEST(TieredCache, BlocksFallTierByTierAndOutOfTheLast) {
@@ -256,7 +256,7 @@ TEST(Background, WhatWaitsIsTakenBack) {
   TieredStats stats = engine.cache->stats();
   EXPECT_EQ(stats.queued, 1u) << "one alone wakes nobody";
   EXPECT_EQ(stats.queued_bytes, Engine::kObjectBytes);
-  EXPECT_EQ(engine.cache->usage(), 4 * Engine::kObjectBytes) << "of residents";
+  EXPECT_EQ(engine.cache->use().used_bytes, 4 * Engine::kObjectBytes) << "of residents";
   EXPECT_EQ(engine.served_by(1), 0);
   stats = engine.cache->stats();
   EXPECT_EQ(stats.taken_back, 1u);

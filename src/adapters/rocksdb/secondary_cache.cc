@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/scratch.h"
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/open.h"
+#include "base/scratch.h"
 
 namespace nvcache::rocksdb {
 namespace {
@@ -95,7 +95,7 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
   return std::make_unique<Found>(object, charge);
 }
 
-#if ROCKSDB_MAJOR < 8
+#if NVCACHE_ROCKSDB_7
 
 Status SecondaryCache::Insert(const Slice& key, void* value,
                               const ::rocksdb::Cache::CacheItemHelper* helper) {

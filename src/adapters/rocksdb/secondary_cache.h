@@ -10,13 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "adapters/rocksdb/versions.h"
 #include "nvcache/block_cache.h"
 #include "rocksdb/secondary_cache.h"
-#include "rocksdb/version.h"
-
-#if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 11)
-#error "RocksDB 7.9 to 8.10 change SecondaryCache from release to release: use 7.8, or 8.11 and up"
-#endif
 
 namespace nvcache::rocksdb {
 
@@ -32,7 +28,7 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
 
   // Offers the value for admission; OK whether or not it was admitted.
   // NotSupported for a key that is not 16 bytes, or a value that cannot be saved.
-#if ROCKSDB_MAJOR < 8
+#if NVCACHE_ROCKSDB_7
   ::rocksdb::Status Insert(const ::rocksdb::Slice& key, void* value,
                            const ::rocksdb::Cache::CacheItemHelper* helper) override;
   ResultHandle Lookup(const ::rocksdb::Slice& key,

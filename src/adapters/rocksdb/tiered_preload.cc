@@ -20,10 +20,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tiered_cache/tiered_config.h"
-#include "adapters/rocksdb/tiered_cache.h"
+#include "adapters/rocksdb/tiered_open.h"
+#include "adapters/rocksdb/versions.h"
 #include "rocksdb/cache.h"
-#include "rocksdb/version.h"
+#include "tiered_cache/tiered_config.h"
 
 namespace nvcache::rocksdb {
 namespace {
@@ -75,7 +75,7 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   const char* const spec = setting(kSpecVariable);
   if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
   std::shared_ptr<Cache> cache;
-  std::shared_ptr<TieredCacheImpl> opened;
+  std::shared_ptr<TieredCache> opened;
   // Without lower tiers a specification must have some DRAM; a cache need not.
   const bool nothing = options.capacity == 0 && std::strstr(spec, "tier=") == nullptr;
   LRUCacheOptions wanted = options;
@@ -104,7 +104,7 @@ Function next(const char* symbol) {
 
 namespace rocksdb {
 
-#if ROCKSDB_MAJOR < 8
+#if NVCACHE_ROCKSDB_7
 
 std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& options) {
   if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;

@@ -1,0 +1,23 @@
+// Opens a TieredCache as a rocksdb::Cache, for NewTieredCache and for the preloaded library.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "nvcache/tiered_cache.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/memory_allocator.h"
+#include "rocksdb/status.h"
+
+namespace nvcache::rocksdb {
+
+// As NewTieredCache. `allocator`, which may be null, is where RocksDB puts its blocks.
+::rocksdb::Status open_tiered(const std::string& spec,
+                              std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
+                              std::shared_ptr<::rocksdb::Cache>* cache,
+                              std::shared_ptr<TieredCache>* opened);
+
+// Appends the statistics of a cache to a file, as a JSON object, if it had any lookups.
+void append_stats(TieredCache& cache, const std::string& path);
+
+}  // namespace nvcache::rocksdb

@@ -1,0 +1,39 @@
+// The versions of RocksDB that the adapters are written for: 7.8, and 8.11 up to 11.x. Only
+// this file compares version numbers; others ask NVCACHE_ROCKSDB_7.
+//
+// what, and in which file        | 7.8                      | 8.11 and up
+// -------------------------------|--------------------------|---------------------------------
+// where Cache is declared: here  | rocksdb/cache.h          | rocksdb/advanced_cache.h
+// how a value is destroyed:      | a DeleterFn, alone or in | del_cb of a helper, with the
+//   tiered_codec                 | a helper, with the key   | memory allocator
+// how bytes become a value:      | a callback of Lookup     | create_cb of the helper
+//   tiered_cache_7, _8           |                          |
+// block_cache_compressed:        | its saved blocks lack    | does not exist
+//   tiered_codec                 | the compression type:    |
+//                                | never demoted            |
+// what kind of block a value is: | unknown                  | role of the helper: index and
+//   tiered_cache_8               |                          | filter blocks stay in DRAM
+// values outside the cache:      | none                     | CreateStandalone
+//   tiered_cache_8               |                          |
+// who asks about a handle:       | GetDeleter               | GetCacheItemHelper,
+//   tiered_cache_7, _8           |                          | ApplyToHandle
+// NewLRUCache: tiered_preload    | a function               | inline, calls MakeSharedCache
+// SecondaryCache:                | Insert                   | Insert with force_insert,
+//   secondary_cache              |                          | InsertSaved
+//
+// From 7.9 to 8.10 these interfaces change with every release, so those are refused.
+#pragma once
+
+#include "rocksdb/version.h"
+
+#if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 11)
+#error "RocksDB 7.9 to 8.10 change SecondaryCache from release to release: use 7.8, or 8.11 and up"
+#endif
+
+#if ROCKSDB_MAJOR < 8
+#define NVCACHE_ROCKSDB_7 1
+#include "rocksdb/cache.h"
+#else
+#define NVCACHE_ROCKSDB_7 0
+#include "rocksdb/advanced_cache.h"
+#endif
