@@ -129,6 +129,7 @@ struct KvStats {
   std::string durability;
 
   std::string to_json() const;
+  std::string to_prometheus() const;  // text exposition format
 };
 
 class KvStore {

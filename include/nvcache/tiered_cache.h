@@ -101,6 +101,10 @@ struct TieredStats {
 
   double hit_ratio() const;  // 0 without lookups
   std::string to_json() const;
+
+  // Text exposition format. Tiers are told apart by the label `tier`, 0 for the first; the
+  // block caches of lower tiers have the names of Stats::to_prometheus() with that label.
+  std::string to_prometheus() const;
 };
 
 class TieredCacheControl;

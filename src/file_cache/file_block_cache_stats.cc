@@ -1,70 +1,57 @@
+#include <iterator>
 #include <string>
-#include <string_view>
 
+#include "base/metrics.h"
 #include "file_cache/file_block_cache.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
 namespace {
 
-struct Counter {
-  FileCount count;
-  std::string_view name;
-  std::string_view help;
-};
+using enum MetricKind;
 
-constexpr Counter kCounters[] = {
-    {FileCount::kReads, "reads", "Reads of cacheable files"},
-    {FileCount::kServedReads, "served_reads", "Reads served by the cache"},
-    {FileCount::kServedBytes, "served_bytes", "Bytes served by the cache"},
-    {FileCount::kDiskReads, "disk_reads", "Reads that went to the file"},
-    {FileCount::kDiskReadBytes, "disk_read_bytes", "Bytes read from the file"},
-    {FileCount::kForeignReads, "foreign_reads", "Reads of no whole block, never cached"},
-    {FileCount::kWrites, "writes", "Writes to cacheable files"},
-    {FileCount::kWrittenBytes, "written_bytes", "Bytes written to cacheable files"},
-    {FileCount::kOffers, "offers", "Blocks offered to the cache"},
-    {FileCount::kAdmittedBytes, "admitted_bytes", "Bytes of blocks admitted"},
-    {FileCount::kStaleOffers, "stale_offers", "Offers overtaken by a write"},
-    {FileCount::kInvalidated, "invalidated", "Cached blocks outdated by writes and removals"},
-};
-static_assert(std::size(kCounters) == static_cast<size_t>(FileCount::kFieldCount));
+template <FileCount kCount>
+uint64_t total(const FileStats& stats) {
+  return stats[kCount];
+}
 
-struct Gauge {
-  uint64_t FileStats::*value;
-  std::string_view name;
-  std::string_view help;
+constexpr Metric<FileStats> kMetrics[] = {
+    {"reads", "Reads of cacheable files", kCounter, total<FileCount::kReads>},
+    {"served_reads", "Reads served by the cache", kCounter, total<FileCount::kServedReads>},
+    {"served_bytes", "Bytes served by the cache", kCounter, total<FileCount::kServedBytes>},
+    {"disk_reads", "Reads that went to the file", kCounter, total<FileCount::kDiskReads>},
+    {"disk_read_bytes", "Bytes read from the file", kCounter, total<FileCount::kDiskReadBytes>},
+    {"foreign_reads", "Reads of no whole block, never cached", kCounter,
+     total<FileCount::kForeignReads>},
+    {"writes", "Writes to cacheable files", kCounter, total<FileCount::kWrites>},
+    {"written_bytes", "Bytes written to cacheable files", kCounter,
+     total<FileCount::kWrittenBytes>},
+    {"offers", "Blocks offered to the cache", kCounter, total<FileCount::kOffers>},
+    {"admitted_bytes", "Bytes of blocks admitted", kCounter, total<FileCount::kAdmittedBytes>},
+    {"stale_offers", "Offers overtaken by a write", kCounter, total<FileCount::kStaleOffers>},
+    {"invalidated", "Cached blocks outdated by writes and removals", kCounter,
+     total<FileCount::kInvalidated>},
+    {"files", "Cacheable files open", kGauge, &FileStats::files},
+    {"dataset_bytes", "Bytes of cacheable files open", kGauge, &FileStats::dataset_bytes},
+    {"extents", "Entries of the extent maps", kGauge, &FileStats::extents},
+    {"metadata_bytes", "Bytes of DRAM for the extent maps", kGauge, &FileStats::metadata_bytes},
 };
-
-constexpr Gauge kGauges[] = {
-    {&FileStats::files, "files", "Cacheable files open"},
-    {&FileStats::dataset_bytes, "dataset_bytes", "Bytes of cacheable files open"},
-    {&FileStats::extents, "extents", "Entries of the extent maps"},
-    {&FileStats::metadata_bytes, "metadata_bytes", "Bytes of DRAM for the extent maps"},
-};
+constexpr size_t kGauges = 4;
+static_assert(std::size(kMetrics) == static_cast<size_t>(FileCount::kFieldCount) + kGauges);
 
 }  // namespace
 
 std::string FileStats::to_json() const {
-  nlohmann::ordered_json out;
-  for (const Counter& counter : kCounters) out[std::string(counter.name)] = (*this)[counter.count];
-  for (const Gauge& gauge : kGauges) out[std::string(gauge.name)] = this->*gauge.value;
-  return out.dump();
+  nlohmann::ordered_json json;
+  append_json<FileStats>(kMetrics, *this, &json);
+  return json.dump();
 }
 
 std::string FileStats::to_prometheus() const {
-  std::string out;
-  const auto append = [&](std::string_view name, std::string_view help, bool gauge,
-                          uint64_t value) {
-    const std::string full = fmt::format("nvcache_file_{}{}", name, gauge ? "" : "_total");
-    out += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", full, help,
-                       gauge ? "gauge" : "counter", value);
-  };
-  for (const Counter& counter : kCounters) {
-    append(counter.name, counter.help, false, (*this)[counter.count]);
-  }
-  for (const Gauge& gauge : kGauges) append(gauge.name, gauge.help, true, this->*gauge.value);
-  return out;
+  PrometheusText text("nvcache_file_");
+  const Labeled<FileStats> all[] = {{.labels = "", .stats = this}};
+  text.append<FileStats>(kMetrics, all);
+  return text.take();
 }
 
 }  // namespace nvcache

@@ -1,37 +1,52 @@
-// Statistics of a tiered cache: the snapshot, and its JSON.
-#include "tiered_cache/tiered_cache_impl.h"
+// Statistics of a tiered cache: the snapshot, its JSON and its Prometheus text.
+#include <vector>
+
+#include "base/metrics.h"
+#include "block_cache/stats_text.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "tiered_cache/tiered_cache_impl.h"
 
 namespace nvcache {
 namespace {
 
-struct TierField {
-  const char* name;
-  uint64_t TierStats::*value;
+using enum MetricKind;
+
+double ratio_of(const TieredStats& stats) { return stats.hit_ratio(); }
+
+// nvcache/tiered_cache.h documents them all.
+constexpr Metric<TieredStats> kMetrics[] = {
+    {"lookups", "Lookups", kCounter, &TieredStats::lookups},
+    {"misses", "Lookups that no tier served", kCounter, &TieredStats::misses},
+    {"hit_ratio", "Share of lookups that a tier served", kGauge, ratio_of},
+    {"pinned_bytes", "Charge of objects with handles", kGauge, &TieredStats::pinned_bytes},
+    {"queued", "Evicted objects that wait for their demotion", kGauge, &TieredStats::queued},
+    {"queued_bytes", "Charge of queued objects", kGauge, &TieredStats::queued_bytes},
+    {"taken_back", "Queued objects put back by a lookup", kCounter, &TieredStats::taken_back},
+    {"queue_full", "Objects demoted by the caller because the queue was full", kCounter,
+     &TieredStats::queue_full},
 };
 
-// nvcache/tiered_cache.h documents them.
-constexpr TierField kTierFields[] = {
-    {"hits", &TierStats::hits},
-    {"inserts", &TierStats::inserts},
-    {"demoted_in", &TierStats::demoted_in},
-    {"promoted_in", &TierStats::promoted_in},
-    {"refused", &TierStats::refused},
-    {"dropped", &TierStats::dropped},
-    {"blocks", &TierStats::blocks},
-    {"used_bytes", &TierStats::used_bytes},
-    {"size_bytes", &TierStats::size_bytes},
+constexpr Metric<TierStats> kTierMetrics[] = {
+    {"hits", "Lookups that the tier served", kCounter, &TierStats::hits},
+    {"inserts", "New blocks inserted into the tier", kCounter, &TierStats::inserts},
+    {"demoted_in", "Blocks demoted from the tier above", kCounter, &TierStats::demoted_in},
+    {"promoted_in", "Blocks promoted from the tier below", kCounter, &TierStats::promoted_in},
+    {"refused", "Blocks that the tier refused", kCounter, &TierStats::refused},
+    {"dropped", "Blocks that left the cache from the tier", kCounter, &TierStats::dropped},
+    {"blocks", "Blocks in the tier", kGauge, &TierStats::blocks},
+    {"used_bytes", "Bytes of the tier taken", kGauge, &TierStats::used_bytes},
+    {"size_bytes", "Bytes of the tier", kGauge, &TierStats::size_bytes},
+    {"threshold", "A block with more references is promoted; 0: never", kGauge,
+     &TierStats::threshold},
 };
 
 nlohmann::ordered_json to_json(const TierStats& tier, bool has_block_cache) {
   nlohmann::ordered_json json;
   json["medium"] = tier.medium;
-  for (const TierField& field : kTierFields) json[field.name] = tier.*field.value;
-  json["threshold"] = tier.threshold;
+  append_json<TierStats>(kTierMetrics, tier, &json);
   if (!tier.problem.empty()) json["problem"] = tier.problem;
-  if (has_block_cache) {
-    json["block_cache"] = nlohmann::ordered_json::parse(tier.block_cache.to_json());
-  }
+  if (has_block_cache) json["block_cache"] = stats_json(tier.block_cache);
   return json;
 }
 
@@ -45,19 +60,40 @@ double TieredStats::hit_ratio() const {
 std::string TieredStats::to_json() const {
   nlohmann::ordered_json json;
   json["policy"] = policy;
-  json["lookups"] = lookups;
-  json["misses"] = misses;
-  json["hit_ratio"] = hit_ratio();
-  json["pinned_bytes"] = pinned_bytes;
-  json["queued"] = queued;
-  json["queued_bytes"] = queued_bytes;
-  json["taken_back"] = taken_back;
-  json["queue_full"] = queue_full;
+  append_json<TieredStats>(kMetrics, *this, &json);
   json["tiers"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < tiers.size(); ++i) {
     json["tiers"].push_back(nvcache::to_json(tiers[i], i > 0));
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(json, 2);
+}
+
+std::string TieredStats::to_prometheus() const {
+  PrometheusText whole("nvcache_tiered_");
+  const Labeled<TieredStats> self[] = {{.labels = "", .stats = this}};
+  whole.append<TieredStats>(kMetrics, self);
+  whole.family("info", "The policy of the cache", kGauge);
+  whole.sample(fmt::format("policy=\"{}\"", escape_label(policy)), 1);
+
+  std::vector<Labeled<TierStats>> each_tier;
+  std::vector<Labeled<Stats>> block_caches;
+  for (size_t i = 0; i < tiers.size(); ++i) {
+    const std::string label = fmt::format("tier=\"{}\"", i);
+    each_tier.push_back({.labels = label, .stats = &tiers[i]});
+    if (i > 0) block_caches.push_back({.labels = label, .stats = &tiers[i].block_cache});
+  }
+  PrometheusText by_tier("nvcache_tier_");
+  by_tier.append<TierStats>(kTierMetrics, each_tier);
+  by_tier.family("info", "What the tier lies on, and why it could not be opened", kGauge);
+  for (const auto& [label, tier] : each_tier) {
+    const std::string names = fmt::format("medium=\"{}\",problem=\"{}\"",
+                                          escape_label(tier->medium), escape_label(tier->problem));
+    by_tier.sample(join_labels(label, names), 1);
+  }
+
+  PrometheusText lower("nvcache_");
+  if (!block_caches.empty()) append_stats(block_caches, &lower);
+  return whole.take() + by_tier.take() + lower.take();
 }
 
 TieredStats TieredCacheImpl::stats() const {

@@ -1,0 +1,123 @@
+// One table for the metrics of a statistics struct, and its two forms: JSON and Prometheus text.
+//
+// A struct's table has a row for each metric: name, help, counter or gauge, and where its
+// value is. The unit is the end of the name, as Prometheus asks: _bytes, _seconds, _ratio;
+// others count things. The name is the same in C++ and in JSON. In Prometheus text it has a
+// prefix, and counters end in _total.
+//
+// Stateless functions on the caller's data; they cost one pass over the table. For
+// statistics, not for hot paths.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache {
+
+enum class MetricKind : uint8_t { kCounter, kGauge };
+
+template <typename S>
+struct Metric {
+  std::string_view name;
+  std::string_view help;
+  MetricKind kind;
+  std::variant<uint64_t S::*, uint32_t S::*, double S::*, bool S::*, uint64_t (*)(const S&),
+               double (*)(const S&)>
+      value;
+};
+
+// Calls visit(value) with the value of one metric, in its own type.
+template <typename S, typename Visit>
+void visit_metric(const Metric<S>& metric, const S& stats, Visit visit) {
+  std::visit([&](auto where) { visit(std::invoke(where, stats)); }, metric.value);
+}
+
+// Appends the metrics to a JSON object, in the table's order.
+template <typename S>
+void append_json(std::span<const Metric<S>> table, const S& stats, nlohmann::ordered_json* json) {
+  for (const Metric<S>& metric : table) {
+    visit_metric(metric, stats, [&](auto value) { (*json)[std::string(metric.name)] = value; });
+  }
+}
+
+// JSON text. Bytes that are not UTF-8 (from the path of a medium) are replaced.
+inline std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Text between the quotes of a Prometheus label.
+inline std::string escape_label(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out.push_back('\\');
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+// One struct among several of its type, told apart by labels: `tier="1"`, or nothing.
+template <typename S>
+struct Labeled {
+  std::string labels;
+  const S* stats = nullptr;
+};
+
+// Prometheus text exposition format. A family is a HELP and a TYPE line, followed by a sample
+// for each set of labels.
+class PrometheusText {
+ public:
+  // Each name gets the prefix: "nvcache_".
+  explicit PrometheusText(std::string_view prefix) : prefix_(prefix) {}
+
+  // `name` without prefix, but with _total.
+  void family(std::string_view name, std::string_view help, MetricKind kind) {
+    family_ = fmt::format("{}{}", prefix_, name);
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", family_, help,
+                         kind == MetricKind::kGauge ? "gauge" : "counter");
+  }
+
+  // A sample of the last family.
+  template <typename Value>
+  void sample(std::string_view labels, const Value& value) {
+    text_ += labels.empty() ? family_ : fmt::format("{}{{{}}}", family_, labels);
+    text_ += fmt::format(" {}\n", value);
+  }
+
+  // A family for each metric, with a sample for each of `all`.
+  template <typename S>
+  void append(std::span<const Metric<S>> table, std::span<const Labeled<S>> all) {
+    for (const Metric<S>& metric : table) {
+      const bool counter = metric.kind == MetricKind::kCounter;
+      family(fmt::format("{}{}", metric.name, counter ? "_total" : ""), metric.help, metric.kind);
+      for (const Labeled<S>& each : all) {
+        visit_metric(metric, *each.stats, [&](auto value) { sample(each.labels, +value); });
+      }
+    }
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  const std::string prefix_;
+  std::string family_;
+  std::string text_;
+};
+
+// Two sets of labels as one; either may be empty.
+inline std::string join_labels(std::string_view first, std::string_view second) {
+  return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : ",", second);
+}
+
+}  // namespace nvcache

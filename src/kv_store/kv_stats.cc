@@ -1,0 +1,67 @@
+// The statistics of a key-value store as JSON and as Prometheus text.
+#include "base/metrics.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "nvcache/kv_store.h"
+
+namespace nvcache {
+namespace {
+
+using enum MetricKind;
+
+// All but the names; nvcache/kv_store.h documents them.
+constexpr Metric<KvStats> kMetrics[] = {
+    {"gets", "Gets", kCounter, &KvStats::gets},
+    {"hits", "Gets that found the item", kCounter, &KvStats::hits},
+    {"expired", "Gets of items past their time", kCounter, &KvStats::expired},
+    {"puts", "Puts", kCounter, &KvStats::puts},
+    {"inserts", "Puts of new keys", kCounter, &KvStats::inserts},
+    {"updates", "Puts in place of an older value", kCounter, &KvStats::updates},
+    {"erases", "Erases", kCounter, &KvStats::erases},
+    {"refused", "Puts refused: item too large, or no space", kCounter, &KvStats::refused},
+    {"evicted", "Items evicted by cleaning", kCounter, &KvStats::evicted},
+    {"relocated", "Items moved by cleaning", kCounter, &KvStats::relocated},
+    {"relocated_bytes", "Bytes moved by cleaning", kCounter, &KvStats::relocated_bytes},
+    {"zones_cleaned", "Zones cleaned", kCounter, &KvStats::zones_cleaned},
+    {"hot_sets_kept", "Cleanings that left the last hot set in place", kCounter,
+     &KvStats::hot_sets_kept},
+    {"write_cache_hits", "Gets and puts served by the DRAM write cache", kCounter,
+     &KvStats::write_cache_hits},
+    {"flushes", "Flushes of the medium", kCounter, &KvStats::flushes},
+    {"flushed_bytes", "Bytes flushed", kCounter, &KvStats::flushed_bytes},
+    {"flushed_lines", "Lines of 64 bytes flushed", kCounter, &KvStats::flushed_lines},
+    {"drains", "Fences, or flushes of the device", kCounter, &KvStats::drains},
+    {"medium_written_bytes", "Bytes written to the medium", kCounter,
+     &KvStats::medium_written_bytes},
+    {"damaged", "Items whose checksum failed", kCounter, &KvStats::damaged},
+    {"items", "Items in the store", kGauge, &KvStats::items},
+    {"data_bytes", "Bytes of keys and values", kGauge, &KvStats::data_bytes},
+    {"size_bytes", "Bytes of the medium", kGauge, &KvStats::size_bytes},
+    {"metadata_bytes", "Bytes of DRAM for metadata", kGauge, &KvStats::metadata_bytes},
+    {"recovered_items", "Descriptors found at the opening", kGauge, &KvStats::recovered_items},
+    {"recovery_seconds", "Time that recovery took", kGauge, &KvStats::recovery_seconds},
+    {"recovered", "1 when the medium held a store at the opening", kGauge, &KvStats::recovered},
+};
+
+}  // namespace
+
+std::string KvStats::to_json() const {
+  nlohmann::ordered_json json;
+  append_json<KvStats>(kMetrics, *this, &json);
+  json["medium"] = medium;
+  json["durability"] = durability;
+  return json.dump();
+}
+
+std::string KvStats::to_prometheus() const {
+  PrometheusText text("nvcache_kv_");
+  const Labeled<KvStats> all[] = {{.labels = "", .stats = this}};
+  text.append<KvStats>(kMetrics, all);
+  text.family("info", "What the store lies on, and what its items survive", kGauge);
+  text.sample(fmt::format("medium=\"{}\",durability=\"{}\"", escape_label(medium),
+                          escape_label(durability)),
+              1);
+  return text.take();
+}
+
+}  // namespace nvcache

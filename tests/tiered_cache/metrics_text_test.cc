@@ -1,0 +1,425 @@
+// The texts of all statistics, byte for byte: dashboards and scripts read them by name.
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "file_cache/file_block_cache.h"
+#include "gtest/gtest.h"
+#include "nvcache/kv_store.h"
+#include "nvcache/stats.h"
+#include "nvcache/tiered_cache.h"
+
+namespace nvcache {
+namespace {
+
+template <typename S, typename... Fields>
+void number_from(uint64_t first, S* stats, Fields... fields) {
+  ((stats->*fields = first++), ...);
+}
+
+Stats sample_stats() {
+  Stats stats;
+  number_from(101, &stats, &Stats::hits, &Stats::misses, &Stats::background_hits,
+              &Stats::background_misses, &Stats::inserts, &Stats::removals, &Stats::evictions,
+              &Stats::erases, &Stats::damaged_blocks, &Stats::medium_errors,
+              &Stats::medium_read_bytes, &Stats::medium_written_bytes, &Stats::blocks,
+              &Stats::data_bytes, &Stats::used_bytes, &Stats::size_bytes, &Stats::metadata_bytes,
+              &Stats::dataset_size_bytes, &Stats::pending_bytes, &Stats::failed);
+  stats.background_hits = 1;
+  stats.background_misses = 2;
+  stats.overhead_ratio = 0.3;
+  stats.refused[1] = 7;
+  stats.medium = "file:\"a\\b\"\n";
+  stats.admission = "always";
+  stats.eviction = "lru";
+  return stats;
+}
+
+FileStats sample_file_stats() {
+  FileStats stats;
+  for (size_t i = 0; i < stats.counts.size(); ++i) stats.counts[i] = 201 + i;
+  number_from(301, &stats, &FileStats::files, &FileStats::dataset_bytes, &FileStats::extents,
+              &FileStats::metadata_bytes);
+  return stats;
+}
+
+KvStats sample_kv_stats() {
+  KvStats stats;
+  number_from(401, &stats, &KvStats::gets, &KvStats::hits, &KvStats::expired, &KvStats::puts,
+              &KvStats::inserts, &KvStats::updates, &KvStats::erases, &KvStats::refused,
+              &KvStats::evicted, &KvStats::relocated, &KvStats::relocated_bytes,
+              &KvStats::zones_cleaned, &KvStats::hot_sets_kept, &KvStats::write_cache_hits,
+              &KvStats::flushes, &KvStats::flushed_bytes, &KvStats::flushed_lines, &KvStats::drains,
+              &KvStats::medium_written_bytes, &KvStats::damaged, &KvStats::items,
+              &KvStats::data_bytes, &KvStats::size_bytes, &KvStats::metadata_bytes,
+              &KvStats::recovered_items);
+  stats.recovery_seconds = 0.25;
+  stats.recovered = true;
+  stats.medium = "dram";
+  stats.durability = "process";
+  return stats;
+}
+
+TieredStats sample_tiered_stats() {
+  TieredStats stats;
+  number_from(501, &stats, &TieredStats::lookups, &TieredStats::misses, &TieredStats::pinned_bytes,
+              &TieredStats::queued, &TieredStats::queued_bytes, &TieredStats::taken_back,
+              &TieredStats::queue_full);
+  stats.misses = 100;
+  stats.policy = "dram_first";
+  for (uint64_t i = 0; i < 2; ++i) {
+    TierStats tier;
+    number_from(601 + 100 * i, &tier, &TierStats::hits, &TierStats::inserts, &TierStats::demoted_in,
+                &TierStats::promoted_in, &TierStats::refused, &TierStats::dropped,
+                &TierStats::blocks, &TierStats::used_bytes, &TierStats::size_bytes);
+    tier.threshold = static_cast<uint32_t>(4 * i);
+    tier.medium = i == 0 ? "dram (objects)" : "file:/x";
+    stats.tiers.push_back(tier);
+  }
+  stats.tiers[1].problem = "no such file";
+  stats.tiers[1].block_cache = sample_stats();
+  return stats;
+}
+
+TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
+  EXPECT_EQ(sample_stats().to_json(), R"~({
+  "hits": 101,
+  "misses": 102,
+  "background_hits": 1,
+  "background_misses": 2,
+  "inserts": 105,
+  "removals": 106,
+  "evictions": 107,
+  "erases": 108,
+  "damaged_blocks": 109,
+  "medium_errors": 110,
+  "medium_read_bytes": 111,
+  "medium_written_bytes": 112,
+  "blocks": 113,
+  "data_bytes": 114,
+  "used_bytes": 115,
+  "size_bytes": 116,
+  "metadata_bytes": 117,
+  "dataset_size_bytes": 118,
+  "pending_bytes": 119,
+  "failed": 120,
+  "overhead_ratio": 0.3,
+  "hit_ratio": 0.5,
+  "refused": {
+    "small_dataset": 7,
+    "overhead": 0,
+    "first_touch": 0,
+    "write_origin": 0,
+    "probability": 0,
+    "duplicate": 0,
+    "stale_token": 0,
+    "bad_size": 0,
+    "no_space": 0,
+    "write_queue_full": 0,
+    "medium_failed": 0,
+    "less_used": 0
+  },
+  "medium": "file:\"a\\b\"\n",
+  "admission": "always",
+  "eviction": "lru"
+})~");
+  EXPECT_EQ(sample_stats().to_prometheus(),
+            R"~(# HELP nvcache_hits_total Lookups that served a block
+# TYPE nvcache_hits_total counter
+nvcache_hits_total 101
+# HELP nvcache_misses_total Lookups that served none
+# TYPE nvcache_misses_total counter
+nvcache_misses_total 102
+# HELP nvcache_background_hits_total Hits of background work
+# TYPE nvcache_background_hits_total counter
+nvcache_background_hits_total 1
+# HELP nvcache_background_misses_total Misses of background work
+# TYPE nvcache_background_misses_total counter
+nvcache_background_misses_total 2
+# HELP nvcache_inserts_total Blocks inserted
+# TYPE nvcache_inserts_total counter
+nvcache_inserts_total 105
+# HELP nvcache_removals_total Blocks removed, for any cause
+# TYPE nvcache_removals_total counter
+nvcache_removals_total 106
+# HELP nvcache_evictions_total Blocks evicted
+# TYPE nvcache_evictions_total counter
+nvcache_evictions_total 107
+# HELP nvcache_erases_total Blocks erased by key or file
+# TYPE nvcache_erases_total counter
+nvcache_erases_total 108
+# HELP nvcache_damaged_blocks_total Blocks whose checksum failed
+# TYPE nvcache_damaged_blocks_total counter
+nvcache_damaged_blocks_total 109
+# HELP nvcache_medium_errors_total Reads and writes the medium failed
+# TYPE nvcache_medium_errors_total counter
+nvcache_medium_errors_total 110
+# HELP nvcache_medium_read_bytes_total Bytes read from the medium
+# TYPE nvcache_medium_read_bytes_total counter
+nvcache_medium_read_bytes_total 111
+# HELP nvcache_medium_written_bytes_total Bytes written to the medium
+# TYPE nvcache_medium_written_bytes_total counter
+nvcache_medium_written_bytes_total 112
+# HELP nvcache_blocks Blocks in the cache
+# TYPE nvcache_blocks gauge
+nvcache_blocks 113
+# HELP nvcache_data_bytes Bytes of data in the cache
+# TYPE nvcache_data_bytes gauge
+nvcache_data_bytes 114
+# HELP nvcache_used_bytes Bytes of the medium taken
+# TYPE nvcache_used_bytes gauge
+nvcache_used_bytes 115
+# HELP nvcache_size_bytes Bytes of the medium
+# TYPE nvcache_size_bytes gauge
+nvcache_size_bytes 116
+# HELP nvcache_metadata_bytes Bytes of DRAM for metadata
+# TYPE nvcache_metadata_bytes gauge
+nvcache_metadata_bytes 117
+# HELP nvcache_dataset_size_bytes Bytes of the engine's dataset
+# TYPE nvcache_dataset_size_bytes gauge
+nvcache_dataset_size_bytes 118
+# HELP nvcache_pending_bytes Bytes in the write queue
+# TYPE nvcache_pending_bytes gauge
+nvcache_pending_bytes 119
+# HELP nvcache_failed 1 when the cache is off because its medium failed
+# TYPE nvcache_failed gauge
+nvcache_failed 120
+# HELP nvcache_overhead_ratio Overhead ratio now
+# TYPE nvcache_overhead_ratio gauge
+nvcache_overhead_ratio 0.3
+# HELP nvcache_refused_total Blocks refused, by reason
+# TYPE nvcache_refused_total counter
+nvcache_refused_total{reason="small_dataset"} 7
+nvcache_refused_total{reason="overhead"} 0
+nvcache_refused_total{reason="first_touch"} 0
+nvcache_refused_total{reason="write_origin"} 0
+nvcache_refused_total{reason="probability"} 0
+nvcache_refused_total{reason="duplicate"} 0
+nvcache_refused_total{reason="stale_token"} 0
+nvcache_refused_total{reason="bad_size"} 0
+nvcache_refused_total{reason="no_space"} 0
+nvcache_refused_total{reason="write_queue_full"} 0
+nvcache_refused_total{reason="medium_failed"} 0
+nvcache_refused_total{reason="less_used"} 0
+# HELP nvcache_info What the cache lies on and by which policies
+# TYPE nvcache_info gauge
+nvcache_info{medium="file:\"a\\b\"\n",admission="always",eviction="lru"} 1
+)~");
+}
+
+TEST(MetricsText, OfAFileCacheIsAsItAlwaysWas) {
+  EXPECT_EQ(sample_file_stats().to_json(),
+            R"({"reads":201,"served_reads":202,"served_bytes":203,"disk_reads":204)"
+            R"(,"disk_read_bytes":205,"foreign_reads":206,"writes":207,"written_bytes":208)"
+            R"(,"offers":209,"admitted_bytes":210,"stale_offers":211,"invalidated":212)"
+            R"(,"files":301,"dataset_bytes":302,"extents":303,"metadata_bytes":304})");
+  EXPECT_EQ(sample_file_stats().to_prometheus(),
+            R"~(# HELP nvcache_file_reads_total Reads of cacheable files
+# TYPE nvcache_file_reads_total counter
+nvcache_file_reads_total 201
+# HELP nvcache_file_served_reads_total Reads served by the cache
+# TYPE nvcache_file_served_reads_total counter
+nvcache_file_served_reads_total 202
+# HELP nvcache_file_served_bytes_total Bytes served by the cache
+# TYPE nvcache_file_served_bytes_total counter
+nvcache_file_served_bytes_total 203
+# HELP nvcache_file_disk_reads_total Reads that went to the file
+# TYPE nvcache_file_disk_reads_total counter
+nvcache_file_disk_reads_total 204
+# HELP nvcache_file_disk_read_bytes_total Bytes read from the file
+# TYPE nvcache_file_disk_read_bytes_total counter
+nvcache_file_disk_read_bytes_total 205
+# HELP nvcache_file_foreign_reads_total Reads of no whole block, never cached
+# TYPE nvcache_file_foreign_reads_total counter
+nvcache_file_foreign_reads_total 206
+# HELP nvcache_file_writes_total Writes to cacheable files
+# TYPE nvcache_file_writes_total counter
+nvcache_file_writes_total 207
+# HELP nvcache_file_written_bytes_total Bytes written to cacheable files
+# TYPE nvcache_file_written_bytes_total counter
+nvcache_file_written_bytes_total 208
+# HELP nvcache_file_offers_total Blocks offered to the cache
+# TYPE nvcache_file_offers_total counter
+nvcache_file_offers_total 209
+# HELP nvcache_file_admitted_bytes_total Bytes of blocks admitted
+# TYPE nvcache_file_admitted_bytes_total counter
+nvcache_file_admitted_bytes_total 210
+# HELP nvcache_file_stale_offers_total Offers overtaken by a write
+# TYPE nvcache_file_stale_offers_total counter
+nvcache_file_stale_offers_total 211
+# HELP nvcache_file_invalidated_total Cached blocks outdated by writes and removals
+# TYPE nvcache_file_invalidated_total counter
+nvcache_file_invalidated_total 212
+# HELP nvcache_file_files Cacheable files open
+# TYPE nvcache_file_files gauge
+nvcache_file_files 301
+# HELP nvcache_file_dataset_bytes Bytes of cacheable files open
+# TYPE nvcache_file_dataset_bytes gauge
+nvcache_file_dataset_bytes 302
+# HELP nvcache_file_extents Entries of the extent maps
+# TYPE nvcache_file_extents gauge
+nvcache_file_extents 303
+# HELP nvcache_file_metadata_bytes Bytes of DRAM for the extent maps
+# TYPE nvcache_file_metadata_bytes gauge
+nvcache_file_metadata_bytes 304
+)~");
+}
+
+TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
+  EXPECT_EQ(sample_kv_stats().to_json(),
+            R"({"gets":401,"hits":402,"expired":403,"puts":404,"inserts":405,"updates":406)"
+            R"(,"erases":407,"refused":408,"evicted":409,"relocated":410)"
+            R"(,"relocated_bytes":411,"zones_cleaned":412,"hot_sets_kept":413)"
+            R"(,"write_cache_hits":414,"flushes":415,"flushed_bytes":416)"
+            R"(,"flushed_lines":417,"drains":418,"medium_written_bytes":419,"damaged":420)"
+            R"(,"items":421,"data_bytes":422,"size_bytes":423,"metadata_bytes":424)"
+            R"(,"recovered_items":425,"recovery_seconds":0.25,"recovered":true)"
+            R"(,"medium":"dram","durability":"process"})");
+}
+
+TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
+  EXPECT_EQ(sample_tiered_stats().to_json(), R"~({
+  "policy": "dram_first",
+  "lookups": 501,
+  "misses": 100,
+  "hit_ratio": 0.8003992015968064,
+  "pinned_bytes": 503,
+  "queued": 504,
+  "queued_bytes": 505,
+  "taken_back": 506,
+  "queue_full": 507,
+  "tiers": [
+    {
+      "medium": "dram (objects)",
+      "hits": 601,
+      "inserts": 602,
+      "demoted_in": 603,
+      "promoted_in": 604,
+      "refused": 605,
+      "dropped": 606,
+      "blocks": 607,
+      "used_bytes": 608,
+      "size_bytes": 609,
+      "threshold": 0
+    },
+    {
+      "medium": "file:/x",
+      "hits": 701,
+      "inserts": 702,
+      "demoted_in": 703,
+      "promoted_in": 704,
+      "refused": 705,
+      "dropped": 706,
+      "blocks": 707,
+      "used_bytes": 708,
+      "size_bytes": 709,
+      "threshold": 4,
+      "problem": "no such file",
+      "block_cache": {
+        "hits": 101,
+        "misses": 102,
+        "background_hits": 1,
+        "background_misses": 2,
+        "inserts": 105,
+        "removals": 106,
+        "evictions": 107,
+        "erases": 108,
+        "damaged_blocks": 109,
+        "medium_errors": 110,
+        "medium_read_bytes": 111,
+        "medium_written_bytes": 112,
+        "blocks": 113,
+        "data_bytes": 114,
+        "used_bytes": 115,
+        "size_bytes": 116,
+        "metadata_bytes": 117,
+        "dataset_size_bytes": 118,
+        "pending_bytes": 119,
+        "failed": 120,
+        "overhead_ratio": 0.3,
+        "hit_ratio": 0.5,
+        "refused": {
+          "small_dataset": 7,
+          "overhead": 0,
+          "first_touch": 0,
+          "write_origin": 0,
+          "probability": 0,
+          "duplicate": 0,
+          "stale_token": 0,
+          "bad_size": 0,
+          "no_space": 0,
+          "write_queue_full": 0,
+          "medium_failed": 0,
+          "less_used": 0
+        },
+        "medium": "file:\"a\\b\"\n",
+        "admission": "always",
+        "eviction": "lru"
+      }
+    }
+  ]
+})~");
+}
+
+// Each family has one HELP and one TYPE line, directly before its samples.
+void expect_well_formed(const std::string& text) {
+  std::set<std::string> families;
+  std::istringstream lines(text);
+  std::string line;
+  std::string family;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("# HELP ")) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      EXPECT_TRUE(families.insert(family).second) << family << " comes twice";
+      ASSERT_TRUE(std::getline(lines, line));
+      const bool counter = family.ends_with("_total");
+      EXPECT_EQ(line, "# TYPE " + family + (counter ? " counter" : " gauge"));
+      continue;
+    }
+    EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), family) << line;
+    EXPECT_NE(line.find(' '), std::string::npos) << line;
+  }
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST(MetricsText, TieredPrometheusTellsTiersApart) {
+  const std::string text = sample_tiered_stats().to_prometheus();
+  expect_well_formed(text);
+  for (const char* line : {
+           "nvcache_tiered_lookups_total 501",
+           "nvcache_tiered_misses_total 100",
+           "nvcache_tiered_queued_bytes 505",
+           "nvcache_tiered_info{policy=\"dram_first\"} 1",
+           "nvcache_tier_hits_total{tier=\"0\"} 601",
+           "nvcache_tier_hits_total{tier=\"1\"} 701",
+           "nvcache_tier_threshold{tier=\"1\"} 4",
+           "nvcache_tier_info{tier=\"1\",medium=\"file:/x\",problem=\"no such file\"} 1",
+           "nvcache_hits_total{tier=\"1\"} 101",
+           "nvcache_overhead_ratio{tier=\"1\"} 0.3",
+           "nvcache_refused_total{tier=\"1\",reason=\"small_dataset\"} 7",
+       }) {
+    EXPECT_TRUE(has_line(text, line)) << line << " is not in\n" << text;
+  }
+  EXPECT_EQ(text.find("nvcache_hits_total{tier=\"0\"}"), std::string::npos);
+}
+
+TEST(MetricsText, WithoutLowerTiersThereAreNoBlockCaches) {
+  TieredStats stats = sample_tiered_stats();
+  stats.tiers.resize(1);
+  expect_well_formed(stats.to_prometheus());
+  EXPECT_EQ(stats.to_prometheus().find("nvcache_hits_total"), std::string::npos);
+}
+
+TEST(MetricsText, KeyValuePrometheusHasAllMetrics) {
+  const std::string text = sample_kv_stats().to_prometheus();
+  expect_well_formed(text);
+  EXPECT_TRUE(has_line(text, "nvcache_kv_gets_total 401")) << text;
+  EXPECT_TRUE(has_line(text, "nvcache_kv_recovery_seconds 0.25")) << text;
+  EXPECT_TRUE(has_line(text, "nvcache_kv_recovered 1")) << text;
+}
+
+}  // namespace
+}  // namespace nvcache
