@@ -1,7 +1,7 @@
 // nvcache under an unpatched RocksDB (7.8 to 11.x).
 //
-// As a SecondaryCache: blocks that RocksDB's own block cache evicts are offered
-// to nvcache, and looked up there before the disk is read.
+// As a SecondaryCache: RocksDB's own block cache offers the blocks that it evicts to
+// nvcache, and looks there before it reads the disk.
 //
 //   std::shared_ptr<rocksdb::SecondaryCache> secondary;
 //   rocksdb::Status s = nvcache::rocksdb::NewSecondaryCache(
@@ -11,8 +11,12 @@
 //   lru.secondary_cache = secondary;
 //   table_options.block_cache = rocksdb::NewLRUCache(lru);
 //
-// As a PersistentCache: raw blocks as they lie on disk, on read misses only.
+// As a PersistentCache: holds blocks as they are on disk, and sees only reads that missed
+// RocksDB's block cache. As the whole block cache: NewTieredCache, at the end of this file.
 // docs/guide/rocksdb.md says what each plug point sees and what it cannot do.
+//
+// All functions are thread-safe, as is what they make. Errors are RocksDB statuses;
+// InvalidArgument says what is wrong with a specification.
 #pragma once
 
 #include <memory>
@@ -32,18 +36,17 @@ class SecondaryCache;
 namespace nvcache::rocksdb {
 
 struct CacheOptions {
-  // A cache specification: nvcache://?size=...; used where `cache` is null.
+  // A cache specification: nvcache://?size=... Ignored if `cache` is set.
   std::string spec = {};
-  // A cache that is already open, shared with other users of it.
+  // A cache that is already open, to share it.
   std::shared_ptr<BlockCache> cache = nullptr;
-  // SecondaryCache only: keep a block in DRAM or in the cache, not in both. Fits
-  // somewhat more, but each block that comes back to DRAM is written again when it
-  // leaves: for media that do not mind writes (DRAM, CXL memory).
+  // SecondaryCache only: keep a block either in DRAM or in the cache, not in both. The two
+  // together then hold more blocks. But a block that comes back to DRAM is written again
+  // when DRAM evicts it, so use this for media that take writes well (DRAM, CXL memory).
   bool exclusive = false;
 };
 
-// Makes a SecondaryCache for LRUCacheOptions::secondary_cache. InvalidArgument
-// says what is wrong with the specification. Thread-safe, as is what it makes.
+// Makes a SecondaryCache for LRUCacheOptions::secondary_cache.
 // `opened`, if given, receives the block cache behind it, for statistics.
 [[nodiscard]] ::rocksdb::Status NewSecondaryCache(
     const CacheOptions& options, std::shared_ptr<::rocksdb::SecondaryCache>* secondary,
@@ -54,8 +57,8 @@ struct CacheOptions {
     const CacheOptions& options, std::shared_ptr<::rocksdb::PersistentCache>* persistent,
     std::shared_ptr<BlockCache>* opened = nullptr);
 
-// A listener for Options::listeners that tells the cache how large the database
-// is after each flush and compaction: what small_bypass asks.
+// Makes a listener for Options::listeners. It tells the cache the size of the database
+// after each flush and compaction; the admission policy small_bypass needs it.
 std::shared_ptr<::rocksdb::EventListener> NewDatasetSizeListener(std::shared_ptr<BlockCache> cache);
 
 struct TieredCacheOptions {
@@ -63,8 +66,8 @@ struct TieredCacheOptions {
   std::string spec = {};
 };
 
-// Makes a rocksdb::Cache of several tiers, for BlockBasedTableOptions::block_cache;
-// several databases may share it. Its capacity, usage and strictness are those of the
+// Makes a rocksdb::Cache of several tiers, for BlockBasedTableOptions::block_cache.
+// Several databases may share it. Its capacity, usage and strictness are those of the
 // first tier. `opened`, if given, receives the cache behind it, for statistics.
 [[nodiscard]] ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                                std::shared_ptr<::rocksdb::Cache>* cache,

@@ -1,6 +1,5 @@
 #include "kv_store/counters.h"
 
-
 namespace nvcache {
 
 void read_counters(const KvCounters& counters, KvStats* stats) {

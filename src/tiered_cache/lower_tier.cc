@@ -30,8 +30,9 @@ BlockCacheImpl* LowerTier::open_now() {
         config, *std::move(medium), clock_, {.count_references = count_references_, .sink = sink_});
     if (!cache.ok()) return;  // the configuration was checked when it was read
     owned_ = *std::move(cache);
-    // Sequentially consistent, as the generation's change in TieredCacheImpl::supersede():
-    // either that sees this cache, or the first put here sees the changed generation.
+    // Sequentially consistent, as is the change of the generation in
+    // TieredCacheImpl::supersede(): either that sees this cache and erases the key from it,
+    // or the first put here sees the changed generation.
     cache_.store(owned_.get(), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   });

@@ -1,5 +1,5 @@
-// A tier of a TieredCache below the first: a block cache that is opened when the first
-// block goes there, and what came of the blocks that did.
+// A lower tier of a TieredCache: a block cache, opened when the first block goes there, and
+// the counts of the blocks that came and went.
 #pragma once
 
 #include <atomic>
@@ -11,27 +11,28 @@
 
 #include "base/clock.h"
 #include "block_cache/block_cache_impl.h"
-#include "tiered_cache/tiered_config.h"
 #include "nvcache/tiered_cache.h"
+#include "tiered_cache/tiered_config.h"
 
 namespace nvcache {
 
-// Why a block is put into a tier.
+// Why a block enters a tier.
 enum class Arrival : uint8_t { kNew, kDemoted, kPromoted };
 
 // Thread-safe.
 class LowerTier {
  public:
-  // `sink` gets what is evicted; null: it leaves the cache. `clock` and `sink` must
-  // outlive the tier.
+  // `sink` receives what the tier evicts; if null, evicted blocks are dropped. `clock` and
+  // `sink` must outlive the tier.
   LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink);
 
-  // Offers a block whose key had the token `expected`; whether it is here now.
+  // Offers a block whose key had the token `expected` when the move began; refused if the
+  // token (*generation*) has changed. True if the tier has the block now.
   bool put(const BlockKey& key, ByteView block, Arrival arrival,
            const std::atomic<uint32_t>& generation, uint32_t expected);
 
-  // A lookup that finds nothing while the tier is not open. A foreground hit counts as
-  // a reference to the block: *references is how many it has had.
+  // A miss while the tier is not open. A foreground hit counts as a reference to the block;
+  // *references is the number that the block has had.
   Lookup get(const BlockKey& key, Caller caller, uint32_t* references);
 
   void erase(const BlockKey& key);
@@ -40,7 +41,7 @@ class LowerTier {
   void count_dropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
   uint32_t own_threshold() const { return config_.threshold; }
-  // Share of the medium's space that is taken; 0 while the tier is not open.
+  // The used share of the medium's space; 0 while the tier is not open.
   double used_share() const;
   TierStats stats() const;
 

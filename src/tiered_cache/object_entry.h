@@ -1,14 +1,15 @@
-// An object that a TieredCache holds on the heap, and what the first tier knows of it.
-// A handle is a pointer to one.
+// An object that a TieredCache holds on the heap, and what the first tier knows about it.
+// A handle is a pointer to an entry.
 //
-// States and transitions (the key's shard is locked):
+// States and transitions (with the key's shard locked):
 //
 //   outside --insert--> resident, listed (idle) <--last release / find--> resident, held
 //   resident --evict, erase, replace--> outside
-//   outside, last release--> leaving: unlocked, saved below if it was evicted, destroyed
+//   outside --last release--> removed: demoted if it was evicted, then destroyed, unlocked
 //
-// Resident: found by its key. Listed: nobody holds it, and it may be evicted. An entry
-// that was made of a block of a lower tier, and of standalone objects, is never resident.
+// Resident: lookups find it by its key. Listed: nobody holds it, and it may be evicted. An
+// entry is never resident if it was made from a block of a lower tier that keeps the block, or
+// if it wraps a standalone object.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace nvcache {
 // Why an entry left the first tier.
 enum class Departure : uint8_t { kOutside, kEvicted, kErased };
 
-// Caller-locked, but for the key and the object, which do not change.
+// Caller-locked, except the key and the object, which do not change.
 class TieredCache::Handle {
  public:
   // Null if there is no memory.
@@ -34,14 +35,14 @@ class TieredCache::Handle {
 
   Object object;
   uint64_t hash = 0;
-  Handle* next_in_bucket = nullptr;  // in the table, and in the list of those that leave
+  Handle* next_in_bucket = nullptr;  // in the table, and in RemovedEntries
   Handle* newer = nullptr;
   Handle* older = nullptr;
-  Pin below;  // keeps the block of a lower tier that it was made of from being evicted
+  Pin source;  // pins the block of a lower tier that it was made from
   uint32_t key_bytes = 0;
   uint32_t references = 0;
-  uint32_t token = 0;  // of the key when it left
-  uint32_t tier = 0;   // that served it: 0 unless it was made of a block of a lower one
+  uint32_t token = 0;  // of the key when it was removed
+  uint32_t tier = 0;   // that served it: 0, or the lower tier that has its block
   Priority priority = Priority::kLow;
   uint8_t pool = 0;
   Departure departure = Departure::kOutside;

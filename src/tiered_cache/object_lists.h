@@ -1,10 +1,10 @@
-// The idle objects of a shard in the order in which they will be evicted: three lists,
-// one a priority, each by when its objects were last released.
+// The idle objects of a shard, in the order in which they will be evicted: three lists, one
+// for each pool, each sorted by when its objects were last released.
 //
 // As in RocksDB's LRU cache ("midpoint insertion"): an object with a hit, or of high
-// priority, enters the high pool while that pool has a share of the capacity; what
-// overflows a pool goes to the front of the next lower one; victims come from the
-// lowest pool that has any. A scan thus does not push out what was used twice, nor index
+// priority, enters the high pool, if that pool has a share of the capacity. A pool that
+// overflows spills its oldest objects to the front of the next lower pool. Victims come
+// from the lowest pool that has any. So a scan evicts neither what was used twice nor index
 // and filter blocks.
 #pragma once
 
@@ -36,8 +36,8 @@ class ObjectLists {
     unlink(entry);
   }
 
-  // The first to go, passing by those that are held after all (by an inspection);
-  // null if there is none.
+  // The next object to evict; null if there is none. Skips objects that are held all the same,
+  // by ObjectShard::inspect().
   ObjectEntry* victim() const {
     for (size_t pool = kPools; pool-- > 0;) {
       for (ObjectEntry* entry = oldest_[pool]; entry != nullptr; entry = entry->newer) {
@@ -50,7 +50,7 @@ class ObjectLists {
   size_t bytes() const { return bytes_[kHigh] + bytes_[kLow] + bytes_[kBottom]; }
   size_t high_bytes() const { return bytes_[kHigh]; }
 
-  // How entries are charged, which spilling needs to know.
+  // Whether metadata counts towards an entry's charge. spill() needs to know.
   void charge_metadata(bool charged) { charge_metadata_ = charged; }
   size_t charge_of(const ObjectEntry& entry) const {
     return entry.object.charge_bytes + (charge_metadata_ ? entry.size_bytes() : 0);

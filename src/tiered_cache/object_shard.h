@@ -1,8 +1,8 @@
-// One shard of the first tier of a TieredCache: the objects whose keys hash to it, found
-// by key, evicted least recently released first.
+// One shard of the first tier of a TieredCache: it holds the objects whose keys hash to it,
+// finds them by key, and evicts the least recently released first.
 //
-// Which value of a key is current changes only here, under the shard's lock: that is
-// what keeps the lower tiers from serving a value that was replaced (see Below).
+// The current value of a key changes only here, under the shard's lock. That keeps the lower
+// tiers from serving a value that was replaced (see LowerTiers).
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace nvcache {
 
-// The tiers below, as a shard sees them. Called with the key's shard locked; touches no
-// medium and calls nobody back.
-class Below {
+// The lower tiers, as a shard sees them. A shard calls it with its lock held, so that it
+// accesses no medium and calls nobody back.
+class LowerTiers {
  public:
-  virtual ~Below() = default;
+  virtual ~LowerTiers() = default;
 
-  // Changes whenever supersede() is called for the key; even when no change is under way.
+  // A number that each supersede() of the key changes. Even while no change is under way.
   virtual uint32_t token(uint64_t hash) const = 0;
-  // Erases the key from all lower tiers, and makes worthless all moves of its block that
-  // are under way with an older token.
+  // Erases the key from all lower tiers. Moves of its block that began with an older token
+  // will be refused.
   virtual void supersede(std::string_view key, uint64_t hash) = 0;
 };
 
-// Entries on their way out, out of every table and list, with `departure` and `token`
-// set. Whoever holds the list ends them, with no lock held.
-class Leaving {
+// Entries that a shard removed: they are in no table and no list, and `departure` and
+// `token` are set. The caller demotes or destroys each of them, with no lock held.
+class RemovedEntries {
  public:
   void push(ObjectEntry* entry) {
     entry->next_in_bucket = first_;
@@ -48,8 +48,8 @@ class Leaving {
   ObjectEntry* first_ = nullptr;
 };
 
-// Thread-safe. Calls no engine code; never waits for anything but its lock. On cache lines of
-// its own, for every lookup locks one.
+// Thread-safe. Calls no engine code, and waits for nothing but its lock. Each shard has cache
+// lines of its own, because every lookup locks one.
 class alignas(64) ObjectShard {
  public:
   struct Options {
@@ -61,9 +61,9 @@ class alignas(64) ObjectShard {
   };
 
   struct Use {
-    size_t charged_bytes = 0;   // residents, and what was erased while it is held
-    size_t idle_bytes = 0;      // of them: held by nobody
-    size_t visiting_bytes = 0;  // held, and never resident
+    size_t charged_bytes = 0;   // residents, and erased objects that are still held
+    size_t idle_bytes = 0;      // of these: held by nobody
+    size_t visiting_bytes = 0;  // held objects that never were resident
     size_t entries = 0;
     size_t buckets = 0;
     uint64_t lookups = 0;
@@ -72,60 +72,61 @@ class alignas(64) ObjectShard {
     uint64_t promoted_in = 0;
   };
 
-  ObjectShard(const Options& options, Below* below);
-  ~ObjectShard();  // empty, and nothing held
+  ObjectShard(const Options& options, LowerTiers* lower_tiers);
+  ~ObjectShard();  // must be empty, with nothing held
 
-  // Makes an entry resident, in place of one with its key. False, and nothing changed,
-  // if `hold` is asked for and a full shard is strict. Without `hold`, an entry that does
-  // not fit leaves at once, as evicted. *replaced: whether there was one with its key.
-  bool insert(ObjectEntry* entry, bool hold, Leaving* leaving, bool* replaced);
+  // Makes an entry resident and removes an older one of its key; *replaced says whether there
+  // was one. False, without any change, if `hold` is set and the shard is strict and
+  // full. Without `hold`, an entry that does not fit is evicted at once.
+  bool insert(ObjectEntry* entry, bool hold, RemovedEntries* removed, bool* replaced);
 
-  // Makes an entry resident and held, unless its key has changed since `token` or is
-  // resident: then false, and nothing changed.
-  bool promote(ObjectEntry* entry, uint32_t token, Leaving* leaving);
+  // Makes an entry resident and held. False, without any change, if its key has changed since
+  // `token`, is resident already, or does not fit.
+  bool promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed);
 
-  // Makes an evicted entry that went nowhere yet resident and held again, as a hit that
-  // find() did not see. False, and nothing changed, if its key has changed since it left, or
-  // a strict shard is full.
-  bool restore(ObjectEntry* entry, bool count, Leaving* leaving);
+  // Makes an evicted entry that still waits for its demotion resident and held again, and
+  // counts the hit that find() missed. False, without any change, if its key has changed since
+  // it was evicted, or the shard is strict and full.
+  bool restore(ObjectEntry* entry, bool count, RemovedEntries* removed);
 
-  // Takes a key's value out of all tiers; its token from now on.
-  uint32_t replace(std::string_view key, uint64_t hash, Leaving* leaving);
+  // Removes a key's value from all tiers. Returns the key's new token.
+  uint32_t replace(std::string_view key, uint64_t hash, RemovedEntries* removed);
 
-  // Counts a held entry that will not be resident.
+  // Counts an entry that is held but will not be resident.
   void visit(ObjectEntry* entry);
 
   // Holds the entry of a key; null if there is none. Counts the lookup.
   ObjectEntry* find(std::string_view key, uint64_t hash, bool count);
 
   void ref(ObjectEntry* entry);
-  // True if it was the last reference and the entry leaves.
-  bool release(ObjectEntry* entry, bool erase_if_last, Leaving* leaving);
+  // True if that was the last reference and the entry was removed.
+  bool release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
 
-  void set_capacity(size_t capacity_bytes, Leaving* leaving);
+  void set_capacity(size_t capacity_bytes, RemovedEntries* removed);
   void set_strict(bool strict);
-  void erase_idle(Leaving* leaving);
+  void erase_idle(RemovedEntries* removed);
 
-  // Holds the entries of some buckets from `*bucket` on, without changing their order;
-  // false when there are no more.
+  // Holds the entries of some buckets, from `*bucket` on, without changing the order of
+  // eviction. False when there are no more.
   bool inspect(size_t* bucket, std::vector<ObjectEntry*>* held);
 
   Use use() const;
-  // Share of the capacity that is taken.
+  // The used share of the capacity.
   double used_share() const;
   size_t charge_of(const ObjectEntry& entry) const { return lists_.charge_of(entry); }
 
  private:
-  void make_room(size_t charge_bytes, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void take_out(ObjectEntry* entry, Departure departure, Leaving* leaving)
+  void make_room(size_t charge_bytes, RemovedEntries* removed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void take_out(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it replaced another.
-  bool enter(ObjectEntry* entry, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void leave(ObjectEntry* entry, Departure departure, Leaving* leaving)
+  bool enter(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void size_pools() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Below* const below_;
+  LowerTiers* const lower_tiers_;
   const double high_share_;
   const double low_share_;
   mutable Mutex mutex_;

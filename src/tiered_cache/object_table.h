@@ -1,6 +1,5 @@
-// A chained hash table of object entries, linked through them: one pointer a bucket,
-// and as many buckets as entries or up to twice as many. Growing moves all of a
-// shard's entries at once.
+// A chained hash table of object entries, linked through the entries: one pointer a bucket,
+// and one to two buckets an entry. Growing moves all of a shard's entries at once.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +42,7 @@ class ObjectTable {
  private:
   static constexpr size_t kFirstBuckets = 16;
 
-  // Shards are told apart by the upper bits of the hash, buckets by the lower ones.
+  // The upper bits of the hash choose the shard, the lower bits the bucket.
   ObjectEntry** place_of(std::string_view key, uint64_t hash) {
     ObjectEntry** place = &buckets_[hash & (buckets_.size() - 1)];
     while (*place != nullptr && ((*place)->hash != hash || (*place)->key() != key)) {

@@ -6,7 +6,7 @@ namespace {
 constexpr size_t kMinShardBytes = size_t{512} << 10;
 constexpr int kMaxUsualShardBits = 6;
 
-// Without capacity its locks are still passed by every lookup.
+// Every lookup takes a shard's lock, even if the first tier has no capacity.
 int usual_shard_bits(size_t capacity_bytes) {
   if (capacity_bytes == 0) return kMaxUsualShardBits;
   int bits = 0;
@@ -16,7 +16,7 @@ int usual_shard_bits(size_t capacity_bytes) {
 
 }  // namespace
 
-ObjectTier::ObjectTier(const Options& options, Below* below)
+ObjectTier::ObjectTier(const Options& options, LowerTiers* lower_tiers)
     : shard_bits_(options.shard_bits >= 0 ? options.shard_bits
                                           : usual_shard_bits(options.whole.capacity_bytes)),
       capacity_bytes_(options.whole.capacity_bytes),
@@ -25,13 +25,13 @@ ObjectTier::ObjectTier(const Options& options, Below* below)
   ObjectShard::Options each = options.whole;
   each.capacity_bytes = share_of(options.whole.capacity_bytes);
   for (std::unique_ptr<ObjectShard>& shard : shards_) {
-    shard = std::make_unique<ObjectShard>(each, below);
+    shard = std::make_unique<ObjectShard>(each, lower_tiers);
   }
 }
 
-void ObjectTier::set_capacity(size_t capacity_bytes, Leaving* leaving) {
+void ObjectTier::set_capacity(size_t capacity_bytes, RemovedEntries* removed) {
   capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
-  for (const auto& shard : shards_) shard->set_capacity(share_of(capacity_bytes), leaving);
+  for (const auto& shard : shards_) shard->set_capacity(share_of(capacity_bytes), removed);
 }
 
 void ObjectTier::set_strict(bool strict) {
@@ -56,8 +56,8 @@ ObjectShard::Use ObjectTier::use() const {
   return sum;
 }
 
-void ObjectTier::erase_idle(Leaving* leaving) {
-  for (const auto& shard : shards_) shard->erase_idle(leaving);
+void ObjectTier::erase_idle(RemovedEntries* removed) {
+  for (const auto& shard : shards_) shard->erase_idle(removed);
 }
 
 void ObjectTier::for_each(absl::FunctionRef<void(ObjectEntry*)> visit,

@@ -11,7 +11,7 @@
 
 namespace nvcache {
 
-// Thread-safe. See ObjectShard for what its shards do.
+// Thread-safe. ObjectShard says what each shard does.
 class ObjectTier {
  public:
   struct Options {
@@ -19,7 +19,7 @@ class ObjectTier {
     int shard_bits = -1;         // -1: one shard for each 512 KiB, up to 64
   };
 
-  ObjectTier(const Options& options, Below* below);
+  ObjectTier(const Options& options, LowerTiers* lower_tiers);
 
   ObjectShard& shard_of(uint64_t hash) { return *shards_[number_of(hash)]; }
   size_t shards() const { return shards_.size(); }
@@ -28,17 +28,17 @@ class ObjectTier {
     return shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_);
   }
 
-  void set_capacity(size_t capacity_bytes, Leaving* leaving);
+  void set_capacity(size_t capacity_bytes, RemovedEntries* removed);
   size_t capacity_bytes() const { return capacity_bytes_.load(std::memory_order_relaxed); }
   void set_strict(bool strict);
   bool strict() const { return strict_.load(std::memory_order_relaxed); }
 
-  // All shards' together, one after another.
+  // The sum over all shards, which are locked one after another.
   ObjectShard::Use use() const;
-  void erase_idle(Leaving* leaving);
+  void erase_idle(RemovedEntries* removed);
 
-  // Calls visit(entry) for every resident entry, without a lock; release(entry) must
-  // drop the reference that each comes with.
+  // Calls visit(entry) for every resident entry, without a lock, and then release(entry),
+  // which must drop the reference that keeps the entry alive during the visit.
   void for_each(absl::FunctionRef<void(ObjectEntry*)> visit,
                 absl::FunctionRef<void(ObjectEntry*)> release);
 

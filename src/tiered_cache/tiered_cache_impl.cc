@@ -10,11 +10,11 @@
 
 namespace nvcache {
 namespace {
-// Keys that share a generation refuse each other's moves at times, no more.
+// A change of one key can refuse moves of others that share its generation; that is all.
 constexpr size_t kGenerations = 16384;
 constexpr size_t kMinGenerationsPerShard = 64;
 
-// What waits to be moved below is beyond the first tier's capacity: a small share of it.
+// The queue comes on top of the first tier's capacity, so it is a small share of it.
 constexpr size_t kMinQueueBytes = size_t{256} << 10;
 constexpr size_t kMaxQueueBytes = size_t{8} << 20;
 
@@ -23,9 +23,9 @@ size_t queue_bytes(const TieredConfig& config) {
 }
 }  // namespace
 
-class TieredCacheImpl::Chute final : public EvictionSink {
+class TieredCacheImpl::Demoter final : public EvictionSink {
  public:
-  Chute(TieredCacheImpl& cache, size_t tier) : cache_(cache), tier_(tier) {}
+  Demoter(TieredCacheImpl& cache, size_t tier) : cache_(cache), tier_(tier) {}
 
   uint32_t token_of(const BlockKey& key) override { return cache_.token(hash_block_key(key)); }
   void take(const BlockKey& key, ByteView block, uint32_t token) override {
@@ -36,7 +36,7 @@ class TieredCacheImpl::Chute final : public EvictionSink {
 
  private:
   TieredCacheImpl& cache_;
-  const size_t tier_;  // that evicts
+  const size_t tier_;  // the one that evicts
 };
 
 // ---- making and ending
@@ -60,41 +60,41 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
                           .low_share = config.low_ratio,
                           .charge_metadata = config.charge_metadata},
                 .shard_bits = config.shard_bits},
-               config.tiers.empty() ? nullptr : static_cast<Below*>(this)),
+               config.tiers.empty() ? nullptr : static_cast<LowerTiers*>(this)),
       generations_per_shard_(std::max(kMinGenerationsPerShard, kGenerations / objects_.shards())),
       generations_(config.tiers.empty() ? 0 : objects_.shards() * generations_per_shard_) {
   for (size_t i = 0; i < config.tiers.size(); ++i) {
     const bool lowest = i + 1 == config.tiers.size();
-    chutes_.push_back(lowest ? nullptr : std::make_unique<Chute>(*this, i + 1));
+    demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
     const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
     lower_.push_back(
-        std::make_unique<LowerTier>(config.tiers[i], clock, counts, chutes_.back().get()));
+        std::make_unique<LowerTier>(config.tiers[i], clock, counts, demoters_.back().get()));
   }
   if (lower_.empty() || !config.demote_in_background) return;
   queue_ = std::make_unique<DemotionQueue>(
       queue_bytes(config),
-      DemotionQueue::Work{.move = [this](const ObjectEntry& entry) { move_below(entry); },
+      DemotionQueue::Work{.move = [this](const ObjectEntry& entry) { demote(entry); },
                           .end = [this](ObjectEntry* entry) { end(entry); }});
 }
 
 TieredCacheImpl::~TieredCacheImpl() {
   queue_.reset();
-  Leaving leaving;
-  objects_.erase_idle(&leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  objects_.erase_idle(&removed);
+  finish(&removed);
 }
 
-void TieredCacheImpl::finish(Leaving* leaving) {
-  while (ObjectEntry* const entry = leaving->pop()) {
+void TieredCacheImpl::finish(RemovedEntries* removed) {
+  while (ObjectEntry* const entry = removed->pop()) {
     if (entry->departure == Departure::kEvicted) {
       if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, usage_of(*entry))) continue;
-      move_below(*entry);
+      demote(*entry);
     }
     end(entry);
   }
 }
 
-void TieredCacheImpl::move_below(const ObjectEntry& entry) {
+void TieredCacheImpl::demote(const ObjectEntry& entry) {
   if (offer_object(entry, 1, Arrival::kDemoted, entry.token)) return;
   dropped_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -102,18 +102,18 @@ void TieredCacheImpl::move_below(const ObjectEntry& entry) {
 ObjectEntry* TieredCacheImpl::take_back(std::string_view key, uint64_t hash, Caller caller) {
   ObjectEntry* const entry = queue_ == nullptr ? nullptr : queue_->take(key, hash);
   if (entry == nullptr) return nullptr;
-  Leaving leaving;
+  RemovedEntries removed;
   const bool restored =
-      objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &leaving);
-  finish(&leaving);
+      objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &removed);
+  finish(&removed);
   if (restored) return entry;
-  move_below(*entry);  // refused there if it was replaced
+  demote(*entry);  // refused there if it was replaced
   end(entry);
   return nullptr;
 }
 
 void TieredCacheImpl::end(ObjectEntry* entry) {
-  entry->below = Pin();
+  entry->source = Pin();
   codec_->destroy(entry->key(), entry->object);
   ObjectEntry::destroy(entry);
 }
@@ -191,11 +191,11 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
     return absl::ResourceExhaustedError("no memory for a cache entry");
   }
   const size_t tier = placement_->entry_tier(lower_.size() + 1);
-  if (tier > 0 && can_move(*entry)) return insert_below(entry, tier, handle);
-  Leaving leaving;
+  if (tier > 0 && can_move(*entry)) return insert_lower(entry, tier, handle);
+  RemovedEntries removed;
   const bool inserted =
-      objects_.shard_of(hash).insert(entry, handle != nullptr, &leaving, replaced);
-  finish(&leaving);
+      objects_.shard_of(hash).insert(entry, handle != nullptr, &removed, replaced);
+  finish(&removed);
   if (!inserted) {
     ObjectEntry::destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
@@ -204,12 +204,12 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   return absl::OkStatus();
 }
 
-// What no tier takes is served to its caller all the same.
-absl::Status TieredCacheImpl::insert_below(ObjectEntry* entry, size_t tier, Handle** handle) {
+// The caller gets a handle even if no tier takes the block.
+absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle) {
   ObjectShard& shard = objects_.shard_of(entry->hash);
-  Leaving leaving;
-  const uint32_t token = shard.replace(entry->key(), entry->hash, &leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  const uint32_t token = shard.replace(entry->key(), entry->hash, &removed);
+  finish(&removed);
   offer_object(*entry, tier, Arrival::kNew, token);
   if (handle == nullptr) {
     end(entry);
@@ -241,7 +241,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
     uint32_t references = 0;
     Lookup found = lower_[tier - 1]->get(block_key, caller, &references);
     if (!found.hit()) continue;
-    if (caller == Caller::kForeground) hits_below_.fetch_add(1, std::memory_order_relaxed);
+    if (caller == Caller::kForeground) lower_hits_.fetch_add(1, std::memory_order_relaxed);
     return serve(key, hash, tier, std::move(found), references, now, *make);
   }
   return nullptr;
@@ -254,7 +254,7 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
   const ByteView saved = found.pin.block();
   Object object;
   if (!make(saved, &object)) {
-    lower_[tier - 1]->erase(block_key);  // no later lookup could use it either
+    lower_[tier - 1]->erase(block_key);  // later lookups could not use it either
     return nullptr;
   }
   ObjectEntry* const entry = ObjectEntry::make(key, hash, object, Priority::kLow);
@@ -262,21 +262,20 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
     codec_->destroy(key, object);
     return nullptr;
   }
-  if (at_rest(token) && may_promote(hash, tier, references) && climb(entry, tier, saved, token)) {
+  if (at_rest(token) && may_promote(hash, tier, references) && promote(entry, tier, saved, token)) {
     return entry;
   }
   entry->tier = static_cast<uint32_t>(tier);
-  entry->below = std::move(found.pin);
+  entry->source = std::move(found.pin);
   objects_.shard_of(hash).visit(entry);
   return entry;
 }
 
-// Moves a block of a lower tier one tier up; whether the entry is resident and held now.
-bool TieredCacheImpl::climb(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token) {
+bool TieredCacheImpl::promote(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token) {
   if (tier == 1) {
-    Leaving leaving;
-    const bool promoted = objects_.shard_of(entry->hash).promote(entry, token, &leaving);
-    finish(&leaving);
+    RemovedEntries removed;
+    const bool promoted = objects_.shard_of(entry->hash).promote(entry, token, &removed);
+    finish(&removed);
     return promoted;
   }
   BlockKey key;
@@ -291,30 +290,30 @@ void TieredCacheImpl::ref(Handle* handle) { objects_.shard_of(handle->hash).ref(
 
 bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
   ObjectShard& shard = objects_.shard_of(handle->hash);
-  // A block of a lower tier is no longer wanted there either.
+  // Erases it from the lower tier as well.
   if (erase_if_last && handle->tier > 0 && !handle->key().empty()) {
     BlockKey key;
     if (parse_block_key(handle->key(), &key)) lower_[handle->tier - 1]->erase(key);
   }
-  Leaving leaving;
-  const bool left = shard.release(handle, erase_if_last, &leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  const bool left = shard.release(handle, erase_if_last, &removed);
+  finish(&removed);
   return left;
 }
 
 void TieredCacheImpl::erase(std::string_view key) {
   const uint64_t hash = hash_object_key(key);
-  Leaving leaving;
-  objects_.shard_of(hash).replace(key, hash, &leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  objects_.shard_of(hash).replace(key, hash, &removed);
+  finish(&removed);
 }
 
 // ---- TieredCacheControl
 
 void TieredCacheImpl::set_capacity(size_t bytes) {
-  Leaving leaving;
-  objects_.set_capacity(bytes, &leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  objects_.set_capacity(bytes, &removed);
+  finish(&removed);
   if (queue_ != nullptr) queue_->drain();
 }
 
@@ -337,9 +336,9 @@ void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, cons
 }
 
 void TieredCacheImpl::erase_unreferenced() {
-  Leaving leaving;
-  objects_.erase_idle(&leaving);
-  finish(&leaving);
+  RemovedEntries removed;
+  objects_.erase_idle(&removed);
+  finish(&removed);
   if (queue_ != nullptr) queue_->clear();
   for (const auto& tier : lower_) tier->clear();
 }

@@ -1,19 +1,23 @@
-// The tiered cache: objects on the heap above block caches, and the moves between them.
+// The tiered cache: the first tier holds objects on the heap, the lower tiers are block
+// caches, and blocks move between them.
 //
-// A block moves by being entered where it goes before (upwards) or after (downwards) it
-// left where it was. In between a lookup may miss it, or find it in both places; it is
-// never found nowhere for long, and a value that was replaced never comes back:
+// A promotion inserts the block in the upper tier before it erases it from the lower one. A
+// demotion removes the block from the upper tier before it inserts it in the lower one. In
+// between, a lookup may miss the block or find it in both tiers. But no lookup ever finds a
+// value that was replaced:
 //
-//   Every key has a generation, even while at rest. insert() and erase() make it odd,
-//   erase the key from all lower tiers and make it even again, with the key's shard of the
-//   first tier locked. A move reads it before it looks at the block, goes on only
-//   if it is even, and a lower tier enters the block only if it still is the same, with
-//   its own shard locked. So a move is either seen and erased, or refused.
+//   Every key has a generation (keys share them by hash), which is even while no change is
+//   under way. insert() and erase() make it odd, erase the key from all lower tiers, and
+//   make it even again, all with the key's shard of the first tier locked. A move reads the
+//   generation (its token) before it reads the block, and stops if the token is odd. A lower
+//   tier, with its own shard locked, inserts the block only if the generation still equals
+//   the token. So a change either finds the moved block and erases it, or the lower tier
+//   refuses it.
 //
-// What leaves the first tier may wait in a queue before it moves (DemotionQueue), with the
-// token it left with: a lookup that finds it there, and it alone, takes it back.
+// An evicted object may wait in a queue for its demotion (DemotionQueue), together with the
+// token of its eviction. A lookup takes it back from there if the token is still valid.
 //
-// Lock order: shard of the first tier, shard of a lower tier, its space.
+// Lock order: a shard of the first tier, a shard of a lower tier, that tier's space.
 #pragma once
 
 #include <atomic>
@@ -35,7 +39,7 @@
 namespace nvcache {
 
 // Thread-safe.
-class TieredCacheImpl final : public TieredCache, public TieredCacheControl, private Below {
+class TieredCacheImpl final : public TieredCache, public TieredCacheControl, private LowerTiers {
  public:
   // `clock` is for emulated media, and must outlive the cache.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<TieredCacheImpl>> make(
@@ -66,13 +70,13 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   void drain() override;
 
  private:
-  // Takes what one lower tier evicts, for those below it.
-  class Chute;
+  // Receives what one lower tier evicts, and offers it to the tiers below.
+  class Demoter;
 
   TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
                   std::unique_ptr<PlacementPolicy> placement);
 
-  // Below; the key's shard of the first tier is locked.
+  // LowerTiers: called with the key's shard of the first tier locked.
   uint32_t token(uint64_t hash) const override;
   void supersede(std::string_view key, uint64_t hash) override;
 
@@ -80,26 +84,27 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   size_t slot_of(uint64_t hash) const {
     return objects_.number_of(hash) * generations_per_shard_ + hash % generations_per_shard_;
   }
-  // False: a change of the key is under way, and its block must not move.
+  // False while a change of the key is under way: its block must not move then.
   static bool at_rest(uint32_t token) { return token % 2 == 0; }
 
-  absl::Status insert_below(ObjectEntry* entry, size_t tier, Handle** handle);
-  // Serves a block that lower tier `tier` holds: in the first tier from now on, or made
-  // anew for this lookup.
+  absl::Status insert_lower(ObjectEntry* entry, size_t tier, Handle** handle);
+  // Makes an object from a block of lower tier `tier`: promoted to the first tier, or only
+  // for this lookup.
   ObjectEntry* serve(std::string_view key, uint64_t hash, size_t tier, Lookup found,
                      uint32_t references, uint32_t token, const MakeObject& make);
-  bool climb(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token);
+  // Moves a block of a lower tier one tier up. True if the entry is resident and held now.
+  bool promote(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token);
   bool may_promote(uint64_t hash, size_t tier, uint32_t references);
   uint32_t threshold_of(size_t tier) const;
-  // Offers a block to a tier or, where it is refused, to those below it.
+  // Offers a block to a tier and, while it is refused, to the tiers below it.
   bool offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival, uint32_t token);
   bool offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival, uint32_t token);
   bool can_move(const ObjectEntry& entry) const;
   size_t usage_of(const ObjectEntry& entry) const;
-  // Ends entries: those that were evicted go below first, or into the queue.
-  void finish(Leaving* leaving);
-  void move_below(const ObjectEntry& entry);
-  // Null unless the key's object waits in the queue; then it is resident again, and held.
+  // Queues or demotes the evicted entries, and destroys the others.
+  void finish(RemovedEntries* removed);
+  void demote(const ObjectEntry& entry);
+  // Makes the key's object resident and held again if it waits in the queue; else null.
   ObjectEntry* take_back(std::string_view key, uint64_t hash, Caller caller);
   void end(ObjectEntry* entry);
 
@@ -109,9 +114,9 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   ObjectTier objects_;
   const size_t generations_per_shard_;
   std::vector<std::atomic<uint32_t>> generations_;
-  std::vector<std::unique_ptr<Chute>> chutes_;     // chutes_[i] below lower tier i
-  std::vector<std::unique_ptr<LowerTier>> lower_;  // lower_[i] is tier i + 1
-  std::atomic<uint64_t> hits_below_{0};
+  std::vector<std::unique_ptr<Demoter>> demoters_;  // demoters_[i] below lower tier i
+  std::vector<std::unique_ptr<LowerTier>> lower_;   // lower_[i] is tier i + 1
+  std::atomic<uint64_t> lower_hits_{0};
   std::atomic<uint64_t> dropped_{0};      // from the first tier
   std::unique_ptr<DemotionQueue> queue_;  // null: who pushes a block out moves it
 };

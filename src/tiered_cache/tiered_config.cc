@@ -14,7 +14,7 @@
 namespace nvcache {
 namespace {
 
-// The keys of a tier are decoded where its own specification is read.
+// parse_config() decodes the settings of a tier.
 constexpr QueryForm kTieredForm = {
     .scheme = "tiered://",
     .form = "tiered://?dram=SIZE[&tier=(size=SIZE,...)][&key=value...]",
@@ -107,7 +107,7 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   if (!parsed.ok()) {
     return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(parsed.status()));
   }
-  // The medium is opened late: see now whether that can work at all.
+  // The medium is opened when the first block comes. Report mistakes now.
   if (absl::Status medium = check_medium(parsed->medium); !medium.ok()) {
     return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(medium));
   }
@@ -164,7 +164,7 @@ absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
     return bad_setting("low_priority", std::to_string(config.low_ratio),
                        "at most 1 together with high_priority");
   }
-  // Without a first tier, index and filter blocks have no other place.
+  // Without a first tier, index and filter blocks can only go to lower tiers.
   if (config.dram_bytes == 0 && !seen.contains("demote_high")) config.demote_high = true;
   return config;
 }

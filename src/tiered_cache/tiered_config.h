@@ -2,9 +2,9 @@
 //
 //   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
 //
-// Tiers below the first follow in order, fastest first. Between a tier's brackets
-// stand the keys of a block cache (cache/config.h), separated by commas at the outer level
-// of brackets, and `threshold`. docs/guide/configuration.md describes all keys to users.
+// The lower tiers follow in order, fastest first. The brackets of a tier hold the settings of
+// a block cache (block_cache/config.h) and `threshold`, separated by commas.
+// docs/guide/configuration.md describes all settings to users.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct TierConfig {
 
 struct TieredConfig {
   std::string policy = "dram_first";
-  uint64_t dram_bytes = 0;  // of the first tier; 0: objects stay only while they are held
+  uint64_t dram_bytes = 0;  // of the first tier; 0: it keeps objects only while they are held
   bool strict = false;
   double high_ratio = 0.5;
   double low_ratio = 0;
@@ -35,11 +35,11 @@ struct TieredConfig {
   std::vector<TierConfig> tiers;
 
   static constexpr uint64_t kMaxDramBytes = uint64_t{1} << 44;
-  static constexpr size_t kMaxTiers = 7;  // below the first
+  static constexpr size_t kMaxTiers = 7;  // lower tiers
   static constexpr int kMaxShardBits = 12;
 };
 
-// INVALID_ARGUMENT names the key, what was given and what is allowed.
+// INVALID_ARGUMENT names the setting, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec);
 
 }  // namespace nvcache

@@ -1,24 +1,15 @@
-// Keys of a tiered cache: any bytes, of which those of 16 bytes name blocks that may lie
-// in lower tiers.
+// Hashes of the keys of a tiered cache. A key is any bytes; only keys of 16 bytes name blocks
+// that can be in lower tiers (base/key_bytes.h parses those).
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "base/hash.h"
+#include "base/key_bytes.h"
 #include "nvcache/block_key.h"
 
 namespace nvcache {
-
-inline constexpr size_t kBlockKeyBytes = 16;
-
-inline bool parse_block_key(std::string_view key, BlockKey* block_key) {
-  if (key.size() != kBlockKeyBytes) return false;
-  std::memcpy(&block_key->file, key.data(), 8);
-  std::memcpy(&block_key->offset, key.data() + 8, 8);
-  return true;
-}
 
 inline uint64_t hash_block_key(const BlockKey& key) { return hash_key(key, /*seed=*/0); }
 

@@ -3,9 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "nvcache/tiered_cache.h"
 #include "tiered_cache/tiered_cache_impl.h"
 #include "tiered_cache/tiered_config.h"
-#include "nvcache/tiered_cache.h"
 
 namespace nvcache {
 

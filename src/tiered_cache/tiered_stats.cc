@@ -98,12 +98,12 @@ std::string TieredStats::to_prometheus() const {
 
 TieredStats TieredCacheImpl::stats() const {
   // Hits first, lookups last: a lookup between the two counts is a miss at worst.
-  const uint64_t hits_below = hits_below_.load(std::memory_order_relaxed);
+  const uint64_t lower_hits = lower_hits_.load(std::memory_order_relaxed);
   const ObjectShard::Use use = objects_.use();
   TieredStats stats;
   stats.policy = placement_->describe();
   stats.lookups = use.lookups;
-  stats.misses = use.lookups - std::min(use.lookups, use.hits + hits_below);
+  stats.misses = use.lookups - std::min(use.lookups, use.hits + lower_hits);
   stats.pinned_bytes = use.charged_bytes - use.idle_bytes + use.visiting_bytes;
   if (queue_ != nullptr) {
     const DemotionQueue::Use queue = queue_->use();

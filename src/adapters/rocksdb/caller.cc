@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kPoolThreadPrefix = "rocksdb:";
 
-// RocksDB names a pool thread before it lets it take its first job, so the name
-// is there when a cache is first asked.
+// RocksDB names a pool thread before the thread takes its first job, so the name is set
+// before the first lookup.
 Caller caller_by_thread_name() {
   char name[16] = {};  // the kernel's limit, its final zero included
   if (pthread_getname_np(pthread_self(), name, sizeof name) != 0) return Caller::kForeground;

@@ -5,11 +5,10 @@
 
 namespace nvcache::rocksdb {
 
-// kBackground on the threads of RocksDB's thread pools, which it names
-// "rocksdb:low", "rocksdb:high" and "rocksdb:bottom", and on the threads they
-// start (subcompactions), which inherit the name. The name is asked for once a
-// thread. A compaction that the application runs on a thread of its own
-// (DB::CompactFiles) is taken for foreground.
+// kBackground on the threads of RocksDB's thread pools ("rocksdb:low", "rocksdb:high",
+// "rocksdb:bottom"), and on the threads that they start for subcompactions, which inherit the
+// name. Reads the name once per thread. A compaction that the application runs on its own
+// thread (DB::CompactFiles) counts as foreground.
 Caller current_caller();
 
 }  // namespace nvcache::rocksdb

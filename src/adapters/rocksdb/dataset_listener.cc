@@ -1,7 +1,7 @@
-// Tells a BlockCache how large the databases above it are: the sum, over the
-// databases that share the listener, of the live table files of all their column
-// families. Asked after each flush, compaction and ingestion, on RocksDB's own
-// threads; never on a reader's path. Thread-safe.
+// Tells a BlockCache how large the databases above it are: the total size of the live table
+// files of all column families of all databases that share the listener. Updated after
+// each flush, compaction and ingestion, on RocksDB's own threads, never on a reader's path.
+// Thread-safe.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,11 +36,11 @@ class DatasetSizeListener final : public ::rocksdb::EventListener {
     uint64_t bytes = 0;
     if (!db->GetAggregatedIntProperty(::rocksdb::DB::Properties::kLiveSstFilesSize, &bytes)) return;
     MutexLock lock(mutex_);
-    // By name: a database that is opened again takes its old place.
+    // By name, so that a reopened database replaces its old size.
     bytes_by_database_[db->GetName()] = bytes;
     uint64_t sum = 0;
     for (const auto& [name, size] : bytes_by_database_) sum += size;
-    // Under the lock, lest an older sum be told last.
+    // Under the lock, so that the cache never receives an older sum last.
     cache_->set_dataset_size(sum);
   }
 

@@ -1,5 +1,5 @@
-// What the adapters share: opening the cache that CacheOptions ask for, and
-// Abseil's statuses as RocksDB's.
+// What the adapters share: opening the cache that CacheOptions describe, and
+// turning Abseil's statuses into RocksDB's. Stateless.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace nvcache::rocksdb {
 // options.cache, or else a cache opened from options.spec.
 absl::StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options);
 
-// Medium, size and policies on indented lines, as RocksDB's info log has them.
+// Medium, size and policies on indented lines, in the form of RocksDB's info log.
 std::string printable_options(const BlockCache& cache);
 
 }  // namespace nvcache::rocksdb

@@ -1,10 +1,10 @@
-// A rocksdb::PersistentCache over a BlockCache: holds blocks as they lie on disk
-// (compressed, trailer included) and serves them on read misses. What it holds
-// is lost at exit: the name is RocksDB's.
+// A rocksdb::PersistentCache over a BlockCache: holds blocks as they are on disk
+// (compressed, with their trailer) and serves them on read misses. Despite RocksDB's name
+// for it, its contents are lost at exit.
 //
-// Thread-safe. No exception leaves it, and no failure of the medium does. RocksDB
-// verifies a block's own checksum when it parses what came from here, but answers
-// Corruption then: so a damaged block must be found, and missed, in the BlockCache.
+// Thread-safe. Throws nothing, and hides failures of the medium. RocksDB verifies the
+// checksum of each block that it gets, but fails the read with Corruption if it is wrong. So
+// the BlockCache must detect a damaged block first, and report a miss.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,9 @@
-// Makes RocksDB know nvcache:// as a SecondaryCache as soon as this library is in
-// the process: linked, or loaded by LD_PRELOAD into a program that was never built
-// for it (db_bench --secondary_cache_uri=nvcache://?size=1GiB).
+// Registers nvcache:// as a SecondaryCache with RocksDB as soon as this library is in the
+// process. The library may be linked, or loaded by LD_PRELOAD into a program that was not
+// built for it (db_bench --secondary_cache_uri=nvcache://?size=1GiB).
 //
-// Such a program cannot ask for stats(): if the environment names a file in
-// NVCACHE_STATS_JSON, each cache opened by URI appends its statistics to it, as a
-// JSON object, when it is closed.
+// Such a program cannot call stats(). If NVCACHE_STATS_JSON names a file, each cache that
+// was opened by URI appends its statistics to the file, as a JSON object, when it closes.
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -22,7 +21,7 @@ namespace {
 constexpr const char* kScheme = "nvcache";
 constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
 
-// The cache of a URI, which writes its statistics down when it is let go.
+// The cache of a URI, which appends its statistics to a file when it closes.
 std::shared_ptr<BlockCache> report_at_close(std::shared_ptr<BlockCache> cache, std::string path) {
   BlockCache* const raw = cache.get();
   return {raw, [cache = std::move(cache), path = std::move(path)](BlockCache* closed) {

@@ -14,7 +14,7 @@ namespace {
 using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
-// A lookup's answer, ready from the start. RocksDB takes the object out of it.
+// The result of a lookup, complete from the start. RocksDB takes the object out of it.
 class Found final : public ::rocksdb::SecondaryCacheResultHandle {
  public:
   Found(void* object, size_t charge) : object_(object), charge_(charge) {}
@@ -28,8 +28,8 @@ class Found final : public ::rocksdb::SecondaryCacheResultHandle {
   size_t charge_;
 };
 
-// Offered in place of a block that is too large, which is refused by its size
-// alone: so the refusal is counted, and the block is not copied. Never touched.
+// Offered in place of a block that is too large. The cache refuses it by its size alone and
+// counts the refusal, and nobody copies the block. Never touched.
 ByteView too_large() {
   static std::byte untouched[kMaxBlockBytes + 1];
   return {untouched, sizeof untouched};
@@ -116,7 +116,7 @@ SecondaryCache::ResultHandle SecondaryCache::Lookup(
 Status SecondaryCache::Insert(const Slice& key, ::rocksdb::Cache::ObjectPtr value,
                               const ::rocksdb::Cache::CacheItemHelper* helper,
                               bool /*force_insert*/) {
-  // Admission is the cache's to decide: it knows what a write costs the medium.
+  // The cache decides about admission: it knows what a write costs its medium.
   return offer(key, value, helper);
 }
 

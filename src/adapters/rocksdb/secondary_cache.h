@@ -1,9 +1,9 @@
 // A rocksdb::SecondaryCache over a BlockCache: holds the blocks that RocksDB's own
 // block cache evicted, uncompressed, and serves them before the disk is read.
 //
-// Thread-safe. No exception leaves it, and no failure of the medium does: a block
-// is then not kept, or not found. Lookups are answered at once, those of
-// MultiGet (wait == false) too, so that WaitAll has nothing to do.
+// Thread-safe. Throws nothing, and hides failures of the medium: a block is then not kept,
+// or not found. Every lookup is complete when it returns, those of MultiGet
+// (wait == false) too, so WaitAll has nothing to do.
 #pragma once
 
 #include <memory>

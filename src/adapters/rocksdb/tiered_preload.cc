@@ -1,15 +1,15 @@
-// Gives programs that were never built for nvcache a TieredCache as their block cache:
-// loaded by LD_PRELOAD, this library stands in for rocksdb::NewLRUCache.
+// Gives programs that were not built for nvcache a TieredCache as their block cache. Loaded
+// by LD_PRELOAD, this library replaces rocksdb::NewLRUCache.
 //
-//   NVCACHE_TIERED      a specification without the keys that the program's own
-//                       options set: dram, strict, shards, high_priority, low_priority
-//                       and metadata; not set: the program gets RocksDB's LRU cache
-//   NVCACHE_STATS_JSON  a file: each cache that was used appends its statistics to it,
-//                       as a JSON object, when it is closed
+//   NVCACHE_TIERED      a specification without the settings that come from the program's
+//                       own options: dram, strict, shards, high_priority, low_priority and
+//                       metadata. Not set: the program gets RocksDB's LRU cache
+//   NVCACHE_STATS_JSON  a file. Each cache that was used appends its statistics to it,
+//                       as a JSON object, when it closes
 //
-// A library of its own, so that no program gets another cache for linking the adapters.
-// With a specification that is wrong the program ends, with a message: it would
-// otherwise measure something else than it was told to.
+// A separate library, so that linking the adapters does not change a program's cache.
+// A wrong specification ends the program with a message: it would otherwise measure
+// something else than it was told to.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -45,7 +45,7 @@ const char* setting(const char* name) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// The program's options as keys of a specification.
+// Adds the program's options to the specification.
 std::string with_options(std::string spec, const LRUCacheOptions& options) {
   const bool charged = options.metadata_charge_policy == ::rocksdb::kFullChargeCacheMetadata;
   absl::StrAppend(&spec, spec.find('?') == std::string::npos ? "?" : "&", "dram=", options.capacity,
@@ -61,8 +61,8 @@ std::string with_options(std::string spec, const LRUCacheOptions& options) {
   return spec;
 }
 
-// What RocksDB's own cache has to be made for: options that it refuses, by a null
-// pointer, or that have no counterpart here.
+// Options that need RocksDB's own cache: it refuses them with a null pointer, or they have no
+// counterpart here.
 bool only_for_rocksdb(const LRUCacheOptions& options) {
   const double high = options.high_pri_pool_ratio;
   const double low = options.low_pri_pool_ratio;
@@ -70,13 +70,13 @@ bool only_for_rocksdb(const LRUCacheOptions& options) {
          options.secondary_cache != nullptr || !(high >= 0 && low >= 0 && high + low <= 1);
 }
 
-// Null: the program is to get RocksDB's own.
+// Null if the program gets RocksDB's own cache.
 std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   const char* const spec = setting(kSpecVariable);
   if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
-  // Without lower tiers a specification must have some DRAM; a cache need not.
+  // A specification without lower tiers must have some DRAM. A cache need not.
   const bool nothing = options.capacity == 0 && std::strstr(spec, "tier=") == nullptr;
   LRUCacheOptions wanted = options;
   if (nothing) wanted.capacity = 1;
