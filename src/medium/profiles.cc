@@ -4,7 +4,7 @@ namespace nvcache {
 namespace {
 
 // Sources, in short (docs/design/model.md has them number by number): W = "Writes Hurt" (SoCC '22)
-// Fig. 1, Fig. 2 and section 2.1; H = hybrid cache (ATC '21) Table 1; else our choice.
+// Fig. 1, Fig. 2 and section 2.1; H = *Hybrid Cache* (ATC '21) Table 1; else our choice.
 constexpr std::array<Profile, 4> kProfiles = {{
     {.name = "optane",  // two NVDIMMs
      .curve = {{{0, 12.0, 2.0}, {1, 3.4, 2.0}, {8, 0.8, 1.2}}},

@@ -9,7 +9,8 @@ source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" || { cat "$work/install.log"; exit 1; }
+cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" ||
+  { cat "$work/install.log"; exit 1; }
 cmake -S "$source/tests/install" -B "$work/outside" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DEXAMPLES="$source/examples"
 cmake --build "$work/outside"
@@ -19,8 +20,10 @@ for program in from_c from_cpp engine_adapter from_rocksdb; do
   "$work/outside/$program" | tail -n 3
 done
 
-export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig:$(dirname "$(find "$work/prefix" -name nvcache.pc)")
-cc -O1 "$source/examples/c_quickstart.c" -o "$work/by_pkg_config" $(pkg-config --cflags --libs nvcache)
+PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig:$(dirname "$(find "$work/prefix" -name nvcache.pc)")
+export PKG_CONFIG_PATH
+cc -O1 "$source/examples/c_quickstart.c" -o "$work/by_pkg_config" \
+  $(pkg-config --cflags --libs nvcache)
 libdir=$(pkg-config --variable=libdir nvcache)
 echo "== by pkg-config"
 LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | head -n 2

@@ -22,8 +22,8 @@ fail() {
 
 # bench ARGUMENTS...: output to $work/out
 bench() {
-  db_bench --stats_interval_seconds=1000 --db="$work/db" --num=$records --value_size=400 --compression_type=none --seed=7 \
-    --threads=1 "$@" >"$work/out" 2>&1
+  db_bench --stats_interval_seconds=1000 --db="$work/db" --num=$records --value_size=400 \
+    --compression_type=none --seed=7 --threads=1 "$@" >"$work/out" 2>&1
 }
 
 # read_all PRELOAD URI: reads every key twice in order, then at random
@@ -72,11 +72,15 @@ check_all_found "no tier"
 echo "ok: no hits without a second tier"
 
 # Without the library the stock db_bench does not know the URI.
-if read_all "" "nvcache://?size=64MiB"; then fail "db_bench knows nvcache:// without the library"; fi
+if read_all "" "nvcache://?size=64MiB"; then
+  fail "db_bench knows nvcache:// without the library"
+fi
 grep -q "No secondary cache registered" "$work/out" || fail "db_bench did not say why it stopped"
 echo "ok: without the library the URI is unknown"
 
 # A mistake in the URI stops db_bench with a message that names it.
-if read_all "$library" "nvcache://?size=64MiB&admision=always"; then fail "a bad URI was accepted"; fi
+if read_all "$library" "nvcache://?size=64MiB&admision=always"; then
+  fail "a bad URI was accepted"
+fi
 grep -q "'admision' is not a key; allowed: size" "$work/out" || fail "the message does not help"
 echo "ok: $(grep -o "'admision' is not a key[^:]*" "$work/out")"

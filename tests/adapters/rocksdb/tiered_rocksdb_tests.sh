@@ -28,7 +28,8 @@ with() {
   local spec=$1
   shift
   rm -f "$work/stats.json"
-  LD_PRELOAD=$library${allocator:+:$allocator} NVCACHE_TIERED=$spec NVCACHE_STATS_JSON=$work/stats.json \
+  LD_PRELOAD=$library${allocator:+:$allocator} NVCACHE_TIERED=$spec \
+    NVCACHE_STATS_JSON=$work/stats.json \
     "$@" > "$work/out" 2>&1
 }
 
@@ -87,7 +88,8 @@ run() {  # specification test-program [filter]
   if [[ $case != dram_only && -f $work/stats.json ]]; then
     below=", up to $(most blocks 1) blocks in a second tier and $(most hits 1) hits"
   fi
-  echo "ok: $2: $(sed -n 's/^\[  PASSED  \] \(.*\)\./\1/p' "$work/out") passed$below${without:+; left out: $without}"
+  echo "ok: $2: $(sed -n 's/^\[  PASSED  \] \(.*\)\./\1/p' "$work/out")" \
+    "passed$below${without:+; left out: $without}"
 }
 
 suite() {  # specification
@@ -112,7 +114,8 @@ stress() {
   with "$spec" "$bin/db_stress" --db="$work/db" --expected_values_dir="$work/expected" \
     --destroy_db_initially=1 --threads=4 --ops_per_thread=6000 --reopen=2 --max_key=5000 \
     --value_size_mult=33 --column_families=1 --clear_column_family_one_in=0 \
-    --test_batches_snapshots=0 --cache_size=100000 --cache_numshardbits=0 --use_direct_reads=1 --mmap_read=0 \
+    --test_batches_snapshots=0 --cache_size=100000 --cache_numshardbits=0 \
+    --use_direct_reads=1 --mmap_read=0 \
     --compression_type=none --write_buffer_size=100000 --target_file_size_base=100000 \
     --max_bytes_for_level_base=400000 --cache_index_and_filter_blocks=1 --bloom_bits=10 \
     --seed="${NVCACHE_TEST_SEED:-20221107}" "$@" || fail "db_stress with $spec $*"
@@ -133,13 +136,15 @@ case $case in
     ;;
   stress)
     stress "tiered://?policy=dram_first&tier=(size=500KiB)"
-    stress "tiered://?policy=scm_first(2)&tier=(size=500KiB,eviction=clock)" --use_multiget=1 --ops_per_thread=15000
+    stress "tiered://?policy=scm_first(2)&tier=(size=500KiB,eviction=clock)" \
+      --use_multiget=1 --ops_per_thread=15000
     stress "tiered://?policy=bidirectional(1)&tier=(size=256KiB)&tier=(size=1MiB,medium=file:$work/medium,io=direct)" \
-      --checkpoint_one_in=2000 --compact_range_one_in=1000 --flush_one_in=1000 --partition_filters=1 \
-      --index_type=2
+      --checkpoint_one_in=2000 --compact_range_one_in=1000 --flush_one_in=1000 \
+      --partition_filters=1 --index_type=2
     ;;
   *)
-    echo "'$case' is not a case; allowed: dram_only, dram_first, scm_first, bidirectional, stress" >&2
+    allowed="dram_only, dram_first, scm_first, bidirectional, stress"
+    echo "'$case' is not a case; allowed: $allowed" >&2
     exit 2
     ;;
 esac

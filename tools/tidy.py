@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Holds what STYLE.md says by machine.
+
+usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
+       tidy.py --self-test     prove that each kind of breach is found
+
+Checks: columns, lengths of files, a comment at the top of each header, files that nothing builds
+or names, links in Markdown, words that the glossary replaces. Prints each breach as file:line and
+exits with 1 if there is any.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = 100
+LINES = 400
+CODE = {".h", ".cc", ".c", ".py", ".sh", ".js", ".css"}
+TOPS = ("src", "apps", "experiments", "include", "tests", "bench", "examples", "tools", "script")
+# A longer file says why in its first lines, by this word.
+LONG_BECAUSE = "tidy: longer because"
+# A file with wide lines says why, too.
+WIDE_BECAUSE = "tidy: wider" + " because"
+# Words that the glossary replaces, and the files that may use them all the same.
+WORDS = [
+    (re.compile(r"\bmodelled:"), "emulated:", re.compile(
+        r"src/(medium|kv_store)/medi.*|src/medium/.*|tests/.*_test\.(cc|py)|tools/tidy\.py|"
+        r"experiments/.*")),
+    (re.compile(r"\bhybrid (cache|tier)s?\b"), "tiered cache",
+     re.compile(r".*\.md|tools/tidy\.py")),
+]
+# Built or read by name patterns, by a test runner or by people: not named by another file.
+NAMED_BY_PATTERN = re.compile(
+    r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
+    r"tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)")
+
+
+def files_of(root):
+    """The files git tracks; outside of a checkout, all of them."""
+    done = subprocess.run(["git", "-C", str(root), "ls-files"], capture_output=True, text=True,
+                          check=False)
+    names = done.stdout.split("\n") if done.returncode == 0 and done.stdout else [
+        path.relative_to(root).as_posix() for path in root.rglob("*")]
+    return sorted(name for name in names if name and (root / name).is_file())
+
+
+def is_code(name):
+    path = pathlib.PurePosixPath(name)
+    return path.parts[0] in TOPS and (path.suffix in CODE or path.parts[0] == "script")
+
+
+def check_columns(name, lines):
+    """Excepted, because nobody can fold them: specifications (with ://) and recorded output in
+    sources; tables, code and single links in Markdown. Style sheets and scripts of pages are
+    checked for their length only."""
+    fenced = False
+    if name.endswith((".js", ".css")) or any(WIDE_BECAUSE in line for line in lines):
+        return
+    for number, line in enumerate(lines, 1):
+        if "://" in line and not name.endswith(".md"):
+            continue
+        if name.endswith(".md"):
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+            if fenced or line.startswith(("|", "    ")) or " " not in line.strip():
+                continue
+        if len(line) > COLUMNS:
+            yield f"{name}:{number}: {len(line)} columns; allowed: {COLUMNS}"
+
+
+def check_length(name, lines):
+    if len(lines) > LINES and not any(LONG_BECAUSE in line for line in lines[:15]):
+        yield f"{name}: {len(lines)} lines; allowed: {LINES}, or '{LONG_BECAUSE} ...' at the top"
+
+
+def check_header(name, lines):
+    if name.endswith(".h") and not (lines and lines[0].startswith(("//", "/*"))):
+        yield f"{name}:1: a header begins with a comment that says what it is"
+
+
+def check_words(name, lines):
+    for number, line in enumerate(lines, 1):
+        for word, better, allowed in WORDS:
+            if word.search(line) and not allowed.fullmatch(name):
+                yield f"{name}:{number}: '{word.search(line).group(0)}'; the glossary says {better}"
+
+
+def anchor_of(heading):
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
+    return kept.replace(" ", "-")
+
+
+def check_links(root, name, text):
+    if not name.endswith(".md"):
+        return
+    without_code = re.sub(r"```.*?```", "", text, flags=re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        to = (root / name).parent / path if path else root / name
+        if not to.exists():
+            yield f"{name}: the link {target} leads nowhere"
+        elif anchor and to.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", to.read_text(), flags=re.M)
+            if anchor not in map(anchor_of, headings):
+                yield f"{name}: the link {target} names no heading of {path or name}"
+
+
+def check_dead(names, texts):
+    """A source is built by a pattern of its folder's CMake file, or by name; others are named."""
+    everything = "\n".join(text for name, text in texts.items())
+    globbed = [name for name in names if name.endswith("CMakeLists.txt") or name.endswith(".cmake")]
+    cmake = "\n".join(texts[name] for name in globbed)
+    for name in names:
+        if NAMED_BY_PATTERN.fullmatch(name):
+            continue
+        path = pathlib.PurePosixPath(name)
+        patterns = [f"{path.parent.name}/*{path.suffix}", f"*{path.suffix}", f"*_test{path.suffix}"]
+        if path.suffix in (".cc", ".c"):
+            if path.name in cmake or path.stem in cmake or any(p in cmake for p in patterns):
+                continue
+        elif path.suffix == ".sh" and path.stem.removesuffix("_test") in cmake:
+            continue  # by ${tool}_test.sh
+        elif everything.count(path.name) - texts.get(name, "").count(path.name) > 0:
+            continue
+        elif path.suffix == ".py" and path.stem in everything.replace(texts.get(name, ""), ""):
+            continue
+        yield f"{name}: nothing builds, includes or names it"
+
+
+def check(root):
+    names = files_of(root)
+    texts = {}
+    for name in names:
+        try:
+            texts[name] = (root / name).read_text()
+        except UnicodeDecodeError:
+            continue
+    breaches = []
+    for name, text in texts.items():
+        lines = text.splitlines()
+        if is_code(name):
+            breaches += check_columns(name, lines)
+            breaches += check_length(name, lines)
+            breaches += check_header(name, lines)
+            breaches += check_words(name, lines)
+        elif name.endswith(".md"):
+            breaches += check_columns(name, lines)
+            breaches += check_links(root, name, text)
+    breaches += check_dead([name for name in names if name in texts], texts)
+    return breaches
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+
+        def write(name, text):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+
+        write("CMakeLists.txt", "file(GLOB all src/*.cc)\n")
+        write("src/good.h", "// What it is.\n")
+        write("src/good.cc", '#include "good.h"\n')
+        write("README.md", "[good](src/good.h) [here](#title)\n\n# Title\n\n| " + "x " * 80 + "|\n")
+        assert check(root) == [], check(root)
+        write("src/wide.cc", "// " + "x" * 100 + "\n")
+        write("src/long.cc", "\n" * 401)
+        write("src/bare.h", "#pragma once\n")
+        write("src/words.cc", '// a hybrid cache\n#include "bare.h"\n')
+        write("src/dead.h", "// Nobody includes it.\n")
+        write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
+        found = check(root)
+        assert len(found) == 7, found
+    print("a wide line, a long file, a bare header, a word, a dead file and two links were found")
+
+
+def main():
+    if "--self-test" in sys.argv[1:]:
+        self_test()
+        return 0
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    breaches = check(root)
+    print("\n".join(breaches) if breaches else "the tree is tidy")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
