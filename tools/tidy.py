@@ -51,14 +51,14 @@ def is_code(name):
 
 
 def check_columns(name, lines):
-    """Excepted, because nobody can fold them: specifications (with ://) and recorded output in
-    sources; tables, code and single links in Markdown. Style sheets and scripts of pages are
-    checked for their length only."""
+    """Excepted, because nobody can fold them: specifications (with ://), commands in help texts
+    and recorded output in sources; tables, code and single links in Markdown. Style sheets and
+    scripts of pages are checked for their length only."""
     fenced = False
     if name.endswith((".js", ".css")) or any(WIDE_BECAUSE in line for line in lines):
         return
     for number, line in enumerate(lines, 1):
-        if "://" in line and not name.endswith(".md"):
+        if not name.endswith(".md") and ("://" in line or line.startswith("  nvcache ")):
             continue
         if name.endswith(".md"):
             if line.lstrip().startswith("```"):

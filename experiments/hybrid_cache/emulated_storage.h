@@ -2,19 +2,18 @@
 // whatever disk the files are on. EMULATED storage: for measurements.
 //
 // A read is done at the later of two times: when the bytes are there, and when the
-// model (medium/cost_model.h) says that the modelled medium would have been done. All
+// model (medium/cost_model.h) says that the emulated medium would have been done. All
 // files of one file system share one medium. Writes, and reads of other files, cost
 // what they do below. The bytes come through the page cache even where the options
 // ask for direct reads, so that a disk faster than the model is not needed.
 //
-// A server has more clients than a test machine has cores. `load` stands for them: for each
-// block read load - 1 more come from elsewhere (OtherClients), and reads wait for each other's
-// transfer. Reads of more than kMaxLoadedBytes, which are compaction's and scans', bring no
-// others.
+// A server has more clients than a test machine has cores. `load` stands for them: each block
+// read brings load - 1 reads of other clients (OtherClients), and reads wait for each other's
+// transfer. Reads of more than kMaxLoadedBytes come from compaction and scans: they bring none.
 //
 // A thread that waits stands for one that is blocked in I/O: it sleeps, and leaves its
-// core to others. RocksDB's own readahead is what is charged for sequential reads:
-// Prefetch() is not supported, and there is no asynchronous I/O.
+// core to others. Sequential reads are charged for RocksDB's own readahead: Prefetch() is not
+// supported, and there is no asynchronous I/O.
 //
 // Thread-safe. No lock is held while bytes are read or a thread waits. The file system
 // must outlive its files.
@@ -37,7 +36,7 @@ namespace nvcache::rocksdb {
 
 struct EmulatedStorageOptions {
   // The medium whose latency and bandwidth reads of SST files are charged:
-  // a profile of docs/MODEL.md, e.g. "flash" (Table 1 of the hybrid cache paper).
+  // a profile of docs/design/model.md, e.g. "flash" (Table 1 of *Hybrid Cache*).
   std::string profile = "flash";
   // How many clients like these read from the medium, for one that does: for each block
   // read so many less one come from elsewhere, at times of their own, and reads wait for each

@@ -1,6 +1,6 @@
-// The figures and tables of the hybrid cache paper (ATC '21, section 6) from the runs of a
-// document, each beside what the paper says. Laid out as those of `bench writes-hurt`
-// (cli/bench/paper/figures.h).
+// The figures and tables of *Hybrid Cache* (ATC '21, section 6) from the runs of a
+// document, each beside what *Hybrid Cache* says. Laid out as those of `bench writes-hurt`
+// (experiments/writes_hurt/writes_hurt_figures.h).
 #pragma once
 
 #include <string>

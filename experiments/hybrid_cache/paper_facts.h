@@ -1,4 +1,4 @@
-// What the hybrid cache paper (ATC '21) says in numbers: its text and tables, for its bars
+// What *Hybrid Cache* (ATC '21) says in numbers: its text and tables, for its bars
 // have none. Constants.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace nvcache::hybrid_cache {
 
 struct PaperFact {
   std::string_view id;
-  std::string_view where;  // in the paper
+  std::string_view where;  // in *Hybrid Cache*
   std::string_view value;  // as printed
   std::string_view what;
 };

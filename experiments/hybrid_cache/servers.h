@@ -1,4 +1,4 @@
-// The servers of Table 4 of the hybrid cache paper, the policies of section 6.1, and the
+// The servers of Table 4 of *Hybrid Cache*, the policies of section 6.1, and the
 // caches that stand for them. Stateless.
 #pragma once
 
@@ -29,7 +29,7 @@ const Server& find_server(std::string_view name);
 
 struct Policy {
   std::string_view name;   // "dram_first"
-  std::string_view label;  // as the paper calls it
+  std::string_view label;  // as *Hybrid Cache* calls it
   std::string_view spec;   // of tiered://?policy=; empty: stock RocksDB, DRAM alone
 };
 

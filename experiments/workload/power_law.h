@@ -1,4 +1,4 @@
-// Which keys are hot: the locality of section 3.2 of the hybrid cache paper (ATC '21),
+// Which keys are hot: the locality of section 3.2 of *Hybrid Cache* (ATC '21),
 // where a small share of the key-value pairs carries a large share of the accesses.
 //
 //   PowerLaw       P(rank below the share x of the pairs) = x^b

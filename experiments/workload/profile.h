@@ -1,8 +1,8 @@
-// Production-like workloads after section 5.5 of the hybrid cache paper (ATC '21):
+// Production-like workloads after section 5.5 of *Hybrid Cache* (ATC '21):
 // several databases on one host, a get/put/seek mix, power-law locality, Pareto-
 // distributed value sizes, a load that goes up and down as a sine. Each is a text file
-// (experiments/hybrid_cache/profiles/*.profile) with a line `key = value` for each parameter; '#' starts a
-// comment. Sizes are those of the modelled host and are scaled down where they are used.
+// (experiments/hybrid_cache/profiles/*.profile) with a line `key = value` for each parameter; '#'
+// starts a comment. Sizes are those of the production host and are scaled down where they are used.
 #pragma once
 
 #include <cstdint>
