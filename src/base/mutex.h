@@ -1,8 +1,10 @@
-// std::mutex with the annotations that clang's thread-safety analysis checks.
-// (Abseil's Mutex as packaged is not built for ThreadSanitizer, which then
-// reports races that are none; std::mutex is seen through.)
+// std::mutex and std::condition_variable with the annotations that clang's thread-safety analysis
+// checks. (Abseil's Mutex as packaged is not built for ThreadSanitizer, which then reports races
+// that do not exist. ThreadSanitizer understands std::mutex.)
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
@@ -13,9 +15,12 @@ class ABSL_LOCKABLE Mutex {
  public:
   void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  // For a function that its caller's caller calls with the mutex held. Checks nothing by itself.
+  void assert_held() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
   bool try_lock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
 
  private:
+  friend class CondVar;
   std::mutex mutex_;
 };
 
@@ -30,6 +35,31 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
  private:
   Mutex& mutex_;
+};
+
+// The caller holds the mutex of a wait before and after it, and checks its condition in a loop:
+// a wait may end without a notification.
+class CondVar {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait(lock);
+    lock.release();
+  }
+  // False once the deadline has passed.
+  bool wait_until(Mutex& mutex, Clock::time_point deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    const bool in_time = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    lock.release();
+    return in_time;
+  }
+  void notify_one() { condition_.notify_one(); }
+  void notify_all() { condition_.notify_all(); }
+
+ private:
+  std::condition_variable condition_;
 };
 
 }  // namespace nvcache

@@ -75,7 +75,9 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
       {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic()); },
        .evict_one = [raw](Shard& shard) { return raw->evict_one(shard); }});
   if (config.maintenance_seconds > 0 && cache->background_eviction_ != nullptr) {
-    cache->maintenance_ = std::thread([raw] { raw->run_maintenance(); });
+    if (!cache->maintenance_.start()) {
+      return absl::ResourceExhaustedError("no thread for the cache's maintenance");
+    }
   }
   return cache;
 }
@@ -95,7 +97,10 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       bytes_(medium_->direct()),
       space_(config.size_bytes, config.max_size_bytes,
              std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
-      generations_(kGenerations) {
+      generations_(kGenerations),
+      maintenance_({.name = "nvcache-maint",
+                    .interval_seconds = config.maintenance_seconds,
+                    .round = [this] { return maintain(), false; }}) {
   if (in_place_) return;
   // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
   const auto written = [this](const PendingBlock& block, const absl::Status& status) {
@@ -111,12 +116,7 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
 }
 
 BlockCacheImpl::~BlockCacheImpl() {
-  {
-    MutexLock lock(maintenance_mutex_);
-    stopping_ = true;
-  }
-  maintenance_wakes_.notify_all();
-  if (maintenance_.joinable()) maintenance_.join();
+  maintenance_.stop();
   write_queue_.reset();
 }
 
@@ -349,19 +349,6 @@ void BlockCacheImpl::drain() {
 
 void BlockCacheImpl::maintain() {
   if (background_eviction_ != nullptr) background_eviction_->run_pass();
-}
-
-void BlockCacheImpl::run_maintenance() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  const std::chrono::duration<double> interval(config_.maintenance_seconds);
-  maintenance_mutex_.lock();
-  while (!maintenance_wakes_.wait_for(maintenance_mutex_, interval,
-                                      [this]()
-                                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; })) {
-    maintenance_mutex_.unlock();
-    maintain();
-    maintenance_mutex_.lock();
-  }
-  maintenance_mutex_.unlock();
 }
 
 }  // namespace nvcache

@@ -9,14 +9,13 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/background_thread.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "block_cache/background_eviction.h"
@@ -132,7 +131,6 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   Verdict refuse(Reason reason);
   Traffic traffic() const;
   void count_medium_result(const absl::Status& status);
-  void run_maintenance();
 
   const Config config_;
   const TierOptions tier_;
@@ -157,11 +155,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner {
   std::atomic<bool> failed_{false};
   Mutex resize_mutex_;
   std::unique_ptr<WriteQueue> write_queue_;
-
-  Mutex maintenance_mutex_;
-  std::condition_variable_any maintenance_wakes_;
-  bool stopping_ ABSL_GUARDED_BY(maintenance_mutex_) = false;
-  std::thread maintenance_;
+  BackgroundThread maintenance_;
 };
 
 }  // namespace nvcache

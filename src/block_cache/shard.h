@@ -134,7 +134,10 @@ class Shard final : public Residents {
   uint64_t metadata_bytes() const;
 
   // Residents. The policy calls them under the shard's lock.
-  uint32_t slot_limit() const override ABSL_NO_THREAD_SAFETY_ANALYSIS { return slot_limit_; }
+  uint32_t slot_limit() const override {
+    mutex_.assert_held();
+    return slot_limit_;
+  }
   bool evictable(uint32_t slot) const override {
     const EntryWord word = entry(slot).word();
     return word.state() == EntryWord::kLive && word.pins() == 0;

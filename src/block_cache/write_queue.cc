@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "base/first_exception.h"
+
 namespace nvcache {
 
 AlignedBuffer::AlignedBuffer(size_t size_bytes)
@@ -14,28 +16,25 @@ AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAli
 
 WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events)
     : medium_(medium),
-      capacity_bytes_(capacity_bytes),
       events_(std::move(events)),
-      thread_([this] { run(); }) {}
-
-WriteQueue::~WriteQueue() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
+      order_(BoundedQueue<uint64_t>::kAnyNumber, capacity_bytes),
+      thread_({.name = "nvcache-write", .round = [this] { return write_next(); }}) {
+  MutexLock lock(mutex_);
+  (void)thread_.start();  // push() tries again
 }
+
+WriteQueue::~WriteQueue() { thread_.stop(); }
 
 bool WriteQueue::push(PendingBlock block) {
   {
     MutexLock lock(mutex_);
-    if (pending_bytes_ + block.padded_bytes > capacity_bytes_) return false;
-    pending_bytes_ += block.padded_bytes;
-    order_.push_back(block.handle);
-    pending_.emplace(block.handle, std::move(block));
+    const uint64_t handle = block.handle;
+    const uint64_t bytes = block.padded_bytes;
+    if (!order_.reserve(bytes) || !thread_.start()) return false;
+    pending_.emplace(handle, std::move(block));
+    order_.push(handle, bytes);
   }
-  changed_.notify_all();
+  thread_.wake();
   return true;
 }
 
@@ -48,40 +47,48 @@ std::shared_ptr<const AlignedBuffer> WriteQueue::find(uint64_t handle, const Blo
   return it->second.bytes;
 }
 
-void WriteQueue::drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  mutex_.lock();
-  const uint64_t last = written_ + order_.size();
-  while (written_ < last) changed_.wait(mutex_);
-  mutex_.unlock();
+void WriteQueue::drain() {
+  MutexLock lock(mutex_);
+  const uint64_t last = order_.last_number();
+  while (!order_.finished(last)) finished_.wait(mutex_);
 }
 
 uint64_t WriteQueue::pending_bytes() const {
   MutexLock lock(mutex_);
-  return pending_bytes_;
+  return order_.bytes();
 }
 
-void WriteQueue::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  mutex_.lock();
-  for (;;) {
-    while (order_.empty() && !stopping_) changed_.wait(mutex_);
-    if (order_.empty()) break;
-    const uint64_t handle = order_.front();
-    const PendingBlock block = pending_.at(handle);
-    mutex_.unlock();
-    const absl::Status status =
-        medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
-    events_.written(block, status);
-    mutex_.lock();
-    pending_.erase(handle);
-    pending_bytes_ -= block.padded_bytes;
-    mutex_.unlock();
-    events_.left(block, status);
-    mutex_.lock();
-    order_.pop_front();
-    ++written_;
-    changed_.notify_all();
+bool WriteQueue::write_next() {
+  PendingBlock block;
+  {
+    MutexLock lock(mutex_);
+    const uint64_t* const handle = order_.begin_next();
+    if (handle == nullptr) return false;
+    block = pending_.at(*handle);
   }
-  mutex_.unlock();
+  write(block);
+  return true;
+}
+
+void WriteQueue::write(const PendingBlock& block) {
+  FirstException problem;
+  absl::Status status = absl::InternalError("the write to the medium threw an exception");
+  problem.run([&] {
+    status = medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
+  });
+  problem.run([&] { events_.written(block, status); });
+  {
+    MutexLock lock(mutex_);
+    pending_.erase(block.handle);
+    order_.release();
+  }
+  problem.run([&] { events_.left(block, status); });
+  {
+    MutexLock lock(mutex_);
+    order_.finish();
+  }
+  finished_.notify_all();
+  problem.rethrow();
 }
 
 }  // namespace nvcache

@@ -1,18 +1,16 @@
-// Blocks on their way to a medium that is a device: the caller copies a block
-// into DRAM and goes on, one thread writes. Bounded: a full queue refuses.
-// Until it is written, a block is served from the queue.
+// Blocks on their way to a medium that is a device. The caller copies a block into DRAM and goes
+// on; one thread writes. A full queue refuses. Until a block is written, the queue serves it.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "base/background_thread.h"
+#include "base/bounded_queue.h"
 #include "base/mutex.h"
 #include "medium/medium.h"
 #include "nvcache/block_key.h"
@@ -47,12 +45,13 @@ struct PendingBlock {
   std::shared_ptr<AlignedBuffer> bytes;
 };
 
-// Thread-safe. No lock is held while the medium is written or an event is told.
+// Thread-safe. No lock is held while the medium is written or an event is told. What the medium or
+// an event throws neither ends the thread nor keeps the block in the queue.
 class WriteQueue {
  public:
-  // What is told of each write, on the queue's thread: `written` while find() still finds
-  // the block, so that readers find it somewhere at any time, and must keep its handle
-  // from being pushed again; `left` when find() no longer does. drain() waits for both.
+  // What is told of each write, on the queue's thread. `written`: while find() still finds the
+  // block, so that readers find it somewhere at any time. Its handle must not be pushed again yet.
+  // `left`: when find() no longer finds it. drain() waits for both.
   struct Events {
     std::function<void(const PendingBlock&, const absl::Status&)> written;
     std::function<void(const PendingBlock&, const absl::Status&)> left;
@@ -61,31 +60,28 @@ class WriteQueue {
   WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events);
   ~WriteQueue();  // writes what is left
 
-  // False when the queue has no room for it.
+  // False when the queue has no room for it, or the system no thread.
   [[nodiscard]] bool push(PendingBlock block);
 
   // The bytes of a pending block, or null. They stay as they are.
   std::shared_ptr<const AlignedBuffer> find(uint64_t handle, const BlockKey& key,
                                             uint32_t* size_bytes) const;
 
-  // Waits until all that is in it now is written; not for what comes meanwhile.
+  // Waits until all blocks that are in it now are written, and for none that comes meanwhile.
   void drain();
   uint64_t pending_bytes() const;
 
  private:
-  void run();
+  bool write_next();  // false: none waits
+  void write(const PendingBlock& block);
 
   Medium& medium_;
-  const uint64_t capacity_bytes_;
   const Events events_;
   mutable Mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<uint64_t> order_ ABSL_GUARDED_BY(mutex_);
+  CondVar finished_;                                      // a block
+  BoundedQueue<uint64_t> order_ ABSL_GUARDED_BY(mutex_);  // handles
   absl::flat_hash_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
-  uint64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;  // blocks, since it was made
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace nvcache

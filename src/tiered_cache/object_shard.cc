@@ -23,8 +23,8 @@ ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers)
 ObjectShard::~ObjectShard() = default;
 
 void ObjectShard::size_pools() {
-  const auto share_of = [this](double share) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return static_cast<size_t>(share * static_cast<double>(capacity_bytes_));
+  const auto share_of = [capacity = static_cast<double>(capacity_bytes_)](double share) {
+    return static_cast<size_t>(share * capacity);
   };
   lists_.set_pool_sizes(share_of(high_share_), share_of(low_share_));
 }

@@ -2,11 +2,13 @@
 #include "tiered_cache/demotion_queue.h"
 
 #include <atomic>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "tiered_cache/tiered_key.h"
 #include "support/tiered_fixture.h"
+#include "tiered_cache/tiered_key.h"
 
 namespace nvcache {
 namespace {
@@ -131,6 +133,21 @@ TEST(DemotionQueue, EndsWhatIsLeft) {
     for (uint64_t id = 0; id < 3; ++id) ASSERT_TRUE(queue.push(entry_of(id), kCharge));
   }
   EXPECT_EQ(recorder.ended, 3u);
+}
+
+TEST(DemotionQueue, EndsAnEntryWhoseMoveThrowsAndGoesOn) {
+  Recorder recorder;
+  DemotionQueue::Work work = recorder.work();
+  work.move = [move = work.move, first = true](const ObjectEntry& entry) mutable {
+    if (std::exchange(first, false)) throw std::bad_alloc();
+    move(entry);
+  };
+  DemotionQueue queue(1 << 20, work);
+  for (uint64_t id = 0; id < 3; ++id) ASSERT_TRUE(queue.push(entry_of(id), kCharge));
+  queue.drain();
+  EXPECT_EQ(recorder.moved, 2u);
+  EXPECT_EQ(recorder.ended, 3u);
+  EXPECT_EQ(queue.bytes(), 0u);
 }
 
 TEST(DemotionQueue, DrainEndsWhereALookupTakesTheLast) {

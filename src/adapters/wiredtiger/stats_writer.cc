@@ -1,11 +1,9 @@
 #include "adapters/wiredtiger/stats_writer.h"
 
-#include <chrono>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -43,7 +41,17 @@ std::string stats_prometheus(const FileBlockCache& files) {
 
 StatsWriter::StatsWriter(std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
                          std::function<void(const std::string&)> complain)
-    : files_(std::move(files)), where_(where), complain_(std::move(complain)) {}
+    : files_(std::move(files)),
+      where_(where),
+      complain_(std::move(complain)),
+      thread_({.name = "nvcache-stats",
+               .interval_seconds = where.interval_seconds,
+               .round = [this] { return write_or_complain(), false; },
+               .on_exception =
+                   [this](const std::string& what) {
+                     if (!std::exchange(complained_, true))
+                       complain_("writing statistics: " + what);
+                   }}) {}
 
 absl::StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
     std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
@@ -51,19 +59,14 @@ absl::StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
   std::unique_ptr<StatsWriter> writer(
       new StatsWriter(std::move(files), where, std::move(complain)));
   if (absl::Status status = writer->write(); !status.ok()) return status;
-  if (where.interval_seconds > 0) {
-    writer->thread_ = std::thread([raw = writer.get()] { raw->run(); });
+  if (where.interval_seconds > 0 && !writer->thread_.start()) {
+    return absl::ResourceExhaustedError("no thread to write the statistics");
   }
   return writer;
 }
 
 StatsWriter::~StatsWriter() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  wakes_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.stop();
   if (const absl::Status status = write(); !status.ok()) complain_(std::string(message_of(status)));
 }
 
@@ -76,19 +79,10 @@ absl::Status StatsWriter::write() const {
   return write_whole(where_.prometheus_path, stats_prometheus(*files_));
 }
 
-void StatsWriter::run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  const std::chrono::duration<double> interval(where_.interval_seconds);
-  bool complained = false;
-  mutex_.lock();
-  while (!wakes_.wait_for(mutex_, interval,
-                          [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; })) {
-    mutex_.unlock();
-    const absl::Status status = write();
-    if (!status.ok() && !complained) complain_(std::string(message_of(status)));
-    complained = !status.ok();
-    mutex_.lock();
-  }
-  mutex_.unlock();
+void StatsWriter::write_or_complain() {
+  const absl::Status status = write();
+  if (!status.ok() && !complained_) complain_(std::string(message_of(status)));
+  complained_ = !status.ok();
 }
 
 }  // namespace nvcache

@@ -1,15 +1,14 @@
-// Writes statistics to files at an interval and at the end: whole files, by renaming,
-// so that a reader never sees half of one.
+// Writes statistics to files, at an interval and at the end. Each file is written whole under
+// another name and then renamed, so that a reader never sees half of one.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
-#include "base/mutex.h"
+#include "absl/status/statusor.h"
+#include "base/background_thread.h"
 #include "file_cache/file_block_cache.h"
 
 namespace nvcache {
@@ -22,10 +21,11 @@ struct StatsFiles {
   bool any() const { return !json_path.empty() || !prometheus_path.empty(); }
 };
 
-// Thread-safe. A write that fails is reported once through `complain`, and tried again.
+// Owned by one thread. A write that fails is reported once through `complain`, and tried again.
 class StatsWriter {
  public:
-  // INVALID_ARGUMENT or PERMISSION_DENIED when a file cannot be written at the start.
+  // PERMISSION_DENIED when a file cannot be written at the start; RESOURCE_EXHAUSTED when there is
+  // no thread.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<StatsWriter>> start(
       std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
       std::function<void(const std::string&)> complain);
@@ -35,15 +35,13 @@ class StatsWriter {
   StatsWriter(std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
               std::function<void(const std::string&)> complain);
   absl::Status write() const;
-  void run();
+  void write_or_complain();
 
   const std::shared_ptr<FileBlockCache> files_;
   const StatsFiles where_;
   const std::function<void(const std::string&)> complain_;
-  Mutex mutex_;
-  std::condition_variable_any wakes_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  bool complained_ = false;  // of the thread: the last write failed
+  BackgroundThread thread_;
 };
 
 // {"format": "nvcache.wiredtiger/1", "cache": {...} or null, "files": {...}}

@@ -1,0 +1,67 @@
+// A thread that sleeps until it is woken, or until an interval has passed, and runs a round.
+//
+// No exception ends the thread or the process: it is counted, it is told, and the thread goes on.
+// A wake-up while one is outstanding costs one atomic exchange.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+
+namespace nvcache {
+
+// wake(), started(), is_current() and exceptions() are thread-safe. The caller serialises start()
+// and stop().
+class BackgroundThread {
+ public:
+  struct Work {
+    const char* name = "nvcache";  // of the thread; at most 15 characters
+    double interval_seconds = 0;   // longest sleep between two rounds; 0: until it is woken
+    // One round, with no lock held. True asks for another at once.
+    std::function<bool()> round{};
+    // What a round threw, on the thread; may be empty. The next round follows at the interval,
+    // or at once if there is none: a round of a queue takes its item before it can throw.
+    std::function<void(const std::string&)> on_exception{};
+  };
+
+  explicit BackgroundThread(Work work);
+  ~BackgroundThread();  // stops
+  BackgroundThread(const BackgroundThread&) = delete;
+  BackgroundThread& operator=(const BackgroundThread&) = delete;
+
+  // Starts the thread unless it runs. False: the system has no more threads.
+  [[nodiscard]] bool start();
+  // A round begins after this call: what the caller did before is seen by it.
+  void wake();
+  // Waits for the round that runs, for those it asks for, and for one of a wake-up before this
+  // call; then ends the thread. It does not start again.
+  void stop();
+
+  bool started() const { return started_.load(std::memory_order_acquire); }
+  bool is_current() const { return current_ == this; }  // the caller runs on this thread
+  uint64_t exceptions() const { return exceptions_.load(std::memory_order_relaxed); }
+
+ private:
+  void run();
+  bool sleep();  // false: it is to end
+  bool run_round();
+  void tell(const char* what) noexcept;
+
+  static thread_local const BackgroundThread* current_;
+
+  const Work work_;
+  std::atomic<bool> started_{false};
+  std::atomic<bool> woken_{false};
+  std::atomic<uint64_t> exceptions_{0};
+  Mutex mutex_;
+  CondVar wakes_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,112 @@
+// Items that wait for one worker, oldest first, bounded by number and by bytes.
+//
+// The worker begins an item, which keeps its bytes; releases it, which frees them; and finishes
+// it. Each item has a number, in order of arrival. So an owner can wait for all that came before
+// some moment, and for nothing that comes later: until finished(last_number() of that moment).
+//
+// Caller-locked: the owner guards it with its mutex and waits with a CondVar of its own. A push
+// costs a move of the item. Memory grows to the largest number of items that waited. take_newest()
+// is linear in the items that wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace nvcache {
+
+template <typename T>
+class BoundedQueue {
+ public:
+  static constexpr size_t kAnyNumber = SIZE_MAX;
+
+  // `expected_items`: as many wait without an allocation.
+  BoundedQueue(size_t max_items, uint64_t max_bytes, size_t expected_items = 64)
+      : max_items_(max_items), max_bytes_(max_bytes), ring_(expected_items) {}
+
+  // False: no room for that many bytes more. True: a push() of them must and will succeed.
+  [[nodiscard]] bool reserve(uint64_t bytes) {
+    if (size_ >= max_items_ || bytes_ + bytes > max_bytes_) return false;
+    if (size_ == ring_.size()) grow();
+    return true;
+  }
+  // After reserve(), under the same lock.
+  void push(T item, uint64_t bytes) {
+    at(size_++) = {.item = std::move(item), .bytes = bytes, .number = ++last_number_};
+    bytes_ += bytes;
+  }
+
+  // The oldest of those that wait; it is the current one from here on. Null: none waits.
+  const T* begin_next() {
+    if (size_ == 0) return nullptr;
+    current_ = std::move(at(0));
+    busy_with_ = current_->number;
+    head_ = (head_ + 1) % ring_.size();
+    --size_;
+    return &current_->item;
+  }
+  // The current one's bytes are free, and there is no current one.
+  T release() {
+    bytes_ -= current_->bytes;
+    T item = std::move(current_->item);
+    current_.reset();
+    return item;
+  }
+  // What was begun is no longer waited for.
+  void finish() { busy_with_ = 0; }
+
+  // Between begin_next() and release(); else null.
+  const T* current() const { return current_ ? &current_->item : nullptr; }
+
+  // Takes the newest that waits and matches, not the current one.
+  template <typename Matches>
+  std::optional<T> take_newest(Matches&& matches) {
+    for (size_t i = size_; i-- > 0;) {
+      if (!matches(at(i).item)) continue;
+      Waiting found = std::move(at(i));
+      for (size_t next = i + 1; next < size_; ++next) at(next - 1) = std::move(at(next));
+      --size_;
+      bytes_ -= found.bytes;
+      return std::move(found.item);
+    }
+    return std::nullopt;
+  }
+
+  size_t waiting() const { return size_; }
+  uint64_t bytes() const { return bytes_; }  // the current one's included
+  uint64_t last_number() const { return last_number_; }
+  // No item up to that number waits or is being worked on. Once true, it stays true.
+  bool finished(uint64_t number) const {
+    if (busy_with_ != 0) return busy_with_ > number;
+    return size_ == 0 || ring_[head_].number > number;
+  }
+
+ private:
+  struct Waiting {
+    T item{};
+    uint64_t bytes = 0;
+    uint64_t number = 0;  // from 1 on
+  };
+
+  Waiting& at(size_t place) { return ring_[(head_ + place) % ring_.size()]; }
+  void grow() {
+    std::vector<Waiting> larger(2 * ring_.size());
+    for (size_t i = 0; i < size_; ++i) larger[i] = std::move(at(i));
+    ring_.swap(larger);
+    head_ = 0;
+  }
+
+  const size_t max_items_;
+  const uint64_t max_bytes_;
+  std::vector<Waiting> ring_;
+  size_t head_ = 0;
+  size_t size_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t last_number_ = 0;
+  uint64_t busy_with_ = 0;  // between begin_next() and finish()
+  std::optional<Waiting> current_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,124 @@
+#include "base/background_thread.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace nvcache {
+namespace {
+
+// Waits for what another thread is about to do.
+template <typename Condition>
+void wait_for(Condition&& condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+TEST(BackgroundThread, RunsARoundForAWakeUpAndSleepsWithoutOne) {
+  std::atomic<int> rounds{0};
+  BackgroundThread thread({.round = [&] { return ++rounds, false; }});
+  EXPECT_FALSE(thread.started());
+  ASSERT_TRUE(thread.start());
+  EXPECT_TRUE(thread.start()) << "it runs already";
+  EXPECT_TRUE(thread.started());
+  for (int i = 1; i <= 100; ++i) {
+    thread.wake();
+    wait_for([&] { return rounds == i; });
+  }
+  thread.stop();
+  EXPECT_EQ(rounds, 100);
+}
+
+TEST(BackgroundThread, RunsAsLongAsARoundAsksForAnother) {
+  std::atomic<int> left{5};
+  BackgroundThread thread({.round = [&] { return --left > 0; }});
+  ASSERT_TRUE(thread.start());
+  thread.wake();
+  thread.stop();
+  EXPECT_EQ(left, 0) << "stop() waits for the rounds of an earlier wake-up";
+}
+
+TEST(BackgroundThread, RunsAtItsInterval) {
+  std::atomic<int> rounds{0};
+  BackgroundThread thread({.interval_seconds = 0.001, .round = [&] { return ++rounds, false; }});
+  ASSERT_TRUE(thread.start());
+  wait_for([&] { return rounds >= 3; });
+}
+
+TEST(BackgroundThread, EndsAtOnceWhileItSleeps) {
+  std::atomic<int> rounds{0};
+  {
+    BackgroundThread thread({.interval_seconds = 3600, .round = [&] { return ++rounds, false; }});
+    ASSERT_TRUE(thread.start());
+  }
+  EXPECT_EQ(rounds, 0);
+}
+
+TEST(BackgroundThread, IsNamedAndKnowsItself) {
+  std::string name(16, '\0');
+  bool is_current = false;
+  BackgroundThread thread({.name = "nvcache-test", .round = [&] {
+                             pthread_getname_np(pthread_self(), name.data(), name.size());
+                             is_current = thread.is_current();
+                             return false;
+                           }});
+  ASSERT_TRUE(thread.start());
+  thread.wake();
+  thread.stop();
+  EXPECT_STREQ(name.c_str(), "nvcache-test");
+  EXPECT_TRUE(is_current);
+  EXPECT_FALSE(thread.is_current());
+}
+
+TEST(BackgroundThread, GoesOnAfterAnException) {
+  for (const double interval_seconds : {0.0, 0.001}) {
+    std::atomic<int> rounds{0};
+    std::vector<std::string> told;
+    BackgroundThread thread({.interval_seconds = interval_seconds,
+                             .round = [&]() -> bool {
+                               const int round = ++rounds;
+                               if (round == 1) throw std::runtime_error("the first");
+                               if (round == 2) throw 2;
+                               return false;
+                             },
+                             .on_exception =
+                                 [&](const std::string& what) {
+                                   told.push_back(what);
+                                   throw std::runtime_error("by who is told");
+                                 }});
+    ASSERT_TRUE(thread.start());
+    thread.wake();
+    wait_for([&] { return rounds >= 3; });
+    thread.stop();
+    EXPECT_EQ(thread.exceptions(), 2u);
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[0], "the first");
+    EXPECT_NE(told[1], "");
+  }
+}
+
+TEST(BackgroundThread, NoWakeUpIsLost) {
+  std::atomic<uint64_t> asked{0};
+  std::atomic<uint64_t> seen{0};
+  BackgroundThread thread({.round = [&] { return seen = asked.load(), false; }});
+  ASSERT_TRUE(thread.start());
+  std::vector<std::thread> wakers;
+  for (int i = 0; i < 3; ++i) {
+    wakers.emplace_back([&] {
+      for (int round = 0; round < 3000; ++round) {
+        const uint64_t mine = ++asked;
+        thread.wake();
+        wait_for([&] { return seen >= mine; });
+      }
+    });
+  }
+  for (std::thread& each : wakers) each.join();
+}
+
+}  // namespace
+}  // namespace nvcache
