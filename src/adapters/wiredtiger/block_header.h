@@ -1,7 +1,7 @@
-// What a WiredTiger block says of itself: 28 bytes of page header, then the size of
-// the block on disk (4 bytes, little-endian), its checksum and flags; never compressed
-// or encrypted. WiredTiger reads and writes blocks whole; what it reads otherwise
-// (salvage probing, files copied in pieces) is told from a block by this size.
+// The header of a WiredTiger block: 28 bytes of page header, then the size of the block on disk
+// (4 bytes, little-endian), its checksum and flags. It is never compressed or encrypted.
+// WiredTiger reads and writes whole blocks. This size tells them from its other reads (salvage
+// probing, files copied in pieces).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// WiredTiger's error and message streams, for what its file system has to say.
+// WiredTiger's error and message streams, to which its file system reports.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class ErrorReport {
   explicit ErrorReport(WT_CONNECTION* connection)
       : api_(connection->get_extension_api(connection)) {}
 
-  // Says `what`, with the meaning of `error`; returns `error`.
+  // Reports `what` with the meaning of `error`; returns `error`.
   int error(WT_SESSION* session, int error, const std::string& what) const {
     (void)api_->err_printf(api_, session, "nvcache: %s: %s", what.c_str(),
                            api_->strerror(api_, session, error));

@@ -1,10 +1,10 @@
-// libnvcache_wiredtiger.so: what WiredTiger loads.
+// libnvcache_wiredtiger.so, the extension that WiredTiger loads.
 //
 //   wiredtiger_open(home, NULL, "create,extensions=[/path/libnvcache_wiredtiger.so="
 //     "(early_load=true,config=(cache=\"nvcache://?size=1GiB&medium=file:/mnt/x\"))]", &conn)
 //
-// A configuration that cannot be understood fails wiredtiger_open, with a message. A
-// medium that cannot be had does not: the database opens without a cache and says so.
+// A wrong configuration fails wiredtiger_open with a message. A medium that cannot be opened does
+// not: the database opens without a cache and reports it.
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -50,7 +50,7 @@ int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
     if (!started.ok()) return refuse(started.status());
     writer = *std::move(started);
   }
-  // The last statistics are written, and the cache goes, when the connection closes.
+  // When the connection closes, the last statistics are written and the cache is destroyed.
   const int error =
       attach_file_system(connection, std::move(files),
                          {.log_dsync = config->log_dsync,

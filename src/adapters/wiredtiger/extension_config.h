@@ -1,4 +1,4 @@
-// What config=(...) of the extension says.
+// The extension's settings, from config=(...).
 #pragma once
 
 #include <string>

@@ -94,8 +94,7 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
   return 0;
 }
 
-// Invalidation must not be left out, whatever happens: it may fail with ENOMEM, and
-// then nothing is written.
+// Invalidation must never be skipped. If it fails, with ENOMEM, nothing is written.
 int FileHandle::write(WT_SESSION* session, uint64_t offset, ByteView from) {
   const FileRange range{offset, from.size()};
   const bool was_cached = cached_ != nullptr && cached_->begin_write(range);
@@ -124,7 +123,7 @@ int FileHandle::extend(WT_SESSION* session, uint64_t size_bytes) {
 }
 
 int FileHandle::failed(WT_SESSION* session, int error, const std::string& what) const {
-  // Files that are not there are WiredTiger's to report, if it minds.
+  // WiredTiger reports a missing file itself, if it needs the file.
   if (error == ENOENT) return error;
   return home_.report.error(session, error, fmt::format("{} {}", what, path_));
 }
@@ -138,8 +137,8 @@ FileIdentity FileHandle::identity() const {
           .modified_ns = now.modified_ns};
 }
 
-// What WiredTiger calls; it wants them of folders, too. fh_map stays empty: what is mapped would
-// pass the cache by.
+// The functions that WiredTiger calls, for folders too. fh_map stays empty: reads through a mapping
+// would bypass the cache.
 void FileHandle::set_methods() {
   close = [](WT_FILE_HANDLE* handle, WT_SESSION* session) {
     const std::unique_ptr<FileHandle> self(static_cast<FileHandle*>(handle));

@@ -1,6 +1,6 @@
-// One open file of WiredTiger's: a POSIX file and, for a data file, what the cache
-// knows of it. Reads of whole blocks are looked up and offered; writes go to disk
-// always, and outdate every cached block they overlap.
+// One file that WiredTiger has open: a POSIX file and, for a data file, its part of the cache.
+// A read of a whole block is looked up, and offered on a miss. A write always goes to disk, and
+// outdates every cached block that it overlaps.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace nvcache {
 // WiredTiger calls it through WT_FILE_HANDLE, from many threads.
 class FileHandle final : public WT_FILE_HANDLE {
  public:
-  // What all handles of a file system share; it outlives them.
+  // All handles of a file system share it; it outlives them.
   struct Home {
     WT_FILE_SYSTEM* system;
     FileBlockCache& files;

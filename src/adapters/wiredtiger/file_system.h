@@ -1,8 +1,8 @@
-// A complete POSIX file system for WiredTiger with a block cache beside the reads
-// and writes of its data files. Log and metadata files pass by.
+// A complete POSIX file system for WiredTiger, with a block cache beside the reads and writes of
+// its data files. Log and metadata files bypass the cache.
 //
-// WiredTiger's own file system cannot be wrapped through its public interface (it is
-// not there yet when an early-load extension runs), hence all of it here.
+// It is complete because WiredTiger's own file system cannot be wrapped through the public
+// interface: it does not exist yet when an early-load extension runs.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace nvcache {
 
 struct FileSystemOptions {
   // Log files are opened so that each write is durable: needed with WiredTiger's
-  // transaction_sync=(method=dsync), which relies on it and tells no file system.
+  // transaction_sync=(method=dsync), which relies on it without telling the file system.
   bool log_dsync = false;
   std::function<void()> on_close;  // called when the connection has closed
 };

@@ -1,4 +1,4 @@
-// No exception may cross WiredTiger's C frames; what throws below them is want of memory.
+// No exception may cross WiredTiger's C frames. The code below them throws when memory runs out.
 #pragma once
 
 #include <cerrno>
@@ -20,12 +20,12 @@ int guarded(Body&& body) noexcept {
   }
 }
 
-// The cache's part of an operation: if it fails, the operation goes on without it.
+// The cache's part of an operation. If it fails, the operation goes on without it.
 template <typename Body>
 void harmless(Body&& body) noexcept {
   try {
     body();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the disk has it all
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the disk has all data
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxTransferBytes = size_t{1} << 30;  // Linux moves at most 2 GiB at once
 constexpr mode_t kFileMode = 0666;
 
-// Calls until it is not interrupted; errno, or 0.
+// Repeats a call that a signal interrupts; errno, or 0.
 template <typename Call>
 int retried(Call&& call) {
   while (call() == -1) {

@@ -1,6 +1,5 @@
-// Files as WiredTiger wants them: whole reads and writes at an offset, durable
-// creation, locks, advice. Errors are errno values, 0 is none. Thread-safe, but for
-// open and close.
+// Files as WiredTiger needs them: whole reads and writes at an offset, durable creation, locks,
+// advice. Errors are errno values; 0 is none. Thread-safe, except open and close.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ struct PosixStat {
 // A file descriptor, owned.
 class PosixFile {
  public:
-  // What a read that met the end of the file gives.
+  // The result of a read that met the end of the file.
   static constexpr int kShortRead = -1;
 
   PosixFile() = default;
@@ -35,13 +34,13 @@ class PosixFile {
 
   [[nodiscard]] int read(uint64_t offset, MutableBytes into) const;
   [[nodiscard]] int write(uint64_t offset, ByteView from) const;
-  // An error once is an error for ever: what the kernel dropped is not written later.
+  // After one error, every later call fails too: the kernel does not write what it dropped.
   [[nodiscard]] int sync();
   [[nodiscard]] int start_sync() const;  // begins to write back, does not wait
   [[nodiscard]] int truncate(uint64_t size_bytes) const;
   [[nodiscard]] int allocate_to(uint64_t size_bytes) const;  // ENOTSUP where it cannot
   [[nodiscard]] int stat(PosixStat* out) const;
-  // Against other processes, one byte at the start; EAGAIN or EACCES: taken.
+  // Locks one byte at the start against other processes. EAGAIN or EACCES: another holds it.
   [[nodiscard]] int lock(bool exclusive) const;
   [[nodiscard]] int advise(uint64_t offset, uint64_t size_bytes, int advice) const;
 

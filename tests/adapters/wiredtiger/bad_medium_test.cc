@@ -1,5 +1,5 @@
-// A medium that is damaged, cut short, full or failing in the middle of a run: the run
-// ends with the right data, WiredTiger notices nothing, the statistics tell.
+// A medium that is damaged, cut short, full or failing in the middle of a run. The run ends with
+// the right data, WiredTiger notices nothing, and the statistics show it.
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ const TableShape kShape = {.create = "allocation_size=512,leaf_page_max=4KB"};
 // Another byte at each step.
 off_t byte_of(int step) { return 17 * step % 512; }
 
-// A run over a medium in a file, at whose steps something is done to the file.
+// A run over a medium in a file. Each step does something to the file.
 class FileMediumTest : public ::testing::TestWithParam<const char*> {
  protected:
   void run(const std::function<void(int step)>& at_step, const char* more_spec = "") {
@@ -61,7 +61,7 @@ TEST_P(FileMediumTest, DamagedBytesAreNeverServed) {
   EXPECT_GT(stats.of_files("served_reads"), 100u) << stats.text();
 }
 
-// The test above would pass for nothing if the damage did not matter.
+// Without this, the test above would also pass if the damage did not matter.
 TEST_P(FileMediumTest, ControlDamagedBytesAreServedWithoutVerification) {
   if (!has_extension()) GTEST_SKIP() << "no extension given";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -116,7 +116,7 @@ TEST_P(FileMediumTest, AFileCutShortForGood) {
 INSTANTIATE_TEST_SUITE_P(Io, FileMediumTest, ::testing::Values("mmap", "direct"),
                          [](const auto& io) { return std::string(io.param); });
 
-// A medium that cannot be had is no reason to keep the database closed.
+// A database opens even if the medium of its cache cannot be opened.
 void expect_goes_on_without(const std::string& medium_in, const std::string& size) {
   TempDir dir;
   Database db(dir.file("db"));

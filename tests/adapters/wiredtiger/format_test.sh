@@ -4,7 +4,7 @@
 # small pages and a small cache, buffered and with direct I/O.
 # Usage: format_test.sh FORMAT EXTENSION.SO SECONDS good|bad
 #   good: every run must end well, and the second tier must have served and invalidated
-#   bad:  a broken build of the extension: one of the same runs must fail
+#   bad:  an extension with a fault: one of the same runs must fail
 # Exit: 0 as wanted, 1 not, 77 skipped.
 set -euo pipefail
 
@@ -107,8 +107,8 @@ run() {
 
 why() { grep -E "FAILED|PANIC|read checksum error|mismatch" out | head -3 | cut -c1-400; }
 
-# Specification and what becomes of written blocks. What a broken build leaves behind is
-# surely served where a written block does not take its place.
+# Specification and what becomes of written blocks. Where written blocks do not enter the cache,
+# an outdated block that a fault leaves behind is certainly served.
 tiers=("size=16MiB&admission=always&eviction=clock skip"
   "size=8MiB&admission=always&eviction=lru offer"
   "size=4MiB&admission=second_touch&eviction=s3fifo update")
@@ -123,7 +123,7 @@ for ((seed = first_seed; SECONDS < seconds || ran < 3; ++seed, ++ran)); do
     echo "test/format ends with $status: $name: $served served, $invalidated invalidated"
     why
     if [[ $wanted == bad ]]; then
-      # Only what a wrong block leads to counts, not a run that could not begin.
+      # Only a failure that a wrong block causes counts, not a run that could not begin.
       [[ $served -gt 0 ]] || { tail -20 out; echo "FAILED: nothing was served before"; exit 1; }
       echo "ok: the broken extension was found, run $((ran + 1))"
       exit 0

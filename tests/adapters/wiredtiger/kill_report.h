@@ -1,4 +1,4 @@
-// What the program that is killed and the test that kills it agree on.
+// The reports between the program that is killed and the test that kills it.
 #pragma once
 
 #include <cstdint>

@@ -168,7 +168,7 @@ TEST_F(KillTest, WhatWasCommittedIsThereWithDirectIo) {
   EXPECT_EQ(broken, 0u);
 }
 
-// The comparison has teeth: promises that nobody gave are found broken.
+// A control of the comparison: it finds promises broken that nobody gave.
 TEST_F(KillTest, ControlReportedBeforeTheCommit) {
   uint32_t broken = 0;
   ASSERT_NO_FATAL_FAILURE(run(8, {.report = "before"}, &broken));

@@ -118,7 +118,7 @@ TEST(LifecycleTest, StatisticsFilesAreWrittenAtIntervalsAndOnClose) {
   }
 }
 
-// WiredTiger's own way to write lists, for where a specification cannot be quoted.
+// WiredTiger's own way to write lists, for programs that cannot quote a specification.
 TEST(LifecycleTest, ACacheWrittenAsAList) {
   if (!has_extension()) GTEST_SKIP() << "no extension given";
   TempDir dir;

@@ -1,6 +1,5 @@
-// What changes files under the cache's feet: compact, salvage, alter, rename, drop and
-// create again, truncate, bulk load. The data is verified before (which fills the
-// cache) and after.
+// Operations that change files under the cache: compact, salvage, alter, rename, drop and create
+// again, truncate, bulk load. The data is verified before, which fills the cache, and after.
 #include <filesystem>
 #include <string>
 

@@ -1,4 +1,4 @@
-// How a cache specification is written in WiredTiger's configuration.
+// Cache specifications as WiredTiger's configuration writes them.
 #include "adapters/wiredtiger/spec_text.h"
 
 #include "gtest/gtest.h"
