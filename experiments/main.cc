@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", program + " " NVCACHE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "'nvcache bench EXPERIMENT --help' says more.\n"
+      "'nvcache bench EXPERIMENT --help' tells more.\n"
       "Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.");
   nvcache::watch_for_interrupt();
   const std::string command = nvcache::command_line(program, argc, argv);

@@ -1,5 +1,5 @@
-// Reads Google Benchmark's JSON of nvcache_bench and prints the ratios that matter,
-// each from medians of one run, beside the mark it is held to.
+// Reads the JSON that nvcache_bench (Google Benchmark) writes, and prints the ratios that matter:
+// each from the medians of one run, beside its target.
 //
 // usage: nvcache_bench_ratios FILE.json      exit: 0, or 2 if the file cannot be read
 #include <cstdio>

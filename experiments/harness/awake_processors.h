@@ -1,10 +1,10 @@
 // Keeps processors from halting while something is measured.
 //
-// A virtual processor that halts is taken off the host's, and wakes up tens of microseconds
-// late: whoever sleeps for a disk, or for one that is modelled, is charged with the host's
-// scheduler, and the more the less there is to do. A thread on each processor that runs
-// only while nobody else would (SCHED_IDLE) prevents that. It takes no processor from
-// a thread of this machine, but may slow whoever shares the core or the host with it.
+// A virtual processor that halts leaves the host's processor, and wakes up tens of microseconds
+// late. A thread that sleeps for a disk, real or emulated, then waits for the host's scheduler,
+// too; the less there is to do, the longer. One thread on each processor that runs only when no
+// other thread would (SCHED_IDLE) prevents that. It takes no time from other threads of this
+// machine, but it may slow programs that share the core or the host.
 #pragma once
 
 #include <pthread.h>
@@ -16,9 +16,6 @@
 #include "absl/status/status.h"
 
 namespace nvcache {
-
-// User and system time of the whole process, all its threads.
-double process_cpu_seconds();
 
 // Caller-locked.
 class AwakeProcessors {
@@ -32,9 +29,8 @@ class AwakeProcessors {
   // one; those before it run on.
   [[nodiscard]] absl::Status start();
 
-  // What the threads have used: to be taken off the process's.
+  // Processor time of these threads. Subtract it from the process's.
   double cpu_seconds() const;
-  size_t processors() const { return threads_.size(); }
 
  private:
   struct Thread {

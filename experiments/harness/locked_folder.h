@@ -1,4 +1,4 @@
-// A folder for a benchmark's databases, this run's alone while it lasts.
+// A folder for a benchmark's databases that no other run uses at the same time.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace nvcache {
 
-// Movable. Letting go removes the folder if it was made here and is empty.
+// Movable; caller-locked. Its destructor removes the folder if it was made here and is empty.
 class LockedFolder {
  public:
   LockedFolder() = default;
   // `path` is what --db says; empty: a temporary folder in $TMPDIR or /var/tmp whose name
-  // begins with `name`. FAILED_PRECONDITION if it cannot be made, or another run has it.
+  // begins with `name`. FAILED_PRECONDITION if it cannot be made, or if another run has it.
   [[nodiscard]] static absl::StatusOr<LockedFolder> take(const std::string& path,
                                                          const std::string& name);
   LockedFolder(LockedFolder&& other) noexcept { *this = std::move(other); }

@@ -17,9 +17,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // What is going on now; may be called as often as one likes.
+  // Shows what is going on. Cheap enough to call at any rate.
   void update(std::string_view line);
-  // A line that stays.
+  // Prints a line that stays.
   void say(std::string_view line);
 
  private:

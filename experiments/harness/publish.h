@@ -1,4 +1,4 @@
-// What becomes of a result laid out as `bench writes-hurt` does: files, tables, exit status.
+// Publishes a result of kind "paper": writes its files, prints its tables, decides the exit status.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,9 +7,8 @@
 
 namespace nvcache {
 
-// Writes the files that were asked for, prints the tables and where the files are.
-// INTERNAL if any run failed, after all of that. The results are there by now: a late
-// Ctrl-C must not throw them away.
+// Writes the files that were asked for, and prints the tables and the paths of the files.
+// Then returns INTERNAL if any run failed. Ignores a late Ctrl-C: the results are complete.
 [[nodiscard]] absl::Status publish(const nlohmann::json& document, const ResultFiles& files);
 
 }  // namespace nvcache

@@ -1,4 +1,4 @@
-// What a benchmark leaves behind: its JSON and HTML files, and where they are.
+// The JSON and HTML files that a benchmark writes. Value type; caller-locked.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ResultFiles {
   std::string json_path;  // empty: none
   std::string html_path;  // empty: none
 
-  // Asked before a long run. INVALID_ARGUMENT names the option.
+  // Checks before a long run that the files can be written. INVALID_ARGUMENT names the option.
   [[nodiscard]] absl::Status check() const;
   [[nodiscard]] absl::Status write(const nlohmann::json& document) const;
   void print_paths() const;

@@ -140,7 +140,7 @@ class EmulatedFile final : public ::rocksdb::FSRandomAccessFileOwnerWrapper {
   EmulatedStorage& storage_;
 };
 
-// Direct and mapped reads are for storage that is not modelled.
+// Direct and mapped reads are for storage that is not emulated.
 ::rocksdb::FileOptions buffered(::rocksdb::FileOptions options) {
   options.use_direct_reads = false;
   options.use_mmap_reads = false;
@@ -163,7 +163,7 @@ EmulatedStorage::EmulatedStorage(std::optional<Profile> profile,
                                  const std::shared_ptr<::rocksdb::FileSystem>& base, Clock& clock,
                                  double load)
     : FileSystemWrapper(base),
-      name_(profile ? fmt::format("nvcache.modelled:{}{} (emulated)", profile->name,
+      name_(profile ? fmt::format("nvcache.emulated:{}{}", profile->name,
                                   load > 1 ? fmt::format(",load={:g}", load) : "")
                     : "nvcache.counted"),
       clock_(clock),

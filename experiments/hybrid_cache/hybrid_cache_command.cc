@@ -6,6 +6,7 @@
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/harness/emulated_name.h"
 #include "experiments/harness/publish.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/profile_files.h"
@@ -22,15 +23,15 @@ constexpr char kExamples[] = R"(Examples:
   # Figures 9 and 11 on three policies
   nvcache bench hybrid-cache --figures 9,11 --policies scm_only,dram_first,scm_first_6
 
-  # all of it, on CXL memory's costs, databases kept for the next time
-  nvcache bench hybrid-cache --medium modelled:cxl --db /mnt/nvme/hybrid --keep-db
+  # everything, with the costs of CXL memory; the databases stay for the next time
+  nvcache bench hybrid-cache --medium emulated:cxl --db /mnt/nvme/hybrid --keep-db
 
-  # the costs alone, without a run
+  # only the costs, without a run
   nvcache bench hybrid-cache --tables 4
 
-A GB of the paper is 2 MiB here (--scale), all sizes alike. SCM and flash are EMULATED: SCM by
-waits that keep a core busy, flash by waits that sleep. Run it on a machine with nothing else
-to do. docs/HYBRID.md says how workloads and servers are modelled.
+A GB of *Hybrid Cache* is 2 MiB here (--scale); all sizes shrink alike. SCM and flash are
+EMULATED: a wait for SCM keeps a core busy, a wait for flash sleeps. Run it on an idle machine.
+docs/results/hybrid_cache.md says how workloads and servers are imitated.
 Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";
 
@@ -52,29 +53,34 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   for (const hybrid_cache::Policy& policy : hybrid_cache::policies()) {
     names += fmt::format("{}{}", names.empty() ? "" : ",", policy.name);
   }
-  app.add_option("--figures", raw.figures, "Of 9,10,11,12,13; default: all, if no --tables")
+  app.add_option("--figures", raw.figures,
+                 "Figures: 9,10,11,12,13; default: all, or none if --tables is given")
       ->delimiter(',');
-  app.add_option("--tables", raw.tables, "Of 4,5; default: all, if no --figures")->delimiter(',');
+  app.add_option("--tables", raw.tables, "Tables: 4,5; default: all, or none if --figures is given")
+      ->delimiter(',');
   app.add_option("--workloads", raw.workloads,
-                 fmt::format("Of {}, or files; the first is that of Figures 9 and 11", kWorkloads))
+                 fmt::format("Workloads: {}, or files; Figures 9 and 11 run the first", kWorkloads))
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--policies", raw.policies, "Of Figure 9; default: all of " + names)
+  app.add_option("--policies", raw.policies, "Policies of Figure 9; default: all of " + names)
       ->delimiter(',');
-  app.add_option("--medium", options.medium, "Medium of SCM, as in docs/CONFIGURATION.md")
+  app.add_option("--medium", options.medium, "Medium of SCM, as in docs/guide/configuration.md")
       ->capture_default_str();
-  app.add_option("--storage", options.storage,
-                 "Of SST files: modelled:PROFILE[,load=N], N clients for each here; or disk")
+  app.add_option(
+         "--storage", options.storage,
+         "Storage of SST files: emulated:PROFILE[,load=N] (each client stands for N), or disk")
       ->capture_default_str();
-  app.add_option("--scale", raw.scale, "What a GB of the paper is here")->capture_default_str();
+  app.add_option("--scale", raw.scale, "Size here of a GB of *Hybrid Cache*")
+      ->capture_default_str();
   app.add_flag("--quick", raw.quick,
-               "One short round at an eighth of the size; what is given goes first");
+               "One short round at an eighth of the size; an option given wins");
 }
 
 void define_how(CLI::App& app, Options& options) {
   app.add_option("--threads", options.threads, "Client threads; default: each workload's")
       ->check(CLI::Range(1, 256));
-  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+  app.add_option("--rounds", options.rounds,
+                 "Runs of each configuration; the report has medians and spreads")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--seconds", options.seconds, "Measured seconds of each run")
@@ -152,6 +158,8 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   if (status.ok()) status = take_scale(raw, options);
   if (!status.ok()) return status;
   if (raw.quick) shorten(app, options);
+  options.medium = emulated_name(options.medium);
+  options.storage = emulated_name(options.storage);
   if (options.keep_db && options.db.empty()) {
     return invalid_argument("--keep-db needs --db: where to keep them");
   }

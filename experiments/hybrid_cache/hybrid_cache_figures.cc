@@ -97,7 +97,7 @@ std::string paper_latency(std::string_view policy, std::string_view server, cons
   return fmt::format("{:.2f}", 1 - paper_number(percentile == "p95_us" ? "p95" : "p99") / 100);
 }
 
-// All policies against 64-0, one workload. `paper` gives the paper's cell.
+// All policies against 64-0, one workload. `paper` gives the published cell.
 template <typename Paper>
 json compare_policies(const Results& results, json figure, const char* name, Paper paper) {
   figure["columns"] = kScmServers;
@@ -128,8 +128,8 @@ void add_figure9(const Results& results, json& figures) {
   throughput["notes"] = {
       "more is better; columns: GB of DRAM - GB of SCM; SCM first (N), Bidirectional (N): a block "
       "goes up after more than N references",
-      "SCM only: 64-128 and 32-128 have the same cache, which ran once; the paper's bars have no "
-      "numbers: what stands here is from sections 6.1 and 6.2"};
+      "SCM only: 64-128 and 32-128 have the same cache, which ran once; *Hybrid Cache*'s bars have "
+      "no numbers: what stands here is from sections 6.1 and 6.2"};
   figures.push_back(std::move(throughput));
   for (const Percentile& percentile : kPercentiles) {
     const char* const name = percentile.metric;
@@ -170,10 +170,11 @@ void add_figure10(const Results& results, json& figures) {
     add_row(throughput, workload, std::move(cells));
   }
   throughput["notes"] = {
-      "the paper (6.2): up to 50 - 80% more, correlated with the size of the cache; less "
+      "*Hybrid Cache* (6.2): up to 50 - 80% more, correlated with the size of the cache; less "
       "for Tectonic, whose data is larger"};
   latency["notes"] = {
-      "the paper (6.2): P95 20% and P99 10% better over all services; P50 stays, but for Laser"};
+      "*Hybrid Cache* (6.2): P95 20% and P99 10% better over all services; P50 stays, but for "
+      "Laser"};
   figures.push_back(std::move(throughput));
   figures.push_back(std::move(latency));
 }
@@ -227,10 +228,10 @@ void add_figure11(const Results& results, json& figures) {
          spread_cell(values_of(runs, metric("cpu_ratio", 100)))});
   }
   figure["notes"] = {
-      "hits: of data blocks, both tiers; CPU: of all cores, waits for modelled SCM included; the "
-      "paper "
-      "says up to 30% more hits, 0.8 GB/s less to read, 20% better P50, and does not say of what "
-      "the 30% are",
+      "hits: of data blocks, both tiers; CPU: of all cores, waits for emulated SCM included; "
+      "*Hybrid Cache* says up to 30% more hits, 0.8 GB/s less to read, 20% better P50, and does "
+      "not say of "
+      "what the 30% are",
       "reads are fewer an operation and operations more a second, so that what is read in a second "
       "need not be less"};
   figures.push_back(std::move(figure));
@@ -258,8 +259,8 @@ json figure12(const Results& results) {
     add_row(figure, workload, std::move(cells));
   }
   figure["notes"] = {
-      "costs as printed in Table 4; the paper's figure follows from 6.4: 50% - 80% more for 23% "
-      "more cost; it says that 32-256 is best, and the other two nearly the same"};
+      "costs as printed in Table 4; the published figure follows from 6.4: 50% - 80% more for "
+      "23% more cost; it says that 32-256 is best, and the other two nearly the same"};
   return figure;
 }
 
@@ -285,7 +286,7 @@ json figure13(const Results& results) {
     add_row(figure, std::string(name), std::move(cells));
   }
   figure["notes"] = {
-      "2P here: its 150 GB of DRAM block cache, on as many threads as the others; the paper's "
+      "2P here: its 150 GB of DRAM block cache, on as many threads as the others; *Hybrid Cache*'s "
       "has a second processor, too"};
   return figure;
 }
@@ -305,8 +306,7 @@ json figure_table4(const Results& results) {
   }
   figure["notes"] = {
       "computed: SCM at 0.38 of DRAM's price a GB (Table 1), 100 GB of DRAM for 0.142 of a 2P "
-      "server "
-      "(our fit): all printed costs come out"};
+      "server (our fit): all printed costs come out"};
   return figure;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/harness/emulated_name.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/workload/profile.h"
@@ -17,10 +18,11 @@ struct Options {
   std::set<int> tables;                    // of 4 and 5
   std::vector<WorkloadProfile> workloads;  // the first is that of Figures 9 and 11
   std::set<std::string> policies;          // of Figure 9
-  // Clients of SCM and of the SSD, for each that runs: docs/HYBRID.md has what that is fitted to.
-  std::string medium = "modelled:optane,load=2";
-  std::string storage = "modelled:flash,load=4";
-  uint64_t gb_bytes = kDefaultGbBytes;  // a GB of the paper
+  // Clients of SCM and of the SSD, for each that runs: docs/results/hybrid_cache.md says to what
+  // that is fitted.
+  std::string medium = "emulated:optane,load=2";
+  std::string storage = "emulated:flash,load=4";
+  uint64_t gb_bytes = kDefaultGbBytes;  // a GB of *Hybrid Cache*
   uint32_t threads = 0;                 // 0: each profile's
   uint32_t rounds = 3;
   double seconds = 8;
@@ -31,7 +33,7 @@ struct Options {
   ResultFiles files;
   std::string command;  // as typed
 
-  bool emulated() const { return medium.starts_with("modelled:") || storage != "disk"; }
+  bool emulated() const { return is_emulated(medium) || storage != "disk"; }
   // Table 4 is arithmetic alone.
   bool needs_runs() const { return !figures.empty() || tables.contains(5); }
   bool needs_two_sockets() const { return figures.contains(13) || tables.contains(5); }

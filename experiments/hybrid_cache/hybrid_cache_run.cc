@@ -184,20 +184,22 @@ class Run {
     const uint32_t threads =
         options_.workloads.empty() ? 0 : threads_of(options_, options_.workloads[0]);
     json list = {
-        fmt::format("{} client threads: a wait for modelled SCM keeps its core busy, one for "
-                    "modelled flash sleeps; the paper's 1P server has 36 hardware threads.",
-                    threads),
-        "2P is its block cache alone (150 GB of DRAM): its second processor is not modelled.",
+        fmt::format(
+            "{} client threads: a wait for emulated SCM keeps its core busy; one for "
+            "emulated flash sleeps; the 1P server of *Hybrid Cache* has 36 hardware threads.",
+            threads),
+        "2P is its block cache alone (150 GB of DRAM): its second processor is left out.",
         "DRAM only is RocksDB's own LRUCache; index and filter blocks lie outside of all block "
         "caches, as in Table 4.",
-        "The workloads' parameters are our choice where the paper has no numbers "
+        "The parameters of the workloads are our choice where *Hybrid Cache* has no numbers "
         "(experiments/hybrid_cache/profiles)."};
     for (const std::string& emulated : {options_.medium, options_.storage}) {
       if (emulated.find(",load=") == std::string::npos) continue;
-      list.push_back(fmt::format(
-          "{}: each client here stands for so many of the paper's server, whose accesses "
-          "it waits for (docs/HYBRID.md).",
-          emulated));
+      list.push_back(
+          fmt::format("{}: each client here stands for that many of the server's in *Hybrid "
+                      "Cache*, and waits for "
+                      "their accesses, too (docs/results/hybrid_cache.md).",
+                      emulated));
     }
     return list;
   }
@@ -209,33 +211,34 @@ class Run {
     }
     const uint32_t threads =
         options_.workloads.empty() ? 1 : threads_of(options_, options_.workloads[0]);
-    return {{"engine", "rocksdb"},
-            {"figures", options_.figures},
-            {"tables", options_.tables},
-            {"workloads", names},
-            {"medium", fmt::format("{} (SCM), {} (storage)", options_.medium, options_.storage)},
-            {"scm_medium", options_.medium},
-            {"storage", options_.storage},
-            {"emulated", options_.emulated()},
-            {"rounds", options_.rounds},
-            {"seconds", options_.seconds},
-            {"warmup_seconds", options_.warmup_seconds},
-            {"ycsb_seconds", 0},
-            {"ycsb_warmup_seconds", 0},
-            {"gb_bytes", options_.gb_bytes},
-            {"size_factor", std::lround(kPaperGbBytes / static_cast<double>(options_.gb_bytes))},
-            {"time_factor", 1},
-            {"thread_factor", 36 / std::max(threads, 1u)},
-            {"scale_text",
-             fmt::format("a GB of the paper is {}; latencies, bandwidths, blocks and pairs as they "
-                         "are; {} client threads",
-                         format_bytes(options_.gb_bytes), threads)},
-            {"runs_name", "Each run"},
-            {"runs_text", fmt::format("{:g} s warm-up, {:g} s measured", options_.warmup_seconds,
-                                      options_.seconds)},
-            {"threads", threads},
-            {"seed", options_.seed},
-            {"notes", notes()}};
+    return {
+        {"engine", "rocksdb"},
+        {"figures", options_.figures},
+        {"tables", options_.tables},
+        {"workloads", names},
+        {"medium", fmt::format("{} (SCM), {} (storage)", options_.medium, options_.storage)},
+        {"scm_medium", options_.medium},
+        {"storage", options_.storage},
+        {"emulated", options_.emulated()},
+        {"rounds", options_.rounds},
+        {"seconds", options_.seconds},
+        {"warmup_seconds", options_.warmup_seconds},
+        {"ycsb_seconds", 0},
+        {"ycsb_warmup_seconds", 0},
+        {"gb_bytes", options_.gb_bytes},
+        {"size_factor", std::lround(kPaperGbBytes / static_cast<double>(options_.gb_bytes))},
+        {"time_factor", 1},
+        {"thread_factor", 36 / std::max(threads, 1u)},
+        {"scale_text",
+         fmt::format("a GB of *Hybrid Cache* is {}; latencies, bandwidths, blocks and pairs are "
+                     "unscaled; {} client threads",
+                     format_bytes(options_.gb_bytes), threads)},
+        {"runs_name", "Each run"},
+        {"runs_text",
+         fmt::format("{:g} s warm-up, {:g} s measured", options_.warmup_seconds, options_.seconds)},
+        {"threads", threads},
+        {"seed", options_.seed},
+        {"notes", notes()}};
   }
 
   json configurations() const {
@@ -247,7 +250,7 @@ class Run {
                       {"what", experiment.policy->label},
                       {"spec", cache_spec(options_, *experiment.server, *experiment.policy)},
                       {"medium", scm ? options_.medium : ""},
-                      {"emulated", scm && options_.medium.starts_with("modelled:")}});
+                      {"emulated", scm && is_emulated(options_.medium)}});
     }
     if (options_.storage != "disk") {
       list.push_back({{"name", "storage"},

@@ -1,6 +1,6 @@
 // Runs what was asked for and makes one JSON document of it, laid out as that of `bench
-// writes-hurt` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
-// format "nvcache.hybrid/1".
+// writes-hurt` is (experiments/writes_hurt/writes_hurt_run.h), so that reports show it: kind
+// "paper", schema 1, format "nvcache.hybrid/1".
 //
 //   setup{}           what was asked for, the scale, media, notes
 //   configurations[]  name ("32-256 dram_first"), what, spec, medium, emulated
@@ -8,8 +8,8 @@
 //   databases[]       workload, keys, bytes, load_seconds
 //   runs[]            as profile_run.h has them: `configuration` is the policy, and
 //                     "variant" the server; or "error" instead of what follows "round"
-//   paper[]           what the paper says: id, where, value, what
-//   figures[]         see cli/bench/paper/figures.h
+//   paper[]           what *Hybrid Cache* says: id, where, value, what
+//   figures[]         see experiments/writes_hurt/writes_hurt_figures.h
 #pragma once
 
 #include <string>

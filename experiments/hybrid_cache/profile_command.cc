@@ -7,6 +7,7 @@
 #include "apps/command/output_file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/harness/emulated_name.h"
 #include "experiments/hybrid_cache/profile_files.h"
 
 namespace nvcache {
@@ -17,19 +18,19 @@ constexpr std::string_view kLruScheme = "lru:";
 constexpr size_t kMaxNameBytes = 16;  // what the table has room for
 
 constexpr char kExamples[] = R"(Examples:
-  # 80 MiB of DRAM alone against 24 MiB and 400 MiB of emulated persistent memory below it
+  # only 80 MiB of DRAM, against 24 MiB and 400 MiB of emulated persistent memory below it
   nvcache bench profile --name whatsapp --cache lru:size=80MiB \
-    --cache 'hybrid=tiered://?policy=dram_first&dram=24MiB&tier=(size=400MiB,medium=modelled:optane)'
+    --cache 'tiered=tiered://?policy=dram_first&dram=24MiB&tier=(size=400MiB,medium=emulated:optane)'
 
-  # the disk's own latency, and a load that goes up and down
+  # the disk's own latency, and a load that rises and falls
   nvcache bench profile --name laser --cache lru:size=64MiB --storage disk --rate sine
 
-  # a workload of your own, its databases kept for the next time
+  # your own workload; its databases stay for the next time
   nvcache bench profile --name ./mine.profile --cache lru:size=64MiB --db /mnt/nvme/p --keep-db
 
-Reads of SST files take as long as on EMULATED flash, unless --storage disk is given; waiting
-threads sleep. Emulated persistent memory keeps a core busy while a thread waits for it: a few
-threads are enough to load a machine with few cores.
+Reads of SST files take as long as on EMULATED flash, unless --storage disk is given. A thread
+that waits for flash sleeps. Emulated persistent memory keeps a core busy while a thread waits for it: a few
+threads saturate a machine with few cores.
 Exit codes: 0 done; 1 a run failed, or a value read back was wrong; 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";
 
@@ -48,21 +49,22 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
       ->required();
   app.add_option("--cache", raw.caches,
                  "A block cache: lru:size=SIZE[,shards=N], RocksDB's own, or tiered://?...; "
-                 "optionally NAME=...; repeatable, the first is what others are compared with")
+                 "optionally after NAME=; may be given several times: all others are compared with "
+                 "the first")
       ->required()
       ->take_all()
       ->allow_extra_args(false);
   app.add_option(
          "--storage", options.storage,
-         "modelled:PROFILE[,load=N] (EMULATED, a profile of docs/MODEL.md; N clients read for "
-         "each here), or disk: direct reads")
+         "Storage of SST files: emulated:PROFILE[,load=N] (profiles: docs/design/model.md; each "
+         "client stands for N), or disk (direct reads)")
       ->capture_default_str();
   app.add_option("--index", raw.index,
                  "Where index and filter blocks lie: cache (with high priority) or memory")
       ->capture_default_str();
-  app.add_option("--rate", raw.rate, "max, or sine: the load that the profile says")
+  app.add_option("--rate", raw.rate, "max (no limit), or sine (the load that the profile gives)")
       ->capture_default_str();
-  app.add_option("--scale", raw.scale, "What a GB of the modelled host is here")
+  app.add_option("--scale", raw.scale, "What a GB of the production host is here")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Client threads; default: the profile's")
       ->check(CLI::Range(1, 256));
@@ -72,7 +74,7 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
   app.add_option("--warmup", options.warmup_seconds, "Seconds before them, to warm the cache")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Runs of each; medians are reported")
+  app.add_option("--rounds", options.rounds, "Runs of each configuration; the report has medians")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--db", options.db,
@@ -81,8 +83,8 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
   app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
   app.add_flag(
       "--awake", options.awake,
-      "Keep processors from halting: a virtual machine wakes them late, which would be told "
-      "as the disk's latency");
+      "Keep processors from halting: a virtual machine wakes them late, and that would count as "
+      "the disk's latency");
   app.add_option("--json", options.json_path, "Write all results here");
 }
 
@@ -117,6 +119,7 @@ absl::Status understand(const RawOptions& raw, ProfileOptions& options) {
   if (options.keep_db && options.db.empty()) {
     return invalid_argument("--keep-db needs --db: where to keep them");
   }
+  options.storage = emulated_name(options.storage);
   return check_writable("--json", options.json_path);
 }
 
@@ -149,7 +152,7 @@ absl::StatusOr<Configuration> parse_cache(std::string_view text,
     if (!is_cache(spec) || name.empty() || name.size() > kMaxNameBytes) {
       return invalid_argument(
           "--cache '{}': allowed are lru:size=SIZE[,shards=N] and tiered://?key=value&..., each "
-          "of them behind NAME= (up to {} characters), too",
+          "optionally after NAME= (up to {} characters)",
           text, kMaxNameBytes);
     }
     parsed = {std::string(name), std::string(spec)};

@@ -12,19 +12,19 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/ycsb/bench_options.h"
 #include "experiments/harness/result_files.h"
-#include "nlohmann/json.hpp"
 #include "experiments/workload/profile.h"
+#include "experiments/ycsb/bench_options.h"
+#include "nlohmann/json.hpp"
 
 namespace nvcache {
 
-inline constexpr uint64_t kDefaultGbBytes = 2ull << 20;  // a GB of the modelled host
+inline constexpr uint64_t kDefaultGbBytes = 2ull << 20;  // a GB of the production host
 
 struct ProfileOptions {
   WorkloadProfile profile;
   std::vector<Configuration> configurations;  // lru:... or tiered://...; the first is the base
-  std::string storage = "modelled:flash";     // or "disk"
+  std::string storage = "emulated:flash";     // or "disk"
   bool index_in_cache = true;
   bool sine = false;
   uint64_t gb_bytes = kDefaultGbBytes;

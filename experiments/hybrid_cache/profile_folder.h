@@ -5,7 +5,7 @@
 //   DIR/NAME.json              what they were loaded from; written when they are complete
 //   DIR/run/0, run/1, ...      the copy that a run writes to
 //
-// Destroying the object removes what it made, unless told to keep it. Caller-locked.
+// The destructor removes what the object made, unless told to keep it. Caller-locked.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct LoadedProfile {
   double load_seconds = 0;  // 0: they were there
 };
 
-// Keys of each database where a GB of the modelled host is `gb_bytes`; a run at least.
+// Keys of each database where a GB of the production host is `gb_bytes`; a run at least.
 uint64_t scaled_keys(const WorkloadProfile& profile, uint64_t gb_bytes);
 
 class ProfileFolder {
  public:
-  // FAILED_PRECONDITION if `db` holds something else, or another run uses it. Empty: a
+  // FAILED_PRECONDITION if `db` holds something else, or if another run uses it. Empty: a
   // temporary folder.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<ProfileFolder>> take(const std::string& db,
                                                                            bool keep);

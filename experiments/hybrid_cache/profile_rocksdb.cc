@@ -114,10 +114,10 @@ absl::StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std
     const auto [kind, of] = split_once(name, ':');
     const auto [which, option] = split_once(of, ',');
     const auto [key, value] = split_once(option, '=');
-    const Profile* found = kind == "modelled" ? find_profile(which) : nullptr;
+    const Profile* found = kind == "emulated" || kind == "modelled" ? find_profile(which) : nullptr;
     if (found == nullptr || (!option.empty() && key != "load")) {
       return invalid_argument(
-          "--storage {}: allowed are disk and modelled:PROFILE[,load=N], PROFILE one of {}", name,
+          "--storage {}: allowed are disk and emulated:PROFILE[,load=N], PROFILE one of {}", name,
           profile_names());
     }
     if (!option.empty()) {

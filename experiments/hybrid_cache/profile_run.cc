@@ -10,9 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "apps/command/interrupt.h"
 #include "base/text.h"
 #include "experiments/harness/awake_processors.h"
-#include "apps/command/interrupt.h"
+#include "experiments/harness/process_time.h"
 #include "experiments/workload/ycsb.h"
 
 namespace nvcache {
@@ -119,7 +120,7 @@ class Client {
     }
   }
 
-  // Making values, and verifying what a get returned, is no part of the latency.
+  // The latency leaves out the time to make values and to verify results.
   void prepare(const ProfileOperation& op) {
     shared_.records.key(op.number, &key_);
     if (op.type == ProfileOpType::kPut) {
@@ -199,7 +200,7 @@ class Conductor {
   }
 
  private:
-  // Goes on to `to`, unless a client that failed has stopped the run.
+  // Moves on to `to`, unless a failed client has stopped the run.
   void advance(Phase from, Phase to) {
     shared_.phase.compare_exchange_strong(from, to, std::memory_order_relaxed);
   }

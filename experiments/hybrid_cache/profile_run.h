@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/histogram.h"
-#include "experiments/hybrid_cache/profile_store.h"
 #include "experiments/harness/progress.h"
+#include "experiments/hybrid_cache/profile_store.h"
 #include "experiments/workload/profile.h"
 #include "experiments/workload/profile_stream.h"
 
@@ -52,7 +52,8 @@ struct ProfileResult {
                                                         Progress& progress);
 
 // {"workload", "configuration", "round", "seconds", "ops", "operations", "rows_sought",
-// "values_verified", "metrics", "latency", "tiers"}; docs/HYBRID.md says what the metrics mean.
+// "values_verified", "metrics", "latency", "tiers"}; docs/results/hybrid_cache.md says what the
+// metrics mean.
 nlohmann::json profile_run_to_json(const std::string& workload, const std::string& configuration,
                                    uint32_t round, const ProfileResult& result);
 

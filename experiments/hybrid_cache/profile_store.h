@@ -14,8 +14,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/histogram.h"
-#include "nlohmann/json.hpp"
 #include "experiments/workload/profile_record.h"
+#include "nlohmann/json.hpp"
 
 namespace nvcache {
 
@@ -23,7 +23,7 @@ struct StoreOptions {
   std::string directory;
   uint32_t databases = 1;
   std::string cache;           // lru:size=... or tiered://...
-  std::string storage;         // "modelled:PROFILE" or "disk"
+  std::string storage;         // "emulated:PROFILE" or "disk"
   bool index_in_cache = true;  // else index and filter blocks lie in memory of their own
 };
 
@@ -53,7 +53,7 @@ class ProfileStore {
                                          std::string* value) = 0;
   [[nodiscard]] virtual absl::Status put(uint32_t database, std::string_view key,
                                          std::string_view value) = 0;
-  // Called for each row, in key order; an error ends the seek and is its result.
+  // Called for each row in key order. An error ends the seek, which returns it.
   using RowVisitor = std::function<absl::Status(std::string_view key, std::string_view value)>;
   [[nodiscard]] virtual absl::Status seek(uint32_t database, std::string_view first_key,
                                           uint32_t rows, const RowVisitor& visit) = 0;
@@ -64,7 +64,7 @@ class ProfileStore {
   [[nodiscard]] virtual absl::Status close() = 0;
 };
 
-// These return UNIMPLEMENTED, and say how to get it, where RocksDB was left out of the build.
+// In a build without RocksDB these return UNIMPLEMENTED and say how to get it.
 
 // INVALID_ARGUMENT says what is wrong with a cache or a storage, before anything is loaded.
 [[nodiscard]] absl::Status check_store(const std::string& cache, const std::string& storage);

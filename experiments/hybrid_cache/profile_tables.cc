@@ -66,7 +66,8 @@ absl::StatusOr<std::string> profile_tables(const json& document) {
         setup.at("warmup_seconds").get<double>());
     if (setup.at("storage_emulated").get<bool>()) {
       text += fmt::format(
-          "Storage {} is EMULATED: its latency and bandwidth come from a model (docs/MODEL.md).\n",
+          "Storage {} is EMULATED: its latency and bandwidth come from a model "
+          "(docs/design/model.md).\n",
           setup.at("storage").get<std::string>());
     }
     for (const json& cache : document.at("configurations")) {

@@ -23,7 +23,7 @@ constexpr Policy kPolicies[] = {
     {"bidirectional_4", "Bidirectional (4)", "bidirectional(4)"},
 };
 
-// The caches are small: more shards would leave some of them a few dozen blocks only.
+// The caches are small: with more shards some would hold only a few dozen blocks.
 constexpr int kShards = 4;
 
 // Table 4 leaves two numbers open: what 64-0 costs before it is rounded, and the price of a

@@ -1,6 +1,6 @@
-// The time of a thread that is charged by modelled media and not made to wait: waits are
-// added up. What the thread does itself takes as long as it is told to. The same calls
-// thus cost the same on every machine, and the model's own arithmetic costs nothing.
+// The clock of a thread that emulated media charge, but do not stop: it adds up the waits. The
+// thread's own work takes as long as advance() says. So the same calls cost the same on every
+// machine, and the arithmetic of the model costs nothing.
 // Caller-locked: one thread.
 #pragma once
 
@@ -18,7 +18,7 @@ class CostClock final : public Clock {
     waited_ns_ += when_ns - now_ns_;
     now_ns_ = when_ns;
   }
-  // The thread was at work.
+  // The thread worked for so long.
   void advance(uint64_t ns) { now_ns_ += ns; }
   uint64_t waited_ns() const { return waited_ns_; }
 

@@ -1,13 +1,13 @@
-// Section 4.1 of the NVMcached paper: the share of GETs that miss, before and after a
+// Section 4.1 of *NVMcached*: the share of GETs that miss, before and after a
 // crash that takes the items stored last. Nothing here depends on time.
 //
-// Clients are those of a look-aside cache: a SET stores the key that was missed last, and the
-// trace's key where none was missed since the SET before. The mix stays the trace's.
+// Clients use a look-aside cache: a SET stores the key that was missed last, or the trace's key
+// if nothing was missed since the previous SET. The mix of requests stays that of the trace.
 //
-// The crash: a copy is taken of the medium while the store is open, as a power failure
-// leaves it, and the items that were stored last, `drop_share` of all that is cached, are
-// overwritten with zeros in it, table entries left as they are. What lies in DRAM (the write cache,
-// the order of use) is gone, too. Then a store is opened on the copy.
+// The crash: the experiment copies the medium while the store is open, as a power failure leaves
+// it. In the copy it overwrites the items stored last (`drop_share` of everything cached) with
+// zeros, and leaves their table entries. What lies in DRAM (the write cache, the order of use) is
+// lost, too. Then it opens a store on the copy.
 #pragma once
 
 #include <cstdint>
@@ -59,13 +59,13 @@ struct CrashResult {
                : (static_cast<double>(items_lost) - static_cast<double>(items_dropped)) /
                      static_cast<double>(items_before);
   }
-  // How much more misses there are in the worst window after the crash, than on average
+  // How many more misses there are in the worst window after the crash, than on average
   // before it.
   double rise() const;
 };
 
 // Every value that is found is compared with the one stored last, before the crash and after
-// it; DATA_LOSS if one is an older one, or one that was deleted. CANCELLED if interrupted.
+// it; DATA_LOSS if one is older, or was deleted. CANCELLED if interrupted.
 [[nodiscard]] absl::StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace,
                                                     const CrashPlan& plan, Progress& progress);
 

@@ -9,6 +9,7 @@
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/harness/emulated_name.h"
 #include "experiments/harness/publish.h"
 #include "experiments/nvmcached/nvmcached_options.h"
 #include "experiments/nvmcached/nvmcached_run.h"
@@ -27,18 +28,19 @@ constexpr char kExamples[] = R"(Examples:
   # Figure 5: the five traces, NVMcached over MC-NVM
   nvcache bench nvmcached --figures 5
 
-  # the crash alone, in a cache of 1 GiB
+  # only the crash, in a cache of 1 GiB
   nvcache bench nvmcached --figures 3 --size 1GiB
 
   # Figure 4 for values of 100 bytes on another medium
-  nvcache bench nvmcached --figures 4 --values 100 --media modelled:cxl
+  nvcache bench nvmcached --figures 4 --values 100 --media emulated:cxl
 
   # 10 million items, a process that is killed, and how soon the next one serves
   nvcache bench nvmcached --restart
 
-All systems are the same store: MC-DRAM durability=volatile, MC-NVM each, MC-NVLRU each_lru,
-NVMcached cache. Media of Figures 4 and 5 are EMULATED: what they would have made the thread
-wait is added to its processor time. docs/KV.md says what is modelled and how.
+All four systems are the same store with another durability= setting: MC-DRAM volatile, MC-NVM
+each, MC-NVLRU each_lru, NVMcached cache. The media of Figures 4 and 5 are EMULATED: the time that
+the thread would have waited for them is added to its processor time.
+docs/results/nvmcached.md says what is emulated, and how.
 Exit codes: 0 done; 1 a run failed; 2 the command line is wrong; 130 interrupted (nothing is
 written, files of --restart are removed).)";
 
@@ -57,48 +59,52 @@ struct RawOptions {
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--figures", raw.figures, "Of 3,4,5; default: all, if no --restart")
       ->delimiter(',');
-  app.add_flag("--restart", options.restart, "Fill a file, kill the process, open the file");
-  app.add_option("--items", options.restart_items, "Of --restart")
+  app.add_flag("--restart", options.restart,
+               "Fill a file, kill the process, and open the file again");
+  app.add_option("--items", options.restart_items, "Items of --restart")
       ->check(CLI::Range(uint64_t{1000}, uint64_t{1'000'000'000}))
       ->capture_default_str();
-  app.add_option("--media", options.media, "Of Figures 4 and 5: modelled:PROFILE")
+  app.add_option("--media", options.media, "Media of Figures 4 and 5: emulated:PROFILE")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--traces", raw.trace_names,
-                 "Of Figures 3 and 5; default: all of APP,USR,ETC,SYS,VAR")
+                 "Traces of Figures 3 and 5; default: all of APP,USR,ETC,SYS,VAR")
       ->delimiter(',');
-  app.add_option("--traces-file", raw.traces_file,
-                 "Their parameters; default: built in, experiments/nvmcached/traces.txt");
-  app.add_option("--values", options.value_bytes, "Of Figure 4: bytes")
+  app.add_option(
+      "--traces-file", raw.traces_file,
+      "File with their parameters; default: the built-in experiments/nvmcached/traces.txt");
+  app.add_option("--values", options.value_bytes, "Bytes of a value in Figure 4")
       ->delimiter(',')
       ->check(CLI::Range(8u, 65536u))
       ->capture_default_str();
-  app.add_option("--mixes", options.get_percents, "Of Figure 4: GETs in %, the rest SETs")
+  app.add_option("--mixes", options.get_percents,
+                 "Share of GETs in Figure 4, in %; the rest are SETs")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  app.add_option("--size", raw.size, "Of each system's cache: the paper's 64 GB")
+  app.add_option("--size", raw.size, "Size of each system's cache; 64 GB in *NVMcached*")
       ->capture_default_str();
   app.add_option(
       "--write-cache", raw.write_cache,
-      "Of Figure 3's stores, in DRAM; default: --size / 64. The paper's list of 1024 keys "
-      "is next to nothing in 64 GB: 0 leaves it out");
-  app.add_flag("--quick", raw.quick, "All of it small and brief; what is given goes first");
+      "Write cache in DRAM of Figure 3's stores; default: --size / 64. The list of 1024 keys in "
+      "*NVMcached* is next to nothing beside 64 GB: 0 leaves it out");
+  app.add_flag("--quick", raw.quick, "Everything small and brief; an option given wins");
 }
 
 void define_how(CLI::App& app, Options& options) {
-  app.add_option("--requests", options.requests, "Measured, of each run of Figures 4 and 5")
+  app.add_option("--requests", options.requests, "Measured requests of each run of Figures 4 and 5")
       ->check(CLI::Range(uint64_t{1000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+  app.add_option("--rounds", options.rounds,
+                 "Runs of each configuration; the report has medians and spreads")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--window", options.window, "Requests of a window of Figure 3")
+  app.add_option("--window", options.window, "Requests in a window of Figure 3")
       ->check(CLI::Range(uint64_t{1000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of requests and sizes")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of requests and sizes")->capture_default_str();
   app.add_option("--folder", options.folder,
-                 "For the file of --restart; default: $TMPDIR or /var/tmp");
+                 "Folder for the file of --restart; default: $TMPDIR or /var/tmp");
   app.add_option("--json", options.files.json_path, "Write all results here");
   app.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
@@ -147,12 +153,12 @@ absl::Status take_figures(const RawOptions& raw, Options& options) {
   return absl::OkStatus();
 }
 
-// Costs are charged to a clock of the benchmark's own, which only modelled media ask.
+// Costs are charged to a clock of the benchmark's own, which only emulated media ask.
 absl::Status check_media(const Options& options) {
   for (const std::string& medium : options.media) {
-    if (!medium.starts_with("modelled:")) {
+    if (!is_emulated(medium)) {
       return invalid_argument(
-          "--media {}: allowed are modelled:optane, modelled:dram, modelled:cxl", shown(medium));
+          "--media {}: allowed are emulated:optane, emulated:dram, emulated:cxl", shown(medium));
     }
     const auto system =
         nvmcached::System::open(nvmcached::find_kind(nvmcached::kNvmcached), medium,
@@ -193,6 +199,7 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   }
   options.cache_bytes = *size;
   if (raw.quick) shorten(app, options);
+  for (std::string& medium : options.media) medium = emulated_name(medium);
   if (options.emulated()) status = check_media(options);
   return status.ok() ? options.files.check() : status;
 }

@@ -1,4 +1,4 @@
-// `nvcache bench nvmcached`: the evaluation of the NVMcached paper (APSys '16).
+// `nvcache bench nvmcached`: the evaluation of *NVMcached* (APSys '16).
 #pragma once
 
 #include <string>

@@ -71,15 +71,14 @@ void add_figure3(const json& document, json& figures) {
              spread_cell({100 * crash.at("write_cache_share").get<double>()}),
              spread_cell({100 * crash.at("rise").get<double>()}, ours ? "no disruption" : "")});
   }
-  figure["notes"] = {
-      fmt::format("a window is {} requests; MC-DRAM's cache is empty after the crash: in the paper "
-                  "(4.1), its misses fall slowly for APP, USR and ETC, and fast for SYS",
-                  document.at("setup").at("window").get<uint64_t>())};
+  figure["notes"] = {fmt::format(
+      "a window is {} requests; MC-DRAM's cache is empty after the crash: in *NVMcached* "
+      "(4.1), its misses fall slowly for APP, USR and ETC, and fast for SYS",
+      document.at("setup").at("window").get<uint64_t>())};
   lost["notes"] = {
       "lost: found before the crash and not after it; among it what lay in the DRAM write cache "
-      "alone, "
-      "whose list is 1024 keys long in a cache of any size: the smaller the cache, the larger its "
-      "share"};
+      "alone, whose list is 1024 keys long in a cache of any size: the smaller the cache, the "
+      "larger its share"};
   figures.push_back(std::move(figure));
   figures.push_back(std::move(lost));
 }
@@ -147,7 +146,7 @@ void add_figure4(const json& runs, const std::vector<std::string>& workloads, js
       figures.push_back(std::move(figure));
     }
     over["notes"] = {
-        "the paper gives no numbers but one: NVMcached is up to 4.5 times as fast on Zipfian "
+        "*NVMcached* gives no numbers but one: NVMcached is up to 4.5 times as fast on Zipfian "
         "workloads (section 1), and can be slower than MC-NVM where SETs dominate (4.2)"};
     figures.push_back(std::move(over));
   }
@@ -171,7 +170,8 @@ void add_figure5(const json& runs, const std::vector<std::string>& workloads, js
     add_row(figure, workload, std::move(cells));
   }
   figure["notes"] = {
-      "the paper emulated NVM by DRAM with CLFLUSH: its platform is modelled:dram; modelled:optane "
+      "*NVMcached* emulated NVM by DRAM with CLFLUSH: its platform is emulated:dram; "
+      "emulated:optane "
       "has cheap flushes (CLWB) and dear bytes"};
   figures.push_back(std::move(figure));
 
@@ -216,8 +216,7 @@ void add_restart(const json& restart, json& figures) {
            value("first_get_seconds"), value("found", checked > 0 ? 100 / checked : 0)});
   figure["notes"] = {
       "a real file, not a model; its pages are in memory, as after the death of a process. found: "
-      "of "
-      "keys asked for at random; what lay in the DRAM write cache is lost"};
+      "of keys asked for at random; what lay in the DRAM write cache is lost"};
   figures.push_back(std::move(figure));
 }
 

@@ -1,5 +1,5 @@
-// The figures of the NVMcached paper (APSys '16) from the results of `bench nvmcached`, the
-// paper's numbers beside them where its text has any: its bars have none. Pure functions.
+// The figures of *NVMcached* (APSys '16) from the results of `bench nvmcached`, *NVMcached*'s
+// numbers beside them where its text has any: its bars have none. Pure functions.
 #pragma once
 
 #include "nlohmann/json.hpp"

@@ -18,7 +18,7 @@ inline constexpr double kPaperDropBytes = 60.0 * (1ull << 20);
 struct Options {
   std::set<int> figures;  // of 3, 4, 5
   bool restart = false;
-  std::vector<std::string> media{"modelled:dram", "modelled:optane"};
+  std::vector<std::string> media{"emulated:dram", "emulated:optane"};
   std::vector<Trace> traces;
   std::vector<uint32_t> value_bytes{100, 1000, 10000};
   std::vector<double> get_percents{100, 95, 75, 50, 25, 5, 0};

@@ -213,28 +213,24 @@ class Run {
     if (options_.emulated()) {
       list.push_back(
           "Throughput: operations / (processor time of the one thread, measured on plain DRAM + "
-          "what "
-          "the modelled medium would have made it wait). Waits are added up, not waited for: other "
-          "processes and the model's own cost do not count. No network, no protocol: requests go "
-          "to "
-          "the store directly.");
+          "what the emulated medium would have made it wait). Waits are added up, not waited for: "
+          "other processes and the model's own cost do not count. No network, no protocol: "
+          "requests go to the store directly.");
       list.push_back(
           "Charged: GETs of items on the medium, flushed lines, drains, stores that nobody flushes "
           "once they exceed a processor's cache (30 MiB). Not charged: lookups in the table. "
-          "MC-DRAM "
-          "runs on DRAM without a model (docs/MODEL.md).");
+          "MC-DRAM runs on DRAM without a model (docs/design/model.md).");
     }
     if (options_.figures.contains(3)) {
       list.push_back(
-          "Figure 3: the newest 60 MB of every 64 GB of cached data are destroyed, as in the "
-          "paper, "
-          "and what lay in DRAM. A SET stores the key missed last. Time plays no part in it, and "
+          "Figure 3: the newest 60 MB of every 64 GB of cached data are destroyed, as in "
+          "*NVMcached*, and so is what lay in DRAM. A SET stores the key missed last. Time plays "
           "no "
-          "medium is modelled.");
+          "part, and no medium is emulated.");
     }
     list.push_back(
-        "The paper's traces were never published: mixes are its Table 1, sizes and locality those "
-        "of experiments/nvmcached/traces.txt.");
+        "The traces of *NVMcached* were never published: mixes are its Table 1, sizes and locality "
+        "those of experiments/nvmcached/traces.txt.");
     return list;
   }
 
@@ -262,8 +258,9 @@ class Run {
         {"time_factor", 1},
         {"thread_factor", 1},
         {"scale_text",
-         fmt::format("the paper's 64 GB are {}; keys, values and latencies as they are; one thread",
-                     format_bytes(options_.cache_bytes))},
+         fmt::format(
+             "the 64 GB of *NVMcached* are {}; keys, values and latencies are unscaled; one thread",
+             format_bytes(options_.cache_bytes))},
         {"runs_name", "Each run"},
         {"runs_text", fmt::format("{} requests, after as many to warm up", options_.requests)},
         {"threads", 1},

@@ -1,6 +1,6 @@
 // Runs what was asked for and makes one JSON document of it, laid out as that of `bench
-// writes-hurt` is (cli/bench/paper/paper_run.h), so that reports show it: kind "paper", schema 1,
-// format "nvcache.kv/1".
+// writes-hurt` is (experiments/writes_hurt/writes_hurt_run.h), so that reports show it: kind
+// "paper", schema 1, format "nvcache.kv/1".
 //
 //   setup{}           what was asked for, the scale, media, notes
 //   configurations[]  the four systems: name, what, spec, medium, emulated
@@ -10,7 +10,7 @@
 //                     or "error" instead of the metrics
 //   crashes[]         trace, system, misses before and after, items and bytes lost
 //   restart{}         null if not asked for
-//   figures[]         see cli/bench/paper/figures.h
+//   figures[]         see experiments/writes_hurt/writes_hurt_figures.h
 #pragma once
 
 #include "absl/status/statusor.h"

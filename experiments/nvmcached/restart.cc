@@ -42,8 +42,8 @@ std::string spec_of(const RestartPlan& plan, const std::string& path) {
                      size_bytes / 4096 * 4096, item_bytes, encoded);
 }
 
-// In the child. Writes to the pipe how far it is, and at the end that it is done; then it
-// waits to be killed, with everything open.
+// Runs in the child. Writes its progress to the pipe, says at the end that it is done, and waits
+// to be killed with everything open.
 [[noreturn]] void build(const RestartPlan& plan, const std::string& path, int pipe) {
   auto store = open_kv_store(spec_of(plan, path));
   if (!store.ok()) {
@@ -74,7 +74,7 @@ class File {
   const std::string path_;
 };
 
-// Follows the child until it is done; then it is killed, as in every other case.
+// Follows the child until it is done, and kills it in any case.
 absl::Status fill(const RestartPlan& plan, const std::string& path, Progress& progress) {
   int ends[2];
   if (pipe(ends) != 0) return errno_status("making", "a pipe", errno);

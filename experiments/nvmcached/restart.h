@@ -29,7 +29,7 @@ struct RestartResult {
   uint64_t wrong = 0;  // of the values found
 };
 
-// CANCELLED if interrupted; the file is gone in any case.
+// CANCELLED if interrupted. Removes the file in any case.
 [[nodiscard]] absl::StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
                                                         Progress& progress);
 

@@ -23,7 +23,7 @@ constexpr size_t kStampBytes = 8;
 // Any part of it tells keys and versions apart, as well as its length allows.
 uint64_t stamp_of(uint64_t key, uint32_t version) { return mix64(mix64(key) + version); }
 
-// The kernel clears a page when it is touched first: not in the measured time.
+// The kernel clears a page at its first touch: keep that out of the measured time.
 void touch(const Medium& medium) {
   constexpr size_t kPageBytes = 4096;
   const ByteView bytes = medium.direct();
@@ -109,7 +109,7 @@ void System::start() {
   requests_ = cpu_ns_ = waited_ns_ = 0;
 }
 
-// Keys are made before the time starts: clients have them.
+// Makes the keys before the time starts: clients have theirs already.
 void System::run(std::span<const Request> requests) {
   const uint32_t key_bytes = trace_.key_bytes;
   keys_.resize(requests.size() * key_bytes);

@@ -1,11 +1,11 @@
-// The four systems of section 4 of the NVMcached paper: the same store, told apart by its
+// The four systems of section 4 of *NVMcached*: the same store, told apart by its
 // durability. A System is one of them on a medium, with the costs of its requests:
 //
-//   processor time   of a store on plain DRAM, measured while nothing is modelled
-//   waits            of a second store on the modelled medium, which gets the same
-//                    requests, under a clock that adds them up (kv/cost_clock.h)
+//   processor time   of a store on plain DRAM, measured while nothing is emulated
+//   waits            of a second store on the emulated medium, which gets the same
+//                    requests, under a clock that adds them up (cost_clock.h)
 //
-// Together they are what the system takes. MC-DRAM has no second store.
+// The cost of the system is their sum. MC-DRAM has no second store.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@
 namespace nvcache::nvmcached {
 
 struct Kind {
-  std::string_view name;        // as in the paper
+  std::string_view name;        // as in *NVMcached*
   std::string_view durability;  // of the store
   bool on_dram = false;         // whatever the medium of the others
 };
@@ -61,14 +61,14 @@ class System {
 
   const Kind& kind() const { return kind_; }
   void load(const RequestStream& stream);
-  // What follows counts from here.
+  // Starts counting from here.
   void start();
   void run(std::span<const Request> requests);
 
   // {"ops_per_second", "ns_per_op", "cpu_ns_per_op", "waited_ns_per_op", "hit_ratio",
   //  "lines_per_op", "drains_per_op", "written_bytes_per_op", "write_cache_hits_per_op"}
   nlohmann::json metrics() const;
-  // Values that were not their key's; must be 0.
+  // Values that belonged to another key; must be 0.
   uint64_t wrong() const { return wrong_; }
 
  private:

@@ -1,4 +1,4 @@
-// The requests of section 4 of the NVMcached paper (APSys '16), remade: mixes of its Table
+// The requests of section 4 of *NVMcached* (APSys '16), remade: mixes of its Table
 // 1, with sizes and locality from experiments/nvmcached/traces.txt, and the Zipfian mixes of
 // Figure 4. Everything follows from a seed. A trace is immutable; a stream is caller-locked.
 #pragma once
@@ -37,11 +37,11 @@ struct Trace {
   double mean_item_bytes() const;            // as it lies in a zone
   double mean_stored_bytes() const;          // and its share of the table
   uint64_t keys_in(uint64_t cache_bytes) const;
-  // For how much of the time a key is there, as SETs and DELETEs go.
+  // The share of the time for which a key is there, given its SETs and DELETEs.
   double presence() const;
 };
 
-// INVALID_ARGUMENT names line, what was given and what is allowed.
+// INVALID_ARGUMENT names the line, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text);
 
 // experiments/nvmcached/traces.txt, put into the binary by cmake/embed.cmake.
@@ -68,7 +68,7 @@ class RequestStream {
   Request next();
   // Whether the key is there before the first request.
   bool loaded(uint64_t key) const;
-  // All keys, in an order that has nothing to do with how often they are asked for.
+  // All keys, in an order independent of their popularity.
   uint64_t load_order(uint64_t number) const;
   uint64_t keys() const { return keys_; }
 

@@ -110,8 +110,8 @@ void append_setup(const json& document, std::string& text) {
   const json& setup = document.at("setup");
   const int rounds = setup.at("rounds").get<int>();
   text += fmt::format(
-      "\nMedian [least..most] of {} round{} | the paper's. Sizes are the paper's / {}.\n", rounds,
-      rounds == 1 ? "" : "s", setup.at("size_factor").get<int>());
+      "\nMedian [least..most] of {} round{} | as published. Sizes are the published ones / {}.\n",
+      rounds, rounds == 1 ? "" : "s", setup.at("size_factor").get<int>());
   if (!document.at("runs").empty() && setup.at("seconds").get<double>() == 0) {
     text += fmt::format("{}: {}.\n", setup.value("runs_name", ""), setup.value("runs_text", ""));
   } else if (!document.at("runs").empty()) {
@@ -128,7 +128,7 @@ void append_setup(const json& document, std::string& text) {
   if (setup.at("emulated").get<bool>()) {
     const std::string notice = fmt::format(
         "nvcache's medium {} is EMULATED: its latency and bandwidth come from a model "
-        "(docs/MODEL.md), not from such hardware in this machine.",
+        "(docs/design/model.md), not from such hardware in this machine.",
         setup.at("medium").get<std::string>());
     for (const std::string& line : wrapped(notice, kColumns)) text += line + "\n";
   }

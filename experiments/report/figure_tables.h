@@ -11,7 +11,8 @@ namespace nvcache::figures {
 // INVALID_ARGUMENT where the document is not one.
 [[nodiscard]] absl::StatusOr<std::string> figure_tables(const nlohmann::json& document);
 
-// "12.3 [11.9-12.5] | 10": the median, the spread if it has one, and the paper's.
+// "12.3 [11.9-12.5] | 10": the median, the spread if it has one, and what the paper of the document
+// says.
 std::string cell_text(const nlohmann::json& cell, int digits);
 
 }  // namespace nvcache::figures

@@ -69,8 +69,8 @@ std::string emulation_notice(const std::vector<json>& documents) {
   std::string names;
   for (const std::string& medium : media) names += (names.empty() ? "" : ", ") + escaped(medium);
   return "<p class=\"notice\"><strong>Emulated medium:</strong> " + names +
-         ". Its latency and bandwidth come from a model (docs/MODEL.md), not from such hardware in "
-         "this machine.</p>";
+         ". Its latency and bandwidth come from a model (docs/design/model.md), not from such "
+         "hardware in this machine.</p>";
 }
 
 std::string fill(std::string_view page,
@@ -144,11 +144,11 @@ absl::StatusOr<std::string> report_html(const std::vector<json>& documents) {
   }
   try {
     return fill(embedded::report_html(), {{"@CSS@", std::string(embedded::report_css())},
-                                        {"@NOTICE@", emulation_notice(documents)},
-                                        {"@DATA@", for_script(json(documents))},
-                                        {"@CHART_JS@", std::string(embedded::chart_js())},
-                                        {"@CHARTS_JS@", std::string(embedded::charts_js())},
-                                        {"@REPORT_JS@", std::string(embedded::report_js())}});
+                                          {"@NOTICE@", emulation_notice(documents)},
+                                          {"@DATA@", for_script(json(documents))},
+                                          {"@CHART_JS@", std::string(embedded::chart_js())},
+                                          {"@CHARTS_JS@", std::string(embedded::charts_js())},
+                                          {"@REPORT_JS@", std::string(embedded::report_js())}});
   } catch (const json::exception& error) {
     return missing(error.what());
   }

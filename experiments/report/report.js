@@ -236,7 +236,7 @@
       ...machine_rows(doc.machine),
       ['finished', doc.finished],
     ]);
-    add(section, 'p', 'A cell has the median over the rounds [the least – the most], then, after a bar, what the paper says, if it says so in text or tables.', 'hint');
+    add(section, 'p', 'A cell has the median over the rounds [the least – the most], then, after a bar, what is published, where text or tables say it.', 'hint');
     for (const chart of doc.figures) {
       add(section, 'h3', chart.id + ': ' + chart.title + (chart.unit ? ' [' + chart.unit + ']' : ''));
       if (chart.chart) paper_chart(section, chart);

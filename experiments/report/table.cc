@@ -183,7 +183,8 @@ void append_configurations(const json& document, std::string& text) {
   }
   if (emulated) {
     text +=
-        "Emulated: the medium's latency and bandwidth come from a model (docs/MODEL.md), not from\n"
+        "Emulated: the medium's latency and bandwidth come from a model (docs/design/model.md), "
+        "not from\n"
         "such hardware in this machine.\n";
   }
 }

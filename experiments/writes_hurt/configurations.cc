@@ -26,7 +26,8 @@ std::string block_cache(const std::string& rest) {
                      rest);
 }
 
-// The paper's evictor wakes once a second; its window is not said, this is our default.
+// The evictor of *Writes Hurt* wakes once a second. Its window is not published: this is our
+// default.
 constexpr double kLfruPassSeconds = 1;
 constexpr double kLfruWindowSeconds = 10;
 
@@ -90,12 +91,13 @@ std::vector<CacheChoice> table1_choices(const Options& options) {
   const std::string lfru = fmt::format("lfru({:.4f})&maintenance={:.4f}",
                                        kLfruWindowSeconds / static_cast<double>(kTimeFactor),
                                        kLfruPassSeconds / static_cast<double>(kTimeFactor));
-  return {{"eager", "every block is admitted, the paper's LFRU makes room, no OBP holds it back",
-           spec(options, kTable1NvcacheGb, "always", lfru), "offer", ""},
-          {"eager-lru", "every block is admitted, the least recently used one leaves for it",
-           spec(options, kTable1NvcacheGb, "always", "lru"), "offer", ""},
-          {"no-eviction", "every block is admitted until the cache is full",
-           spec(options, kTable1NvcacheGb, "always", "none"), "offer", ""}};
+  return {
+      {"eager", "every block is admitted, *Writes Hurt*'s LFRU makes room, no OBP holds it back",
+       spec(options, kTable1NvcacheGb, "always", lfru), "offer", ""},
+      {"eager-lru", "every block is admitted, the least recently used one leaves for it",
+       spec(options, kTable1NvcacheGb, "always", "lru"), "offer", ""},
+      {"no-eviction", "every block is admitted until the cache is full",
+       spec(options, kTable1NvcacheGb, "always", "none"), "offer", ""}};
 }
 
 std::vector<CacheChoice> figure7_choices(const Options& options, double nvram_gb) {
@@ -108,7 +110,7 @@ std::vector<CacheChoice> figure7_choices(const Options& options, double nvram_gb
 
 std::string connection_config(const CacheChoice& choice, const Tools& tools, bool snappy,
                               const std::string& stats_path) {
-  // wtperf puts the text between quotes and takes backslashes off again.
+  // wtperf puts the text between quotes and removes backslashes again.
   std::string extensions;
   if (!tools.extension.empty()) {
     std::string config;

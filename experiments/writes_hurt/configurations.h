@@ -26,7 +26,7 @@ std::vector<CacheChoice> figure4_choices(const Options& options);
 // Figure 6 and Table 2: none, nvcache, then what it is compared with. `nvram_path` is a
 // folder for WiredTiger's own NVRAM cache; empty: leave that out.
 std::vector<CacheChoice> figure6_choices(const Options& options, const std::string& nvram_path);
-// Table 1: eager eviction, by the paper's policy and by plain LRU, and no eviction.
+// Table 1: eager eviction, by the policy of *Writes Hurt* and by plain LRU, and no eviction.
 std::vector<CacheChoice> table1_choices(const Options& options);
 // Figure 7 at one NVRAM size: Open-CAS-like and nvcache.
 std::vector<CacheChoice> figure7_choices(const Options& options, double nvram_gb);

@@ -1,4 +1,4 @@
-// The one factor by which the paper's sizes and times are scaled down. Constants.
+// The one factor by which the sizes and times of *Writes Hurt* are scaled down. Constants.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ inline constexpr uint64_t kTimeFactor = 60;   // 60 minutes become 60 seconds
 inline constexpr uint32_t kThreadFactor = 4;  // threads, rounded up ...
 inline constexpr uint32_t kMaxThreads = 8;    // ... and at most so many of a kind
 
-// The paper's "GB" are 2^30 bytes here: 252 GB are 1008 MiB.
+// A "GB" of *Writes Hurt* is 2^30 bytes here: 252 GB are 1008 MiB.
 constexpr uint64_t scaled_bytes(double paper_gb) {
   return static_cast<uint64_t>(paper_gb * static_cast<double>(uint64_t{1} << 30)) / kSizeFactor;
 }
@@ -20,7 +20,7 @@ constexpr uint32_t scaled_threads(uint32_t paper_threads) {
   return threads > kMaxThreads ? kMaxThreads : threads;
 }
 
-// A period of the paper in whole seconds, at least one.
+// A period of *Writes Hurt* in whole seconds, at least one.
 constexpr uint32_t scaled_seconds(uint32_t paper_seconds) {
   const uint32_t seconds = paper_seconds / static_cast<uint32_t>(kTimeFactor);
   return seconds == 0 ? 1 : seconds;

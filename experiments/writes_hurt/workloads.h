@@ -1,5 +1,5 @@
-// The paper's workloads: the ten in-house ones as files for wtperf, YCSB A to E, and
-// what the paper measured, each number with its place in the paper. Constants.
+// The workloads of *Writes Hurt*: the ten in-house ones as files for wtperf, YCSB A to E, and
+// what *Writes Hurt* measured, each number with its place there. Constants.
 #pragma once
 
 #include <cstdint>

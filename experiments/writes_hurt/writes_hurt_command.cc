@@ -7,6 +7,7 @@
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "experiments/engines/engine.h"
+#include "experiments/harness/emulated_name.h"
 #include "experiments/harness/publish.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/writes_hurt_run.h"
@@ -25,10 +26,10 @@ constexpr char kExamples[] = R"(Examples:
   nvcache bench writes-hurt --figures 6 --tables 2 --workloads evict-btree,update-grow-stress \
     --configurations nvcache,admit-all
 
-  # all of it, on an NVMe drive as the medium, databases kept for the next time
+  # everything, with an NVMe drive as the medium; the databases stay for the next time
   nvcache bench writes-hurt --medium file:/mnt/nvme/tier,io=direct --db /mnt/nvme/writes-hurt --keep-db
 
-  # YCSB alone
+  # only YCSB
   nvcache bench writes-hurt --figures 7,8 --workloads ycsb-a,ycsb-c
 
 Sizes are those of *Writes Hurt* divided by 256 (experiments/writes_hurt/README.md). Memory Mode
@@ -47,27 +48,30 @@ struct RawOptions {
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--engine", options.engine,
-                 "Storage engine: wiredtiger; rocksdb for Figures 7 and 8 alone")
+                 "Storage engine: wiredtiger, or rocksdb (only Figures 7 and 8)")
       ->capture_default_str();
-  app.add_option("--figures", raw.figures, "Of 4,5,6,7,8; default: all, if no --tables")
+  app.add_option("--figures", raw.figures,
+                 "Figures: 4,5,6,7,8; default: all, or none if --tables is given")
       ->delimiter(',');
-  app.add_option("--tables", raw.tables, "Of 1,2,3,4; default: all, if no --figures")
+  app.add_option("--tables", raw.tables,
+                 "Tables: 1,2,3,4; default: all, or none if --figures is given")
       ->delimiter(',');
   app.add_option("--workloads", raw.workloads,
-                 "Of the ten in-house ones and ycsb-a to ycsb-e; default: all")
+                 "Workloads: the ten in-house ones and ycsb-a to ycsb-e; default: all")
       ->delimiter(',');
   app.add_option("--configurations", raw.configurations,
-                 "Of Figure 6 and Table 2, beside none: " +
+                 "Configurations of Figure 6 and Table 2, beside none: " +
                      fmt::format("{}", fmt::join(writes_hurt::figure6_names(), ",")))
       ->delimiter(',');
-  app.add_option("--medium", options.medium, "Medium of nvcache, as in docs/CONFIGURATION.md")
+  app.add_option("--medium", options.medium, "Medium of nvcache, as in docs/guide/configuration.md")
       ->capture_default_str();
   app.add_flag("--quick", raw.quick,
-               "One short round, nvcache and none only, YCSB A and C; what is given goes first");
+               "One short round with only nvcache and none, YCSB A and C; an option given wins");
 }
 
 void define_how(CLI::App& app, Options& options) {
-  app.add_option("--rounds", options.rounds, "Runs of each; medians and spreads are reported")
+  app.add_option("--rounds", options.rounds,
+                 "Runs of each configuration; the report has medians and spreads")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--seconds", options.seconds, "Measured seconds of each run of wtperf")
@@ -180,6 +184,7 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   if (status.ok()) status = take_configurations(raw, options);
   if (!status.ok()) return status;
   if (raw.quick) shorten(app, options);
+  options.medium = emulated_name(options.medium);
   return check_engine(options);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/harness/emulated_name.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/writes_hurt/workloads.h"
 
@@ -18,7 +19,7 @@ struct Options {
   std::vector<const Workload*> workloads;  // in-house
   std::string ycsb;                        // letters
   std::set<std::string> configurations;    // of Figure 6 and Table 2; empty: all
-  std::string medium = "modelled:optane";
+  std::string medium = "emulated:optane";
   uint32_t rounds = 3;
   double seconds = 30;  // measured; whole seconds for wtperf
   double warmup_seconds = 15;
@@ -32,7 +33,7 @@ struct Options {
   ResultFiles files;
   std::string command;  // as typed
 
-  bool emulated() const { return medium.starts_with("modelled:"); }
+  bool emulated() const { return is_emulated(medium); }
   bool needs_small() const { return figures.contains(4) || figures.contains(5); }
   bool needs_large() const { return figures.contains(6) || tables.contains(2); }
   bool needs_table1() const { return tables.contains(1); }

@@ -51,7 +51,8 @@ class WtperfRunner {
     text_ = *std::move(text);
     if (absl::Status status = load(experiment); !status.ok()) return status;
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
-      // There and back: what runs first after a change of workload must not always be the same.
+      // Alternates the order: the first run after a change of workload must not always be the same
+      // configuration's.
       const size_t count = experiment.choices.size();
       for (size_t i = 0; i < count; ++i) {
         const CacheChoice& choice = experiment.choices[round % 2 == 1 ? i : count - 1 - i];

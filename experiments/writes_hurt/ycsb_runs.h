@@ -1,6 +1,6 @@
 // YCSB for Figures 7 and 8, in process through run_bench(). A run is what "runs" of a
-// "ycsb" document are (cli/bench/result.h) without the series, and "figure", "dram_gb",
-// "nvram_gb" (of the paper).
+// "ycsb" document are (experiments/ycsb/result.h) without the series, and "figure", "dram_gb",
+// "nvram_gb" (of *Writes Hurt*).
 #pragma once
 
 #include "absl/status/statusor.h"

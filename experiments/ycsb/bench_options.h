@@ -24,7 +24,7 @@ struct Configuration {
 };
 
 // Parses "none", "nvcache://...", "wtcache:...", or one of them with a name before it:
-// "paper=nvcache://...". What follows the scheme is not looked at.
+// "obp=nvcache://...". It does not look at what follows the scheme.
 // Configurations without a name get one that is unique among `others`.
 // INVALID_ARGUMENT names what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<Configuration> parse_configuration(

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "base/prng.h"
-#include "base/units.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/output_file.h"
+#include "base/prng.h"
+#include "base/units.h"
+#include "experiments/workload/record.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
-#include "experiments/workload/record.h"
 
 namespace nvcache {
 namespace {

@@ -6,7 +6,7 @@
 //   DIR/nvcache-bench.json  what is in `loaded`; written when it is complete
 //
 // A run gets its own copy, so that one that writes does not change what the next
-// one sees. Destroying the object removes what it made, unless told to keep it; a
+// one sees. The destructor removes what the object made, unless told to keep it; a
 // database that was there before stays. Caller-locked.
 #pragma once
 
@@ -17,10 +17,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "experiments/ycsb/bench_options.h"
 #include "experiments/engines/engine.h"
 #include "experiments/harness/locked_folder.h"
 #include "experiments/harness/progress.h"
+#include "experiments/ycsb/bench_options.h"
 
 namespace nvcache {
 

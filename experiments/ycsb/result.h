@@ -6,7 +6,7 @@
 //              over the rounds, and ratio_to_first{}: of each round's value to the first
 //              configuration's value in the same round
 //
-// docs/BENCHMARKS.md says what each metric means. Metrics of the second tier are
+// docs/results/benchmarks.md says what each metric means. Metrics of the second tier are
 // null where there is none.
 #pragma once
 

@@ -5,9 +5,10 @@
 #include <memory>
 #include <thread>
 
-#include "experiments/harness/awake_processors.h"
-#include "experiments/ycsb/worker.h"
 #include "apps/command/interrupt.h"
+#include "experiments/harness/awake_processors.h"
+#include "experiments/harness/process_time.h"
+#include "experiments/ycsb/worker.h"
 #include "fmt/format.h"
 
 namespace nvcache {

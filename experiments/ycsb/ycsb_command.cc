@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "apps/command/on_command.h"
 #include "experiments/report/table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -17,10 +17,10 @@ constexpr char kExamples[] = R"(Examples:
   nvcache bench ycsb --workload c,a --records 1000000 \
     --cache none --compare 'nvme=nvcache://?size=1GiB&medium=file:/mnt/nvme/tier'
 
-  # what admission costs and brings, on emulated persistent memory
+  # what admission costs and gains, on emulated persistent memory
   nvcache bench ycsb --workload b --cache none \
-    --compare 'paper=nvcache://?size=512MiB&medium=modelled:optane&admission=obp(0.1)&eviction=lfru' \
-    --compare 'admit-all=nvcache://?size=512MiB&medium=modelled:optane&admission=always&eviction=lru' \
+    --compare 'obp=nvcache://?size=512MiB&medium=emulated:optane&admission=obp(0.1)&eviction=lfru' \
+    --compare 'admit-all=nvcache://?size=512MiB&medium=emulated:optane&admission=always&eviction=lru' \
     --json out.json --html out.html
 
   # WiredTiger instead of RocksDB, and its own block cache beside nvcache
@@ -46,7 +46,7 @@ struct RawOptions {
 void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
   ycsb.add_option("--engine", options.engine, "Storage engine: rocksdb or wiredtiger")
       ->capture_default_str();
-  ycsb.add_option("--workload", raw.workloads, "YCSB core workloads, in this order: a to f")
+  ycsb.add_option("--workload", raw.workloads, "YCSB core workloads, of a to f, run in this order")
       ->delimiter(',')
       ->capture_default_str();
   ycsb.add_option("--records", options.records, "Records of 1 KB to load")
@@ -58,10 +58,10 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
   ycsb.add_option("--distribution", raw.distribution,
                   "zipfian, latest or uniform; default: the workload's own");
   ycsb.add_option("--cache", raw.cache,
-                  "The configuration that others are compared with: none, nvcache://?..., or "
-                  "WiredTiger's own block cache, wtcache:dram,size=...; optionally NAME=...; "
-                  "default none");
-  ycsb.add_option("--compare", raw.compare, "A further configuration; repeatable")
+                  "The configuration that all others are compared with: none, nvcache://?..., or "
+                  "wtcache:dram,size=... (WiredTiger's own block cache); optionally after NAME=; "
+                  "default: none");
+  ycsb.add_option("--compare", raw.compare, "Another configuration; may be given several times")
       ->take_all()
       ->allow_extra_args(false);
   ycsb.add_option("--seconds", options.seconds, "Measured seconds of each run")
@@ -74,18 +74,19 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
                   "Threads of the warm-up, if more than --threads")
       ->check(CLI::Range(0, 256));
   ycsb.add_option("--warmup-ops", options.warmup_ops,
-                  "End the warm-up after so many operations, if that is sooner than --warmup")
+                  "End the warm-up after this many operations, if that is sooner than --warmup")
       ->capture_default_str();
   ycsb.add_option("--warmup-workload", raw.warmup_workload,
                   "Warm up with this workload instead of the one measured: a to f");
-  ycsb.add_flag("--keep-tier", options.keep_tier,
-                "Keep each second tier from run to run, as a server would; --warmup is for cold "
-                "tiers then, --rewarm for all else");
+  ycsb.add_flag(
+      "--keep-tier", options.keep_tier,
+      "Keep each second tier from run to run, as a server would; then --warmup is for cold "
+      "tiers, --rewarm for all others");
   ycsb.add_option("--rewarm", options.rewarm_seconds,
-                  "Seconds of warm-up where no tier is cold, with --keep-tier")
+                  "Seconds of warm-up when no tier is cold, with --keep-tier")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
-  ycsb.add_option("--rounds", options.rounds, "Runs of each; medians are reported")
+  ycsb.add_option("--rounds", options.rounds, "Runs of each configuration; the report has medians")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   ycsb.add_option("--dram-cache", raw.dram_cache, "Size of the engine's own block cache")
@@ -98,8 +99,8 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
       ->capture_default_str();
   ycsb.add_flag(
       "--awake", options.awake,
-      "Keep processors from halting: a virtual machine wakes them late, which would be told "
-      "as the disk's latency");
+      "Keep processors from halting: a virtual machine wakes them late, and that would count as "
+      "the disk's latency");
   ycsb.add_option("--json", options.files.json_path, "Write all results here");
   ycsb.add_option("--html", options.files.html_path, "Write a report with charts here");
 }

@@ -5,18 +5,18 @@
 #include <memory>
 #include <string>
 
+#include "apps/command/interrupt.h"
+#include "apps/command/machine.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/workload/record.h"
 #include "experiments/ycsb/database.h"
 #include "experiments/ycsb/result.h"
 #include "experiments/ycsb/ycsb_command.h"
-#include "apps/command/interrupt.h"
-#include "apps/command/machine.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/block_cache.h"
-#include "experiments/workload/record.h"
 
 namespace nvcache {
 namespace {

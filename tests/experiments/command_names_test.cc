@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "apps/command/exit_code.h"
+#include "experiments/harness/emulated_name.h"
 #include "experiments/hybrid_cache/hybrid_cache_command.h"
 #include "experiments/nvmcached/nvmcached_command.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
@@ -54,6 +55,14 @@ TEST_P(CommandNamesTest, BothNamesShowTheSameHelp) {
   const std::string help = help_of(GetParam().name);
   EXPECT_NE(help.find("nvcache bench " + GetParam().name), std::string::npos) << help;
   EXPECT_EQ(help_of(GetParam().alias), help);
+}
+
+TEST(EmulatedName, TheAliasBecomesTheWord) {
+  EXPECT_EQ(emulated_name("modelled:flash,load=4"), "emulated:flash,load=4");
+  EXPECT_EQ(emulated_name("emulated:flash"), "emulated:flash");
+  EXPECT_EQ(emulated_name("disk"), "disk");
+  EXPECT_TRUE(is_emulated("modelled:cxl"));
+  EXPECT_FALSE(is_emulated("dram"));
 }
 
 TEST_P(CommandNamesTest, RunsByItsName) { EXPECT_EQ(run(GetParam().name), kExitOk); }

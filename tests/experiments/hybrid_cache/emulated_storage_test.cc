@@ -33,7 +33,7 @@ using ::rocksdb::IOOptions;
 using ::rocksdb::Slice;
 using ::testing::HasSubstr;
 
-constexpr uint64_t kLatencyNs = 85'000;  // Table 1 of the paper: flash
+constexpr uint64_t kLatencyNs = 85'000;  // Table 1 of *Hybrid Cache*: flash
 constexpr size_t kFileBytes = 8 << 20;
 constexpr uint64_t kBlockBytes = 16 << 10;
 constexpr uint64_t kTransferNs = kBlockBytes * 10 / 16;  // at 1.6 GB/s

@@ -74,7 +74,7 @@ TEST(HybridServersTest, CachesAreScaledAlike) {
   EXPECT_EQ(spec("64-0", hybrid_cache::kDramOnly), "lru:size=81920KiB,shards=4");
   EXPECT_EQ(spec("32-256", "scm_first_6"),
             "tiered://?policy=scm_first(6)&dram=24576KiB&shards=4&tier=(size=409600KiB,"
-            "medium=modelled:optane,load=2)");
+            "medium=emulated:optane,load=2)");
   EXPECT_THAT(spec("64-128", hybrid_cache::kScmOnly), HasSubstr("dram=0&"));
   EXPECT_THAT(spec("32-128", "bidirectional_4"), HasSubstr("bidirectional(4)"));
   EXPECT_FALSE(hybrid_cache::find_policy("lfu").ok());
@@ -152,7 +152,7 @@ json hybrid_document() {
                     {{{"name", "32-256 dram_first"},
                       {"what", "w"},
                       {"spec", "s"},
-                      {"medium", "modelled:optane"},
+                      {"medium", "emulated:optane"},
                       {"emulated", true}}}},
                    {"runs", runs},
                    {"ycsb_runs", json::array()},
@@ -160,7 +160,7 @@ json hybrid_document() {
                     {{"engine", "rocksdb"},
                      {"figures", {9, 10, 11, 12, 13}},
                      {"tables", {4, 5}},
-                     {"medium", "modelled:optane (SCM), modelled:flash (storage)"},
+                     {"medium", "emulated:optane (SCM), emulated:flash (storage)"},
                      {"emulated", true},
                      {"rounds", 3},
                      {"seconds", 8},
@@ -226,7 +226,7 @@ TEST(HybridFiguresTest, TablesFitATerminalAndSayWhatIsEmulated) {
   const json document = hybrid_document();
   const auto text = figures::figure_tables(document);
   ASSERT_TRUE(text.ok()) << text.status();
-  EXPECT_THAT(*text, HasSubstr("EMULATED modelled:optane"));
+  EXPECT_THAT(*text, HasSubstr("EMULATED emulated:optane"));
   EXPECT_THAT(*text, HasSubstr("2 client threads"));
   EXPECT_THAT(*text, HasSubstr("FAILED: whatsapp 32-256 scm_only round 1: no space"));
   std::istringstream lines(text->substr(0, text->find("\nMedian")));
@@ -252,12 +252,12 @@ TEST(HybridCommandTest, RefusesWhatItDoesNotKnow) {
   if (!has_rocksdb()) return;
   EXPECT_THAT(complaint_for({"hybrid-cache", "--figures", "11", "--medium", "tape"}),
               HasSubstr("tape"));
-  for (const char* storage : {"modelled:tape", "modelled:flash,depth=2", "tape"}) {
+  for (const char* storage : {"emulated:tape", "emulated:flash,depth=2", "tape"}) {
     EXPECT_THAT(complaint_for({"hybrid-cache", "--figures", "11", "--storage", storage}),
                 HasSubstr("flash"));
   }
   EXPECT_THAT(
-      complaint_for({"hybrid-cache", "--figures", "11", "--storage", "modelled:flash,load=0"}),
+      complaint_for({"hybrid-cache", "--figures", "11", "--storage", "emulated:flash,load=0"}),
       HasSubstr("load"));
 }
 

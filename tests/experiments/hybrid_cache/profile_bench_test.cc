@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/command/exit_code.h"
 #include "base/clock.h"
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/hybrid_cache/profile_files.h"
 #include "experiments/hybrid_cache/profile_folder.h"
-#include "apps/command/exit_code.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
 #include "support/temp_dir.h"
@@ -25,7 +25,7 @@ using test::has_rocksdb;
 using testing::HasSubstr;
 
 constexpr char kTiered[] =
-    "tiered://?policy=dram_first&dram=512KiB&tier=(size=4MiB,medium=modelled:optane)";
+    "tiered://?policy=dram_first&dram=512KiB&tier=(size=4MiB,medium=emulated:optane)";
 
 // ---- Command lines ----
 
@@ -111,7 +111,7 @@ TEST_F(SmallRun, ALowerTierSavesReadsAndEveryValueIsRight) {
   EXPECT_GT(runs[1]["tiers"]["tiers"][1]["hits"].get<uint64_t>(), 0u);
   const auto tables = profile_tables(*document);
   ASSERT_TRUE(tables.ok()) << tables.status();
-  EXPECT_THAT(*tables, HasSubstr("modelled:flash is EMULATED"));
+  EXPECT_THAT(*tables, HasSubstr("emulated:flash is EMULATED"));
   EXPECT_FALSE(fs::exists(options_.db));
 }
 

@@ -110,8 +110,8 @@ std::string complaint_for(std::vector<std::string> words) {
 TEST(NvmcachedCommandTest, WrongCommandLinesAreNamed) {
   EXPECT_THAT(complaint_for({"--figures", "6"}), HasSubstr("3, 4, 5"));
   EXPECT_THAT(complaint_for({"--traces", "ABC"}), HasSubstr("APP, USR, ETC, SYS, VAR"));
-  EXPECT_THAT(complaint_for({"--media", "dram"}), HasSubstr("modelled:optane"));
-  EXPECT_THAT(complaint_for({"--media", "modelled:flash"}), HasSubstr("byte-addressable"));
+  EXPECT_THAT(complaint_for({"--media", "dram"}), HasSubstr("emulated:optane"));
+  EXPECT_THAT(complaint_for({"--media", "emulated:flash"}), HasSubstr("byte-addressable"));
   EXPECT_THAT(complaint_for({"--size", "1KiB"}), HasSubstr("--size"));
   EXPECT_THAT(complaint_for({"--write-cache", "some"}), HasSubstr("--write-cache"));
   EXPECT_THAT(complaint_for({"--traces-file", "/nonexistent"}), HasSubstr("cannot be read"));
@@ -125,7 +125,7 @@ TEST(KvSystemTest, FlushesAreThoseOfTheDesign) {
   for (const Kind& kind : kinds()) {
     const uint64_t keys = 20'000;
     RequestStream stream(trace, keys, 1);
-    auto system = System::open(kind, "modelled:dram", 16 << 20, trace);
+    auto system = System::open(kind, "emulated:dram", 16 << 20, trace);
     ASSERT_TRUE(system.ok()) << system.status();
     (*system)->load(stream);
     (*system)->start();
@@ -216,7 +216,7 @@ TEST(KvRunTest, MakesItsFigures) {
   Options options;
   options.figures = {3, 4, 5};
   options.restart = true;
-  options.media = {"modelled:dram"};
+  options.media = {"emulated:dram"};
   options.traces = built_in();
   options.value_bytes = {100};
   options.get_percents = {100, 0};

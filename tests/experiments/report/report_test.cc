@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/ycsb/result.h"
 #include "experiments/report/html.h"
 #include "experiments/report/table.h"
+#include "experiments/ycsb/result.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
@@ -31,7 +31,7 @@ RunResult result_of(uint64_t ops, bool tier) {
   before.hits = 1'000'000;  // of the warm-up: must not show
   before.inserts = 500'000;
   before.medium_written_bytes = 1 << 30;
-  before.medium = "modelled:optane (emulated)";
+  before.medium = "emulated:optane";
   before.admission = "obp(0.1,lifetime)";
   before.eviction = "lfru";
   Stats after = before;
@@ -52,7 +52,7 @@ RunResult result_of(uint64_t ops, bool tier) {
 json report_document(int rounds = 3) {
   const YcsbWorkload workload = ycsb_workload("c").value();
   const Configuration none{"none", ""};
-  const Configuration paper{"paper", "nvcache://?size=1GiB&medium=modelled:optane"};
+  const Configuration paper{"paper", "nvcache://?size=1GiB&medium=emulated:optane"};
   json runs = json::array();
   for (int round = 1; round <= rounds; ++round) {
     const auto ops = static_cast<uint64_t>(1000 * round);
@@ -80,7 +80,7 @@ json report_document(int rounds = 3) {
            {{{"name", "none"}, {"spec", "none"}},
             {{"name", "paper"},
              {"spec", paper.spec},
-             {"medium", "modelled:optane (emulated)"},
+             {"medium", "emulated:optane"},
              {"admission", "obp(0.1,lifetime)"},
              {"eviction", "lfru"},
              {"emulated", true}}}},
@@ -90,7 +90,7 @@ json report_document(int rounds = 3) {
 
 json sample_calibration() {
   return {{"kind", "calibration"},
-          {"medium", "modelled:optane (emulated)"},
+          {"medium", "emulated:optane"},
           {"emulated", true},
           {"readers", 8},
           {"block_bytes", 16384},
