@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/table.h"
 
 namespace nvcache {
 
@@ -61,6 +62,11 @@ absl::Status DramMedium::resize(uint64_t size_bytes) {
     madvise(base_ + first_free, old_size_bytes - first_free, MADV_DONTNEED);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest) {
+  if (!rest.empty()) return bad_medium("dram takes no options", spec, allowed_media());
+  return [](const MediumOptions& options, Clock&) { return DramMedium::open(options); };
 }
 
 }  // namespace nvcache

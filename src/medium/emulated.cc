@@ -5,10 +5,14 @@
 
 #include "base/striped_counters.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "medium/check.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
+
+constexpr double kMaxLoad = 1000;
 
 Traits emulated_traits(const Profile& profile, const Traits& inner, double load) {
   Traits traits = inner;
@@ -121,6 +125,45 @@ absl::Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t
     return status;
   }
   return check_granularity(traits_.name, offset, buffer, length, traits_.io_granularity_bytes);
+}
+
+absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest) {
+  const auto [name, option] = split_once(rest, ',');
+  const Profile* profile = find_profile(name);
+  if (profile == nullptr) {
+    return bad_medium(fmt::format("profile '{}' is unknown", name), spec, profile_names());
+  }
+  rest.remove_prefix(name.size());
+  double load = 1;
+  if (rest.starts_with(",load=")) {
+    const std::string_view text = split_once(option, ',').first.substr(5);
+    const absl::StatusOr<double> number = parse_number("load", text, 1, kMaxLoad);
+    if (!number.ok()) return invalid_argument("medium '{}': {}", spec, message_of(number.status()));
+    load = *number;
+    rest.remove_prefix(6 + text.size());
+  }
+  // Everything behind on= belongs to the inner medium, its commas too.
+  std::string_view inner_spec = "dram";
+  if (!rest.empty()) {
+    if (!rest.starts_with(",on=")) {
+      rest.remove_prefix(1);
+      return bad_medium(fmt::format("option '{}' is unknown", rest), spec,
+                        "load=N, then " + allowed_inner_media());
+    }
+    inner_spec = rest.substr(4);
+  }
+  if (inner_spec.starts_with("emulated") || inner_spec.starts_with("modelled")) {
+    return bad_medium("an emulated medium cannot lie on another one", spec, allowed_inner_media());
+  }
+  absl::StatusOr<MediumOpener> inner = parse_medium(inner_spec);
+  if (!inner.ok()) return inner.status();
+  return
+      [profile, load, open_inner = *std::move(inner)](
+          const MediumOptions& options, Clock& clock) -> absl::StatusOr<std::unique_ptr<Medium>> {
+        absl::StatusOr<std::unique_ptr<Medium>> medium = open_inner(options, clock);
+        if (!medium.ok()) return medium.status();
+        return std::make_unique<EmulatedMedium>(*profile, *std::move(medium), clock, load);
+      };
 }
 
 }  // namespace nvcache

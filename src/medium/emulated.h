@@ -1,7 +1,7 @@
 // A decorator that makes any medium cost what another kind of memory would: it
 // passes every access on to the inner medium and makes the caller wait until the
 // time at which the emulated medium would have been done. Not a measurement of
-// hardware: traits().name says "(emulated)" wherever a figure is shown.
+// hardware: traits().name says "emulated:" wherever a figure is shown.
 //
 // Model and units: medium/cost_model.h, medium/profiles.h and docs/design/model.md.
 // The wait starts when the access starts, so that what the inner medium takes

@@ -1,8 +1,10 @@
 #include "medium/file.h"
 
+#include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_direct.h"
 #include "medium/file_mapped.h"
+#include "medium/table.h"
 
 namespace nvcache {
 
@@ -12,6 +14,21 @@ absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path
   if (!wanted.ok()) return wanted.status();
   if (io == FileIo::kDirect) return DirectFileMedium::open(path, *wanted);
   return MappedFileMedium::open(path, *wanted);
+}
+
+absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest) {
+  const auto [path, option] = split_once(rest, ',');
+  if (path.empty()) return bad_medium("no path given", spec, "file:PATH[,io=mmap|direct]");
+  FileIo io = FileIo::kMmap;
+  if (option == "io=direct") {
+    io = FileIo::kDirect;
+  } else if (path.size() < rest.size() && option != "io=mmap") {
+    return bad_medium(fmt::format("option '{}' is unknown", option), spec,
+                      "io=mmap, io=direct (a path cannot contain a comma)");
+  }
+  return [path = std::string(path), io](const MediumOptions& options, Clock&) {
+    return open_file_medium(path, io, options);
+  };
 }
 
 }  // namespace nvcache

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/dram.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
@@ -165,6 +166,12 @@ absl::Status NumaMedium::resize(uint64_t size_bytes) {
     return status;
   }
   return memory_->resize(size_bytes);
+}
+
+absl::StatusOr<MediumOpener> parse_numa(std::string_view, std::string_view rest) {
+  return [node = std::string(rest)](const MediumOptions& options, Clock&) {
+    return NumaMedium::open(node, options);
+  };
 }
 
 }  // namespace nvcache

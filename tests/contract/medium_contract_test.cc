@@ -1,9 +1,13 @@
 // What every medium promises (medium/medium.h), run on each of them.
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/prng.h"
@@ -12,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/medium.h"
+#include "medium/table.h"
 #include "support/failing_medium.h"
 #include "support/temp_dir.h"
 
@@ -24,7 +29,7 @@ constexpr uint64_t kPiece = 8192;  // a multiple of every granularity we meet
 
 struct NamedMedium {
   std::string name;
-  std::string spec;  // "{}" stands for a path in the test's directory
+  std::string spec;  // PATH stands for a file in the test's directory
   bool failing = false;
   bool may_be_refused = false;  // not every system has it or allows it
 };
@@ -58,7 +63,10 @@ void PrintTo(const NamedMedium& medium, std::ostream* out) { *out << medium.name
 class MediumContract : public testing::TestWithParam<NamedMedium> {
  protected:
   void SetUp() override {
-    const std::string spec = fmt::format(fmt::runtime(GetParam().spec), directory_.file("blocks"));
+    std::string spec = GetParam().spec;
+    if (const size_t at = spec.find("PATH"); at != spec.npos) {
+      spec.replace(at, 4, directory_.file("blocks"));
+    }
     auto opened =
         open_medium(spec, {.size_bytes = kSizeBytes, .max_size_bytes = kMaxSizeBytes}, clock_);
     if (GetParam().may_be_refused &&
@@ -87,7 +95,7 @@ TEST_P(MediumContract, TraitsAgreeWithEachOther) {
   const Traits& traits = medium_->traits();
   EXPECT_FALSE(traits.name.empty());
   EXPECT_EQ(traits.byte_addressable, !medium_->direct().empty());
-  EXPECT_EQ(traits.emulated, GetParam().spec.starts_with("emulated:"));
+  EXPECT_EQ(traits.emulated, names_emulated_medium(GetParam().spec));
   EXPECT_EQ(traits.emulated, traits.name.starts_with("emulated:"));
   EXPECT_GE(traits.io_granularity_bytes, 1u);
   EXPECT_EQ(kPiece % traits.io_granularity_bytes, 0u);
@@ -226,18 +234,28 @@ TEST(MappedFile, IsReadInPlaceOnDaxOnly) {
   EXPECT_EQ((*medium)->traits().may_fault, std::getenv("NVCACHE_TEST_DAX") == nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Media, MediumContract,
-    testing::Values(NamedMedium{"dram", "dram"}, NamedMedium{"file_mmap", "file:{}"},
-                    NamedMedium{"file_direct", "file:{},io=direct"},
-                    NamedMedium{.name = "numa", .spec = "numa:0", .may_be_refused = true},
-                    NamedMedium{"cxl_on_numa", "emulated:cxl,on=numa:0", false, true},
-                    NamedMedium{"optane_on_dram", "emulated:optane"},
-                    NamedMedium{"flash_on_dram", "emulated:flash"},
-                    NamedMedium{"cxl_on_file", "emulated:cxl,on=file:{}"},
-                    NamedMedium{"flash_on_direct_file", "emulated:flash,on=file:{},io=direct"},
-                    NamedMedium{"failing_never", "dram", true}),
-    [](const testing::TestParamInfo<NamedMedium>& kind) { return kind.param.name; });
+// Every example of every row of the table of media, and a decorator that never fails.
+std::vector<NamedMedium> all_media() {
+  std::vector<NamedMedium> media = {{.name = "failing_never", .spec = "dram", .failing = true}};
+  for (const MediumRow& row : kMedia) {
+    for (const std::string_view example : row.examples) {
+      NamedMedium medium{.name = std::string(example), .spec = std::string(example)};
+      std::replace_if(
+          medium.name.begin(), medium.name.end(),
+          [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+      for (const MediumRow& part : kMedia) {
+        medium.may_be_refused |= part.may_be_refused && example.find(part.prefix) != example.npos;
+      }
+      media.push_back(std::move(medium));
+    }
+  }
+  return media;
+}
+
+INSTANTIATE_TEST_SUITE_P(Media, MediumContract, testing::ValuesIn(all_media()),
+                         [](const testing::TestParamInfo<NamedMedium>& kind) {
+                           return kind.param.name;
+                         });
 
 }  // namespace
 }  // namespace nvcache

@@ -1,4 +1,5 @@
-// Prints the words of every policy's name and usage as entries of a fuzzer's dictionary.
+// Prints the words of the tables of policies and media (names, usage, examples) as entries of a
+// fuzzer's dictionary.
 #include <cctype>
 #include <cstdio>
 #include <set>
@@ -6,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "medium/table.h"
 #include "policy/admission/table.h"
 #include "policy/eviction/table.h"
 #include "policy/placement/table.h"
@@ -43,6 +45,10 @@ int main() {
   nvcache::add_table(nvcache::kAdmissionPolicies, &words);
   nvcache::add_table(nvcache::kEvictionPolicies, &words);
   nvcache::add_table(nvcache::kPlacementPolicies, &words);
+  for (const nvcache::MediumRow& row : nvcache::kMedia) {
+    for (const std::string_view example : row.examples) words.emplace(example);
+    nvcache::add_words(row.usage, &words);
+  }
   for (const std::string& word : words) std::printf("\"%s\"\n", word.c_str());
   return 0;
 }

@@ -1,0 +1,83 @@
+// The table of media: for each, how its specification begins, how to write it, examples
+// that work, and what reads it. Error messages, the contract suite and the fuzzers'
+// dictionary derive from the rows. Adding a medium: its file, and a row here.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+// Opens the medium that a specification named. Owns copies of what it needs of it.
+using MediumOpener =
+    std::function<absl::StatusOr<std::unique_ptr<Medium>>(const MediumOptions&, Clock&)>;
+
+struct MediumRow {
+  std::string_view prefix;                     // how its specifications begin
+  std::string_view usage;                      // every way to write it
+  std::span<const std::string_view> examples;  // PATH stands for a file, as in usage
+  bool may_be_refused = false;                 // not every system has it or allows it
+  // Reads the whole specification `spec`; `rest` is what follows the prefix.
+  // INVALID_ARGUMENT names what is wrong and what is allowed.
+  absl::StatusOr<MediumOpener> (*parse)(std::string_view spec, std::string_view rest);
+};
+
+// Each is defined beside its medium.
+absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest);
+absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest);
+absl::StatusOr<MediumOpener> parse_numa(std::string_view spec, std::string_view rest);
+absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest);
+
+namespace medium_examples {
+inline constexpr std::array<std::string_view, 1> kDram = {"dram"};
+inline constexpr std::array<std::string_view, 3> kFile = {"file:PATH", "file:PATH,io=mmap",
+                                                          "file:PATH,io=direct"};
+inline constexpr std::array<std::string_view, 1> kNuma = {"numa:0"};
+inline constexpr std::array<std::string_view, 7> kEmulated = {
+    "emulated:optane",
+    "emulated:flash",
+    "modelled:cxl",
+    "emulated:optane,load=4,on=dram",
+    "emulated:cxl,on=numa:0",
+    "emulated:cxl,on=file:PATH",
+    "emulated:flash,on=file:PATH,io=direct"};
+}  // namespace medium_examples
+
+inline constexpr std::array<MediumRow, 4> kMedia = {{
+    {.prefix = "dram", .usage = "dram", .examples = medium_examples::kDram, .parse = parse_dram},
+    {.prefix = "file:",
+     .usage = "file:PATH[,io=mmap|direct]",
+     .examples = medium_examples::kFile,
+     .parse = parse_file},
+    {.prefix = "numa:",
+     .usage = "numa:NODE",
+     .examples = medium_examples::kNuma,
+     .may_be_refused = true,
+     .parse = parse_numa},
+    {.prefix = "emulated:",
+     .usage = "emulated:PROFILE[,load=N][,on=MEDIUM]",
+     .examples = medium_examples::kEmulated,
+     .parse = parse_emulated},
+}};
+
+// Reads a specification by the row that it begins with.
+[[nodiscard]] absl::StatusOr<MediumOpener> parse_medium(std::string_view spec);
+
+// What a message about `spec` says: the problem, and what is allowed.
+[[nodiscard]] absl::Status bad_medium(std::string_view problem, std::string_view spec,
+                                      std::string_view allowed);
+
+// Every row's usage, and the profiles.
+std::string allowed_media();
+
+// What an emulated medium can lie on: "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE".
+std::string allowed_inner_media();
+
+}  // namespace nvcache
