@@ -222,11 +222,11 @@ std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
   }
   const uint32_t threads = options.readers + options.max_writers;
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
-  if (threads > cores && (traits.byte_addressable || traits.emulated)) {
+  if (threads > cores && (!traits.is_device || traits.emulated)) {
     notes.push_back(fmt::format(
         "up to {} threads share {} cores: readers also lose core time to writers", threads, cores));
   }
-  if (!traits.emulated && traits.persistent && traits.byte_addressable) {
+  if (!traits.emulated && traits.persistent && !traits.is_device) {
     notes.emplace_back("through the page cache (except on DAX): io=direct measures the device");
   }
   return notes;

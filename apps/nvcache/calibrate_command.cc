@@ -67,7 +67,7 @@ absl::StatusOr<uint64_t> parse_size(std::string_view option, const std::string& 
 // Threads that wait for a device, or for virtual time, do not.
 uint32_t threads_of_a_kind(const Traits& traits, bool virtual_time) {
   constexpr uint32_t kThreads = 8;
-  if (virtual_time || (!traits.byte_addressable && !traits.emulated)) return kThreads;
+  if (virtual_time || (traits.is_device && !traits.emulated)) return kThreads;
   return std::clamp(std::thread::hardware_concurrency() / 2, 1u, kThreads);
 }
 

@@ -21,6 +21,7 @@ Traits emulated_traits(const Profile& profile, const Traits& inner, double load)
   traits.emulated = true;
   traits.byte_addressable = inner.byte_addressable && profile.byte_addressable;
   traits.charges_direct_reads = traits.byte_addressable;
+  traits.is_device = inner.is_device || !profile.byte_addressable;
   if (!profile.byte_addressable) {
     traits.io_granularity_bytes = std::max(inner.io_granularity_bytes, profile.transfer_bytes);
   }

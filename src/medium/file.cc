@@ -1,9 +1,12 @@
 #include "medium/file.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/file_buffered.h"
+#include "medium/file_dax.h"
 #include "medium/file_direct.h"
-#include "medium/file_mapped.h"
 #include "medium/table.h"
 
 namespace nvcache {
@@ -13,7 +16,10 @@ absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path
   const auto wanted = complete_options("file " + path, options);
   if (!wanted.ok()) return wanted.status();
   if (io == FileIo::kDirect) return DirectFileMedium::open(path, *wanted);
-  return MappedFileMedium::open(path, *wanted);
+  auto file = BufferedFileMedium::open(path, *wanted);
+  if (!file.ok()) return file.status();
+  if (DaxFileMedium::is_on_dax(**file)) return DaxFileMedium::map(*std::move(file));
+  return std::unique_ptr<Medium>(*std::move(file));
 }
 
 absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest) {

@@ -1,16 +1,11 @@
 // A file as a medium, on NVMe, persistent memory (DAX) or any file system.
 // How the file is made, locked, kept and removed: medium/preallocated_file.h.
 //
-// io=mmap (the default): byte-addressable; direct() is a shared mapping, through
-//   the page cache except on DAX. read() and write() go through the descriptor, so
-//   a file that somebody truncates, or a disk that fails, gives an error and not a
-//   deadly SIGBUS. In-place readers must call on_direct_read() first: it makes the
-//   kernel fault the pages in and report what it cannot read. A window remains: a
-//   file cut short between that call and the end of the read, or a clean page that
-//   is reclaimed and cannot be read again, kills the process as any mapping would.
-//   Costs where the pages are in memory, 16 KiB: the check 1.7 us, read() 1.6 us, a
-//   plain memcpy 0.6 us: unless on DAX, reading in place is no cheaper than read(), so
-//   Traits::may_fault sends readers there.
+// io=mmap (the default): on a DAX file system, mapped and read in place (medium/file_dax.h).
+//   Elsewhere read and written through the descriptor and the page cache
+//   (medium/file_buffered.h): a file that somebody truncates, or a disk that fails, gives an error
+//   and not a deadly SIGBUS, and reading in place would be no cheaper. Costs where the pages are
+//   in memory, 16 KiB: the check of a mapping 1.7 us, read() 1.6 us, a plain memcpy 0.6 us.
 // io=direct: O_DIRECT reads and writes past the page cache, for NVMe. Offsets,
 //   sizes and buffers are multiples of io_granularity_bytes (what the file system
 //   says, else 4096); the sizes given at open are rounded down to it.

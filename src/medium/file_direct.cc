@@ -57,6 +57,7 @@ DirectFileMedium::DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint6
       size_bytes_(size_bytes),
       traits_{.name = "file",
               .persistent = true,
+              .is_device = true,
               .io_granularity_bytes = granularity_bytes,
               .flush_granularity_bytes = granularity_bytes} {}
 

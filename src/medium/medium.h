@@ -1,6 +1,6 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, numa, file (mapped, or O_DIRECT); decorators: emulated.
+// Implementations: dram, numa, file (buffered, on DAX, or O_DIRECT); decorators: emulated.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -28,7 +28,7 @@ struct Traits {
   bool persistent = false;            // bytes may outlive the process: verify them
   bool emulated = false;              // costs are emulated, not the hardware's own
   bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
-  bool may_fault = false;             // reads of direct() may raise SIGBUS; read() fails instead
+  bool is_device = false;             // slow to write: a cache queues its writes
   uint32_t io_granularity_bytes =
       1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;

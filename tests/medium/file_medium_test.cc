@@ -19,6 +19,8 @@
 #include "gtest/gtest.h"
 #include "medium/check.h"
 #include "medium/file.h"
+#include "medium/file_buffered.h"
+#include "medium/file_dax.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {
@@ -184,6 +186,28 @@ INSTANTIATE_TEST_SUITE_P(Io, FileMediumTest, testing::Values(FileIo::kMmap, File
                          [](const testing::TestParamInfo<FileIo>& io) {
                            return io.param == FileIo::kMmap ? "mmap" : "direct";
                          });
+
+// Maps a file that is not on DAX: what the mapping does is the same there.
+TEST(DaxFileMedium, ReadsInPlaceAndNoticesAFileCutShort) {
+  const TempDir directory;
+  const std::string path = directory.file("blocks");
+  constexpr uint64_t kFileBytes = 1 << 20;
+  auto file =
+      BufferedFileMedium::open(path, {.size_bytes = kFileBytes, .max_size_bytes = kFileBytes});
+  ASSERT_TRUE(file.ok()) << file.status();
+  auto medium = DaxFileMedium::map(*std::move(file));
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  const std::vector<std::byte> block(8192, std::byte{7});
+  ASSERT_EQ((*medium)->write(kFileBytes / 2, block), absl::OkStatus());
+  ASSERT_EQ((*medium)->on_direct_read({kFileBytes / 2, block.size()}), absl::OkStatus());
+  const ByteView in_place = (*medium)->direct().subspan(kFileBytes / 2, block.size());
+  EXPECT_TRUE(std::equal(block.begin(), block.end(), in_place.begin()));
+  EXPECT_TRUE((*medium)->traits().byte_addressable);
+  ASSERT_EQ(truncate(path.c_str(), 8192), 0);
+  const absl::Status cut = (*medium)->on_direct_read({kFileBytes / 2, block.size()});
+  EXPECT_TRUE(absl::IsUnavailable(cut)) << cut;
+  EXPECT_TRUE(absl::IsOutOfRange((*medium)->on_direct_read({kFileBytes, 1})));
+}
 
 TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
   const TempDir directory;

@@ -1,4 +1,4 @@
-// io=mmap of the file medium: see medium/file.h.
+// A file read and written through its descriptor and the page cache: see medium/file.h.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,13 @@
 
 namespace nvcache {
 
-class MappedFileMedium final : public Medium {
+// Thread-safe on disjoint extents. resize() must not run beside itself.
+class BufferedFileMedium final : public Medium {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
-                                                                    const MediumOptions& options);
-  ~MappedFileMedium() override;
-  MappedFileMedium(const MappedFileMedium&) = delete;
-  MappedFileMedium& operator=(const MappedFileMedium&) = delete;
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<BufferedFileMedium>> open(
+      const std::string& path, const MediumOptions& options);
+
+  const PreallocatedFile& file() const { return *file_; }
 
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
@@ -24,17 +24,14 @@ class MappedFileMedium final : public Medium {
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] absl::Status flush(Extent extent) override;
   [[nodiscard]] absl::Status drain() override;
-  ByteView direct() const override { return {base_, file_->max_size_bytes()}; }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:
-  MappedFileMedium(std::unique_ptr<PreallocatedFile> file, std::byte* base, uint64_t size_bytes);
+  BufferedFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes);
+  [[nodiscard]] absl::Status check(uint64_t offset, uint64_t length) const;
 
   const std::unique_ptr<PreallocatedFile> file_;
-  std::byte* const base_;
   std::atomic<uint64_t> size_bytes_;
-  const uint64_t page_bytes_;
   const Traits traits_;
 };
 

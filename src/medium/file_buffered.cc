@@ -1,0 +1,70 @@
+#include "medium/file_buffered.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "medium/check.h"
+
+namespace nvcache {
+
+absl::StatusOr<std::unique_ptr<BufferedFileMedium>> BufferedFileMedium::open(
+    const std::string& path, const MediumOptions& options) {
+  auto file = PreallocatedFile::open(path, options, 0);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<BufferedFileMedium>(
+      new BufferedFileMedium(*std::move(file), options.size_bytes));
+}
+
+BufferedFileMedium::BufferedFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes)
+    : file_(std::move(file)),
+      size_bytes_(size_bytes),
+      traits_{.name = "file",
+              .persistent = true,
+              .flush_granularity_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+
+absl::Status BufferedFileMedium::check(uint64_t offset, uint64_t length) const {
+  return check_range(file_->path(), offset, length, size_bytes());
+}
+
+absl::Status BufferedFileMedium::read(uint64_t offset, MutableBytes into) {
+  if (absl::Status status = check(offset, into.size()); !status.ok()) return status;
+  return file_->read(offset, into);
+}
+
+absl::Status BufferedFileMedium::write(uint64_t offset, ByteView from) {
+  if (absl::Status status = check(offset, from.size()); !status.ok()) return status;
+  return file_->write(offset, from);
+}
+
+absl::Status BufferedFileMedium::flush(Extent extent) {
+  if (absl::Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
+  if (sync_file_range(file_->fd(), static_cast<off_t>(extent.offset),
+                      static_cast<off_t>(extent.size_bytes), SYNC_FILE_RANGE_WRITE) == 0 ||
+      errno == ESPIPE || errno == ENOSYS) {
+    return absl::OkStatus();
+  }
+  return errno_status("flushing file", file_->path(), errno);
+}
+
+absl::Status BufferedFileMedium::drain() {
+  if (fdatasync(file_->fd()) == 0) return absl::OkStatus();
+  return errno_status("flushing file", file_->path(), errno);
+}
+
+absl::Status BufferedFileMedium::resize(uint64_t size_bytes) {
+  if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
+      !status.ok()) {
+    return status;
+  }
+  const uint64_t old_size_bytes = this->size_bytes();
+  if (size_bytes > old_size_bytes) {
+    if (absl::Status status = file_->allocate(size_bytes); !status.ok()) return status;
+  }
+  size_bytes_.store(size_bytes, std::memory_order_relaxed);
+  return file_->free_tail(size_bytes, old_size_bytes);
+}
+
+}  // namespace nvcache
