@@ -29,8 +29,8 @@ constexpr char kExamples[] = R"(Examples:
   nvcache bench profile --name ./mine.profile --cache lru:size=64MiB --db /mnt/nvme/p --keep-db
 
 Reads of SST files take as long as on EMULATED flash, unless --storage disk is given. A thread
-that waits for flash sleeps. Emulated persistent memory keeps a core busy while a thread waits for it: a few
-threads saturate a machine with few cores.
+that waits for flash sleeps. Emulated persistent memory keeps a core busy while a thread waits for
+it: a few threads saturate a machine with few cores.
 Exit codes: 0 done; 1 a run failed, or a value read back was wrong; 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";
 

@@ -242,7 +242,7 @@ TEST(NewEmulatedStorageTest, ADatabaseReadsRightOnIt) {
   TempDir folder;
   std::shared_ptr<FileSystem> storage;
   ASSERT_ROCKS_OK(NewEmulatedStorage({}, nullptr, &storage));
-  EXPECT_THAT(storage->Name(), HasSubstr("flash (emulated)"));
+  EXPECT_THAT(storage->Name(), HasSubstr("emulated:flash"));
   const std::unique_ptr<::rocksdb::Env> env = ::rocksdb::NewCompositeEnv(storage);
   ::rocksdb::Options options = db_options({.dram_bytes = 1 << 20});
   options.env = env.get();

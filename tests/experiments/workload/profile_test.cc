@@ -137,7 +137,7 @@ TEST(ProfileTest, TheThreeServicesAreBuiltIn) {
 TEST(ProfileTest, AWrongFileIsRefusedByName) {
   EXPECT_THAT(
       refusal(changed("databases", "databases = 0")),
-      testing::AllOf(HasSubstr("line 9: databases"), HasSubstr("'0'"), HasSubstr("1 to 256")));
+      testing::AllOf(HasSubstr("line 10: databases"), HasSubstr("'0'"), HasSubstr("1 to 256")));
   EXPECT_THAT(refusal(changed("databases", "databases = many")), HasSubstr("'many'"));
   EXPECT_THAT(
       refusal(changed("databases", "shards = 8")),
