@@ -15,7 +15,7 @@ uint64_t total(const FileStats& stats) {
   return stats[kCount];
 }
 
-constexpr Metric<FileStats> kMetrics[] = {
+constexpr Metric<FileStats> kFileMetrics[] = {
     {"reads", "Reads of cacheable files", kCounter, total<FileCount::kReads>},
     {"served_reads", "Reads served by the cache", kCounter, total<FileCount::kServedReads>},
     {"served_bytes", "Bytes served by the cache", kCounter, total<FileCount::kServedBytes>},
@@ -36,21 +36,21 @@ constexpr Metric<FileStats> kMetrics[] = {
     {"extents", "Entries of the extent maps", kGauge, &FileStats::extents},
     {"metadata_bytes", "Bytes of DRAM for the extent maps", kGauge, &FileStats::metadata_bytes},
 };
-constexpr size_t kGauges = 4;
-static_assert(std::size(kMetrics) == static_cast<size_t>(FileCount::kFieldCount) + kGauges);
+constexpr size_t kFileGauges = 4;
+static_assert(std::size(kFileMetrics) == static_cast<size_t>(FileCount::kFieldCount) + kFileGauges);
 
 }  // namespace
 
 std::string FileStats::to_json() const {
   nlohmann::ordered_json json;
-  append_json<FileStats>(kMetrics, *this, &json);
+  append_json<FileStats>(kFileMetrics, *this, &json);
   return json.dump();
 }
 
 std::string FileStats::to_prometheus() const {
   PrometheusText text("nvcache_file_");
   const Labeled<FileStats> all[] = {{.labels = "", .stats = this}};
-  text.append<FileStats>(kMetrics, all);
+  text.append<FileStats>(kFileMetrics, all);
   return text.take();
 }
 

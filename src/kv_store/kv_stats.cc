@@ -10,7 +10,7 @@ namespace {
 using enum MetricKind;
 
 // All but the names; nvcache/kv_store.h documents them.
-constexpr Metric<KvStats> kMetrics[] = {
+constexpr Metric<KvStats> kStoreMetrics[] = {
     {"gets", "Gets", kCounter, &KvStats::gets},
     {"hits", "Gets that found the item", kCounter, &KvStats::hits},
     {"expired", "Gets of items past their time", kCounter, &KvStats::expired},
@@ -47,7 +47,7 @@ constexpr Metric<KvStats> kMetrics[] = {
 
 std::string KvStats::to_json() const {
   nlohmann::ordered_json json;
-  append_json<KvStats>(kMetrics, *this, &json);
+  append_json<KvStats>(kStoreMetrics, *this, &json);
   json["medium"] = medium;
   json["durability"] = durability;
   return json.dump();
@@ -56,7 +56,7 @@ std::string KvStats::to_json() const {
 std::string KvStats::to_prometheus() const {
   PrometheusText text("nvcache_kv_");
   const Labeled<KvStats> all[] = {{.labels = "", .stats = this}};
-  text.append<KvStats>(kMetrics, all);
+  text.append<KvStats>(kStoreMetrics, all);
   text.family("info", "What the store lies on, and what its items survive", kGauge);
   text.sample(fmt::format("medium=\"{}\",durability=\"{}\"", escape_label(medium),
                           escape_label(durability)),

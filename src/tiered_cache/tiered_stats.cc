@@ -15,7 +15,7 @@ using enum MetricKind;
 double ratio_of(const TieredStats& stats) { return stats.hit_ratio(); }
 
 // nvcache/tiered_cache.h documents them all.
-constexpr Metric<TieredStats> kMetrics[] = {
+constexpr Metric<TieredStats> kTieredMetrics[] = {
     {"lookups", "Lookups", kCounter, &TieredStats::lookups},
     {"misses", "Lookups that no tier served", kCounter, &TieredStats::misses},
     {"hit_ratio", "Share of lookups that a tier served", kGauge, ratio_of},
@@ -60,7 +60,7 @@ double TieredStats::hit_ratio() const {
 std::string TieredStats::to_json() const {
   nlohmann::ordered_json json;
   json["policy"] = policy;
-  append_json<TieredStats>(kMetrics, *this, &json);
+  append_json<TieredStats>(kTieredMetrics, *this, &json);
   json["tiers"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < tiers.size(); ++i) {
     json["tiers"].push_back(nvcache::to_json(tiers[i], i > 0));
@@ -71,7 +71,7 @@ std::string TieredStats::to_json() const {
 std::string TieredStats::to_prometheus() const {
   PrometheusText whole("nvcache_tiered_");
   const Labeled<TieredStats> self[] = {{.labels = "", .stats = this}};
-  whole.append<TieredStats>(kMetrics, self);
+  whole.append<TieredStats>(kTieredMetrics, self);
   whole.family("info", "The policy of the cache", kGauge);
   whole.sample(fmt::format("policy=\"{}\"", escape_label(policy)), 1);
 

@@ -7,7 +7,7 @@
 namespace nvcache {
 namespace {
 
-std::vector<uint64_t> evict_all(FakeShard& shard) {
+std::vector<uint64_t> evict_in_order(FakeShard& shard) {
   std::vector<uint64_t> order;
   while (const auto key = shard.evict()) order.push_back(*key);
   return order;
@@ -17,7 +17,7 @@ TEST(FifoPolicy, EvictsInOrderOfArrivalWhateverIsHit) {
   FakeShard shard("fifo", 10);
   for (uint64_t key = 0; key < 5; ++key) shard.insert(key);
   for (int i = 0; i < 10; ++i) shard.hit(0);
-  EXPECT_EQ(evict_all(shard), (std::vector<uint64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(evict_in_order(shard), (std::vector<uint64_t>{0, 1, 2, 3, 4}));
 }
 
 TEST(FifoPolicy, AnErasedBlockLeavesTheOrderOfTheOthers) {
@@ -25,7 +25,7 @@ TEST(FifoPolicy, AnErasedBlockLeavesTheOrderOfTheOthers) {
   for (uint64_t key = 0; key < 6; ++key) shard.insert(key);
   for (const uint64_t key : {0, 3, 5}) shard.erase(key);  // the oldest, one inside, the newest
   shard.insert(6);                                        // in a slot used before
-  EXPECT_EQ(evict_all(shard), (std::vector<uint64_t>{1, 2, 4, 6}));
+  EXPECT_EQ(evict_in_order(shard), (std::vector<uint64_t>{1, 2, 4, 6}));
   shard.insert(7);
   EXPECT_EQ(shard.evict(), 7u);
 }
@@ -36,7 +36,7 @@ TEST(FifoPolicy, APinnedBlockKeepsItsPlace) {
   shard.pin(0);
   EXPECT_EQ(shard.evict(), 1u);
   shard.unpin(0);
-  EXPECT_EQ(evict_all(shard), (std::vector<uint64_t>{0, 2}));
+  EXPECT_EQ(evict_in_order(shard), (std::vector<uint64_t>{0, 2}));
 }
 
 }  // namespace
