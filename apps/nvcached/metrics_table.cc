@@ -61,7 +61,7 @@ MetricValue recovered(const Snapshot& snapshot) {
   return std::string(snapshot.kv.recovered ? "yes" : "no");
 }
 
-constexpr MetricRow kRows[] = {
+constexpr MetricRow kMetricRows[] = {
     {"pid", nullptr, kText, "Process id", process_id},
     {"uptime", "uptime_seconds", kGauge, "Seconds since the start", uptime},
     {"time", nullptr, kText, "Unix time", now},
@@ -169,6 +169,6 @@ constexpr MetricRow kRows[] = {
 
 }  // namespace
 
-std::span<const MetricRow> metric_rows() { return kRows; }
+std::span<const MetricRow> metric_rows() { return kMetricRows; }
 
 }  // namespace nvcache::server

@@ -129,7 +129,7 @@ constexpr OptionKind kMemcached = OptionKind::kMemcached;
 constexpr OptionKind kIgnored = OptionKind::kIgnored;
 constexpr OptionKind kOwn = OptionKind::kOwn;
 
-constexpr OptionRow kRows[] = {
+constexpr OptionRow kOptionRows[] = {
     {kMemcached, 'p', "port", "NUM", "TCP port (11211; 0: none; -1: any free port)",
      set_int<&Settings::port, -1, 65535>},
     {kMemcached, 'U', "udp-port", "NUM", "UDP port (0: off; -1: any free port)",
@@ -269,7 +269,7 @@ std::string OptionRow::name() const {
   return letter != 0 ? std::string{'-', letter} : "--" + std::string(word);
 }
 
-std::span<const OptionRow> option_rows() { return kRows; }
+std::span<const OptionRow> option_rows() { return kOptionRows; }
 
 std::span<const ExtendedRow> extended_rows() { return kExtendedRows; }
 
