@@ -86,7 +86,7 @@ void BM_Hit(benchmark::State& state) {
   Fixture& f = fixture();
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
   uint64_t hits = 0;
-  for (auto _ : state) hits += f.cache->get(key_of(random.below(f.blocks))).hit() ? 1 : 0;
+  for (auto _ : state) hits += f.cache->lookup(key_of(random.below(f.blocks))).hit() ? 1 : 0;
   if (hits != static_cast<uint64_t>(state.iterations())) state.SkipWithError("a block was missing");
   state.SetItemsProcessed(state.iterations());
 }
@@ -97,7 +97,7 @@ void BM_Miss(benchmark::State& state) {
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
   uint64_t hits = 0;
   for (auto _ : state) {
-    hits += f.cache->get(key_of(f.blocks + random.below(f.blocks))).hit() ? 1 : 0;
+    hits += f.cache->lookup(key_of(f.blocks + random.below(f.blocks))).hit() ? 1 : 0;
   }
   if (hits != 0) state.SkipWithError("a block was there");
   state.SetItemsProcessed(state.iterations());
@@ -136,8 +136,8 @@ void copy_hits(benchmark::State& state, BlockCache& cache) {
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
   std::vector<std::byte> to(kBlockBytes);
   for (auto _ : state) {
-    const Lookup lookup = cache.get(key_of(random.below(fixture().blocks)));
-    std::memcpy(to.data(), lookup.pin.block().data(), kBlockBytes);
+    const Lookup lookup = cache.lookup(key_of(random.below(fixture().blocks)));
+    std::memcpy(to.data(), lookup.pin.bytes().data(), kBlockBytes);
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(kBlockBytes));

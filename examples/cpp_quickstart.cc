@@ -16,8 +16,8 @@ int main() {
 
   for (int i = 0; i < 300; ++i) {
     const nvcache::BlockKey key = {.file = 1, .offset = static_cast<uint64_t>(i % 100) * 4096};
-    const nvcache::Lookup lookup = cache.get(key);
-    if (lookup.hit()) continue;  // lookup.pin.block() is the cached block, in place
+    const nvcache::Lookup lookup = cache.lookup(key);
+    if (lookup.hit()) continue;  // lookup.pin.bytes() is the cached block, in place
     std::array<std::byte, 4096> block{};
     // ... read it from disk, then offer it; the token guards against an erase meanwhile.
     const nvcache::Verdict verdict = cache.put(key, block, nvcache::Origin::kRead, lookup.token);

@@ -118,7 +118,7 @@ ItemResult Items::store_compared(std::string_view key, Received value,
   for (;;) {
     const uint64_t current = [&] {
       const KvItem item = store_.get(key);
-      return item ? item.meta().cas : 0;
+      return item ? item.meta.cas : 0;
     }();
     if (current == 0) return {ItemStatus::kNotFound};
     if (request.cas >= current) return {ItemStatus::kExists};
@@ -133,7 +133,7 @@ ItemResult Items::concatenate(std::string_view key, Received value, const StoreR
   for (;;) {
     Found old = get(key, false);
     if (!old) return {ItemStatus::kNotStored};
-    const KvMeta meta = old.item.meta();
+    const KvMeta meta = old.item.meta;
     if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
     if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kTooLarge};
     const std::string_view added(value.data(), value.size());
@@ -163,7 +163,7 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
       result.expires_s = request.create_expires_s;
       result.created = true;
     } else {
-      const KvMeta& meta = old.item.meta();
+      const KvMeta& meta = old.item.meta;
       if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
       if (!parse_counter(old.value, result.number)) return {ItemStatus::kNotNumeric};
       result.number = request.down ? result.number - std::min(result.number, request.delta)
@@ -199,7 +199,7 @@ ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, b
   for (;;) {
     Found old = get(key, false);
     if (!old) return {ItemStatus::kNotFound};
-    const KvMeta meta = old.item.meta();
+    const KvMeta meta = old.item.meta;
     if (compare && cas != meta.cas) return {ItemStatus::kExists};
     value.assign(old.value).push_back(0);
     old = Found();

@@ -28,12 +28,12 @@ void Output::append_number(uint64_t number) {
   append({digits, static_cast<size_t>(end.ptr - digits)});
 }
 
-void Output::append_value(KvItem&& item, std::string_view value) {
+void Output::append_value(Pin&& pin, std::string_view value) {
   if (value.size() < kPinFromBytes) {
     append(value);
     return;
   }
-  pins_.push_back({size_, std::move(item), value});
+  pins_.push_back({size_, std::move(pin), value});
   pending_bytes_ += value.size();
 }
 
@@ -64,12 +64,12 @@ void Output::consume(size_t bytes) {
     head_ += text;
     bytes -= text;
     if (!pinned || bytes == 0) continue;
-    Pin& pin = pins_[first_pin_];
-    const size_t part = std::min(bytes, pin.rest.size());
-    pin.rest.remove_prefix(part);
+    PinnedValue& value = pins_[first_pin_];
+    const size_t part = std::min(bytes, value.rest.size());
+    value.rest.remove_prefix(part);
     bytes -= part;
-    if (pin.rest.empty()) {
-      pin.item = KvItem();
+    if (value.rest.empty()) {
+      value.pin = Pin();
       ++first_pin_;
     }
   }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nvcache/kv_store.h"
+#include "nvcache/pin.h"
 
 namespace nvcache::server {
 
@@ -24,8 +24,8 @@ class Output {
   void append(char byte) { append(std::string_view(&byte, 1)); }
   void append_number(uint64_t number);
 
-  // Appends `value`, a part of the item's bytes, and takes the item.
-  void append_value(KvItem&& item, std::string_view value);
+  // Appends `value`, a part of the bytes that `pin` keeps, and takes the pin.
+  void append_value(Pin&& pin, std::string_view value);
 
   size_t size() const { return pending_bytes_; }
   bool empty() const { return pending_bytes_ == 0; }
@@ -50,9 +50,9 @@ class Output {
   }
 
  private:
-  struct Pin {
+  struct PinnedValue {
     size_t at;  // before this byte of data_
-    KvItem item;
+    Pin pin;
     std::string_view rest;
   };
 
@@ -63,7 +63,7 @@ class Output {
   size_t capacity_ = 0;
   size_t head_ = 0;
   size_t pending_bytes_ = 0;
-  std::vector<Pin> pins_;
+  std::vector<PinnedValue> pins_;
   size_t first_pin_ = 0;
 };
 

@@ -179,14 +179,14 @@ void Session::binary_get(const BinaryHeader& header, std::string_view extras, st
     return respond(header, {BinaryStatus::kNotFound, {}, key, {}}, out);
   }
   std::string flags;
-  append_u32(flags, found.item.meta().flags);
+  append_u32(flags, found.item.meta.flags);
   Response response;
   response.extras = flags;
   if (with_key) response.key = key;
-  response.cas = found.item.meta().cas;
+  response.cas = found.item.meta.cas;
   const bool with_value = op != BinaryOp::kTouch;
   append_header(header, response, with_value ? found.value.size() : 0, out);
-  if (with_value) out.append_value(std::move(found.item), found.value);
+  if (with_value) out.append_value(std::move(found.item.pin), found.value);
 }
 
 void Session::binary_store(const BinaryHeader& header, std::string_view extras,

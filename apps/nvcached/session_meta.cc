@@ -155,7 +155,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
     if (!request.quiet) append_line(request, "EN", nullptr, out);
     return;
   }
-  uint32_t expires_s = found.item.meta().expires_s;
+  uint32_t expires_s = found.item.meta.expires_s;
   if (request.has_exptime && !won) {
     const uint32_t wanted_s = items_.expiry(request.exptime);
     const bool touched = items_.touch(key, wanted_s);
@@ -180,10 +180,10 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   for (const MetaFlag& flag : request.all_flags()) {
     switch (flag.name) {
       case 'c':
-        append_flag(out, 'c', found.item.meta().cas);
+        append_flag(out, 'c', found.item.meta.cas);
         break;
       case 'f':
-        append_flag(out, 'f', found.item.meta().flags);
+        append_flag(out, 'f', found.item.meta.flags);
         break;
       case 'h':
         append_flag(out, 'h', before.fetched ? 1 : 0);
@@ -206,7 +206,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   if (won) out.append(" W");
   out.append("\r\n");
   if (!request.wants_value) return;
-  out.append_value(std::move(found.item), found.value);
+  out.append_value(std::move(found.item.pin), found.value);
   out.append("\r\n");
 }
 
@@ -269,7 +269,7 @@ void Session::meta_debug(const MetaRequest& request, std::string_view key, Outpu
   const Found found = items_.get(key, false);
   if (!found) return out.append("EN\r\n");
   const uint32_t now_s = items_.now_s();
-  const KvMeta& meta = found.item.meta();
+  const KvMeta& meta = found.item.meta;
   const int64_t ttl_s = meta.expires_s == 0 ? -1 : int64_t{meta.expires_s} - now_s;
   out.append(fmt::format(
       "ME {} exp={} la={} cas={} fetch={} cls=1 size={}\r\n", request.key_as_sent, ttl_s,

@@ -140,15 +140,15 @@ void Session::get_key(std::string_view key, Output& out) {
   out.append("VALUE ");
   out.append(key);
   out.append(' ');
-  out.append_number(found.item.meta().flags);
+  out.append_number(found.item.meta.flags);
   out.append(' ');
   out.append_number(found.value.size());
   if (op == TextOp::kGets || op == TextOp::kGats) {
     out.append(' ');
-    out.append_number(service_.settings().cas_enabled ? found.item.meta().cas : 0);
+    out.append_number(service_.settings().cas_enabled ? found.item.meta.cas : 0);
   }
   out.append("\r\n");
-  out.append_value(std::move(found.item), found.value);
+  out.append_value(std::move(found.item.pin), found.value);
   out.append("\r\n");
 }
 

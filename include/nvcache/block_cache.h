@@ -1,5 +1,5 @@
 // BlockCache: a volatile second-tier block cache below an engine's own DRAM cache,
-// on a memory that is larger, cheaper and minds writes (persistent memory, CXL
+// on a memory that is larger, cheaper and slowed by writes (persistent memory, CXL
 // memory, NVMe). Admission and eviction weigh every write to that memory: see
 // "Writes Hurt" (SoCC '22), section 3.2, and docs/ARCHITECTURE.md.
 //
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
+#include "nvcache/pin.h"
 #include "nvcache/stats.h"
 #include "nvcache/verdict.h"
 
@@ -36,90 +38,86 @@ struct MissToken {
   bool checked = false;  // false: the put is not checked
 };
 
-// Keeps a block from being evicted and its bytes valid. Movable; release it soon,
-// for its space cannot be reused before. May be released on any thread, before
-// the cache is destroyed. On memory, and files on DAX, the bytes are the cached ones
-// in place (zero copy); else (a file, a device) a private copy.
-class Pin {
- public:
-  class Owner {
-   public:
-    virtual ~Owner() = default;
-    virtual void release(uint64_t handle) = 0;
-  };
+struct LookupOptions {
+  Caller caller = Caller::kForeground;
 
-  Pin() = default;
-  Pin(Owner* owner, uint64_t handle, ByteView block)
-      : owner_(owner), handle_(handle), block_(block) {}
-  Pin(Pin&& other) noexcept
-      : owner_(std::exchange(other.owner_, nullptr)),
-        handle_(other.handle_),
-        block_(std::exchange(other.block_, {})) {}
-  Pin& operator=(Pin&& other) noexcept {
-    std::swap(owner_, other.owner_);
-    std::swap(handle_, other.handle_);
-    std::swap(block_, other.block_);
-    return *this;
-  }
-  ~Pin() {
-    if (owner_ != nullptr) owner_->release(handle_);
-  }
-
-  explicit operator bool() const { return owner_ != nullptr; }
-  ByteView block() const { return block_; }
-
-  // Hands the duty to call owner->release(handle) to the caller.
-  std::pair<Owner*, uint64_t> detach() && { return {std::exchange(owner_, nullptr), handle_}; }
-
- private:
-  Owner* owner_ = nullptr;
-  uint64_t handle_ = 0;
-  ByteView block_;
+  // If given, a hit copies the block to the start of this buffer, verifies the copy and pins
+  // nothing. If the block is larger than the buffer, nothing is copied: compare Lookup::size_bytes.
+  // From a device the bytes go straight into the buffer if its address and the block's size are
+  // whole sectors.
+  std::optional<MutableBytes> copy_into = std::nullopt;
 };
 
 struct Lookup {
-  Pin pin;          // empty on a miss
-  MissToken token;  // on a miss: hand it to put()
-
-  bool hit() const { return static_cast<bool>(pin); }
-};
-
-struct Copied {
+  // The block; empty on a miss, and after a copy. On memory, and files on DAX, its bytes are the
+  // cached ones in place (zero copy); else (a file, a device) a private copy.
+  Pin pin = {};
   uint32_t size_bytes = 0;  // of the block; 0 on a miss
-  MissToken token;          // on a miss: hand it to put()
+  MissToken token = {};     // on a miss: hand it to admit() or put()
 
   bool hit() const { return size_bytes != 0; }
+};
+
+// What a cache answers to the offer of a block. After an admission commit() brings the bytes. Call
+// it soon and once, before the cache is destroyed; an admission that is not committed caches
+// nothing. Not thread-safe; may move to another thread.
+class [[nodiscard]] Admission {
+ public:
+  struct Offer {
+    BlockKey key;
+    uint64_t key_hash = 0;
+    uint64_t size_bytes = 0;
+    MissToken token;
+  };
+
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual Verdict commit(const Offer& offer, ByteView block) = 0;
+  };
+
+  explicit Admission(Verdict refusal) : owner_(nullptr), verdict_(refusal) {}
+  Admission(Owner& owner, const Offer& offer) : owner_(&owner), offer_(offer) {}
+
+  bool admitted() const { return verdict_.admitted(); }
+  Verdict verdict() const { return verdict_; }
+
+  // Copies the block into the cache, as BlockCache::put() does. May still refuse it: there is no
+  // room, the key was erased, or the size is not the one that was admitted. A refusal's verdict
+  // is returned as it is.
+  Verdict commit(ByteView block) && {
+    return owner_ == nullptr ? verdict_ : std::exchange(owner_, nullptr)->commit(offer_, block);
+  }
+
+ private:
+  Owner* owner_;
+  Verdict verdict_;
+  Offer offer_;
 };
 
 class BlockCache {
  public:
   virtual ~BlockCache() = default;
 
-  // Looks a block up and pins it. With verification on (the default except on
-  // plain DRAM), its checksum is computed first: a damaged block is removed,
-  // counted, and a miss.
-  virtual Lookup get(const BlockKey& key, Caller caller = Caller::kForeground) = 0;
+  // Looks a block up, and pins or copies it. With verification on (the default except on
+  // plain DRAM), its checksum is computed first: a damaged block is removed, counted, and
+  // a miss. Lock-free on memory.
+  virtual Lookup lookup(const BlockKey& key, const LookupOptions& options = {}) = 0;
 
-  // As get(), for who wants the bytes in memory of their own: copies the block to the
-  // start of `into`, if there is room for it, and verifies the copy. A block that is
-  // larger is a hit, and nothing is copied. From a device the bytes go straight into
-  // `into` where its address and the block's size are whole sectors.
-  virtual Copied get_copy(const BlockKey& key, MutableBytes into,
-                          Caller caller = Caller::kForeground) = 0;
+  // Offers a block of 1 byte to kMaxBlockBytes, before its bytes are touched: while an
+  // engine writes, most blocks are refused, and should cost it no copy and no bookkeeping.
+  // A key that is present is refused (kDuplicate): erase it first to replace it. Refusals
+  // are counted.
+  virtual Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
+                          MissToken token = {}) = 0;
 
-  // Offers a block of 1 byte to kMaxBlockBytes. The bytes are copied before
-  // this returns. On byte-addressable media the caller waits for that copy; on a
-  // device it waits for a copy into a bounded queue only, and the block is
-  // refused (kWriteQueueFull) rather than waited for. Never blocks a reader.
-  // A key that is present is refused (kDuplicate): erase it first to replace it.
-  virtual Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) = 0;
-
-  // put() in two steps, for who keeps books of what is cached and spares them a block
-  // that is refused: most of them, while an engine writes. First whether the policy lets
-  // a block of this size in; a refusal is counted, whether the key is present is not looked
-  // at. Then, after an admission, at once and once, the rest of put(), which may refuse too.
-  virtual Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin origin) = 0;
-  virtual Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token = {}) = 0;
+  // admit() and commit() in one. The bytes are copied before this returns. On
+  // byte-addressable media the caller waits for that copy; on a device it waits for a copy
+  // into a bounded queue only, and the block is refused (kWriteQueueFull) rather than
+  // waited for. Never blocks a reader.
+  Verdict put(const BlockKey& key, ByteView block, Origin origin, MissToken token = {}) {
+    return admit(key, block.size(), origin, token).commit(block);
+  }
 
   // Removes a block, if present; says whether it was. After it returns no lookup
   // finds the old block, and puts with older tokens of this key are refused.

@@ -15,11 +15,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "nvcache/bytes.h"
+#include "nvcache/pin.h"
 
 namespace nvcache {
 
@@ -41,40 +41,14 @@ struct KvMeta {
   uint64_t cas = 0;        // unique to this value of the key; set by the store
 };
 
-// An item that was found. Its bytes stay valid and in place until it is released. Movable;
-// any thread may release it. Release it soon: it keeps a zone from being cleaned.
-class KvItem {
- public:
-  class Owner {
-   public:
-    virtual ~Owner() = default;
-    virtual void release(uint64_t handle) = 0;
-  };
+// What a lookup found: the pinned value and what is stored beside it; empty on a miss. The pin
+// keeps a zone from being cleaned.
+struct KvItem {
+  Pin pin;
+  KvMeta meta;
 
-  KvItem() = default;
-  KvItem(Owner* owner, uint64_t handle, ByteView value, const KvMeta& meta)
-      : owner_(owner), handle_(handle), value_(value), meta_(meta) {}
-  KvItem(KvItem&& other) noexcept { *this = std::move(other); }
-  KvItem& operator=(KvItem&& other) noexcept {
-    std::swap(owner_, other.owner_);
-    std::swap(handle_, other.handle_);
-    std::swap(value_, other.value_);
-    std::swap(meta_, other.meta_);
-    return *this;
-  }
-  ~KvItem() {
-    if (owner_ != nullptr) owner_->release(handle_);
-  }
-
-  explicit operator bool() const { return owner_ != nullptr; }
-  ByteView value() const { return value_; }
-  const KvMeta& meta() const { return meta_; }
-
- private:
-  Owner* owner_ = nullptr;
-  uint64_t handle_ = 0;
-  ByteView value_;
-  KvMeta meta_;
+  explicit operator bool() const { return static_cast<bool>(pin); }
+  ByteView value() const { return pin.bytes(); }
 };
 
 // When a put may happen.

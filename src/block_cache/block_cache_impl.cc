@@ -20,9 +20,6 @@ constexpr uint64_t kSmallShardBytes = uint64_t{1} << 20;
 constexpr uint32_t kUsualShards = 16;
 constexpr uint32_t kMinBlockBytes = 512;  // blocks the metadata is dimensioned for
 
-// A medium that fails this often in a row is switched off.
-constexpr uint32_t kErrorsToFail = 16;
-
 uint32_t choose_shards(const Config& config) {
   if (config.shards != 0) return config.shards;
   const uint64_t small =
@@ -89,19 +86,17 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       medium_(std::move(medium)),
       clock_(clock),
       admission_(std::move(admission)),
-      in_place_(!medium_->traits().is_device),
-      reads_in_place_(medium_->traits().byte_addressable),
-      charges_direct_reads_(medium_->traits().charges_direct_reads),
-      verify_(choose_verify(config.verify, medium_->traits())),
-      plain_(reads_in_place_ && !charges_direct_reads_ && !verify_),
-      bytes_(medium_->direct()),
       space_(config.size_bytes, config.max_size_bytes,
              std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
+      health_(counters_),
+      reader_(*medium_, health_, counters_),
+      verify_(choose_verify(config.verify, medium_->traits())),
+      peeks_(reader_.can_peek() && !verify_),
       generations_(kGenerations),
       maintenance_({.name = "nvcache-maint",
                     .interval_seconds = config.maintenance_seconds,
                     .round = [this] { return maintain(), false; }}) {
-  if (in_place_) return;
+  if (!medium_->traits().is_device) return;
   // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
   const auto written = [this](const PendingBlock& block, const absl::Status& status) {
     count_written(block.padded_bytes, status);
@@ -122,48 +117,37 @@ BlockCacheImpl::~BlockCacheImpl() {
 
 // ---- admission
 
-Verdict BlockCacheImpl::put(const BlockKey& key, ByteView block, Origin origin, MissToken token) {
-  return put_if(key, block, origin, generation_of(hash_key(key, config_.seed)),
-                token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
+Admission BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
+                                MissToken token) {
+  const uint64_t hash = hash_key(key, config_.seed);
+  const Verdict verdict = judge(hash, key, size_bytes, origin);
+  if (!verdict.admitted()) return Admission(verdict);
+  return Admission(*this, {.key = key, .key_hash = hash, .size_bytes = size_bytes, .token = token});
+}
+
+Verdict BlockCacheImpl::commit(const Admission::Offer& offer, ByteView block) {
+  if (block.size() != offer.size_bytes) return refuse(Reason::kBadSize);
+  const MissToken& token = offer.token;
+  return enter(offer.key_hash, offer.key, block, generation_of(offer.key_hash),
+               token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
 }
 
 Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origin,
                                const std::atomic<uint32_t>& generation,
                                std::optional<uint32_t> expected) {
   const uint64_t hash = hash_key(key, config_.seed);
-  Verdict verdict = usable(block.size());
-  if (verdict.admitted() && shard_of(hash).contains(hash, key)) {
-    verdict = refuse(Reason::kDuplicate);
-  }
-  if (verdict.admitted()) verdict = ask_admission(hash, key, block.size(), origin);
+  const Verdict verdict = judge(hash, key, block.size(), origin);
   return verdict.admitted() ? enter(hash, key, block, generation, expected) : verdict;
 }
 
-Verdict BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin) {
-  const Verdict verdict = usable(size_bytes);
-  if (!verdict.admitted()) return verdict;
-  return ask_admission(hash_key(key, config_.seed), key, size_bytes, origin);
-}
-
-Verdict BlockCacheImpl::put_admitted(const BlockKey& key, ByteView block, MissToken token) {
-  const Verdict verdict = usable(block.size());
-  if (!verdict.admitted()) return verdict;
-  const uint64_t hash = hash_key(key, config_.seed);
-  if (shard_of(hash).contains(hash, key)) return refuse(Reason::kDuplicate);
-  return enter(hash, key, block, generation_of(hash),
-               token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
-}
-
-Verdict BlockCacheImpl::usable(uint64_t size_bytes) {
+Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
+                              Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
-  if (failed_.load(std::memory_order_relaxed)) return refuse(Reason::kMediumFailed);
-  return Verdict::admit();
-}
-
-Verdict BlockCacheImpl::ask_admission(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
-                                      Origin origin) {
+  if (health_.failed()) return refuse(Reason::kMediumFailed);
+  Shard& shard = shard_of(hash);
+  if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
   const auto asked_bytes = static_cast<uint32_t>(size_bytes);
-  const bool worth_it = shard_of(hash).offer(hash, asked_bytes);
+  const bool worth_it = shard.offer(hash, asked_bytes);
   const Verdict verdict = admission_->admit(
       {.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin}, traffic());
   if (!verdict.admitted()) return refuse(verdict.reason);
@@ -221,25 +205,17 @@ bool BlockCacheImpl::evict_one(Shard& shard) {
   if (tier_.sink == nullptr) return shard.evict_one();
   const std::optional<DetachedBlock> block = shard.detach_one(*tier_.sink);
   if (!block) return false;
-  hand_down(shard, *block);
+  demote(shard, *block);
   shard.unpin(block->slot);
   return true;
 }
 
-// What cannot be read, or is damaged, goes no further.
-void BlockCacheImpl::hand_down(Shard& shard, const DetachedBlock& block) {
-  const uint64_t offset = space_.to_bytes(block.word.offset_grains());
-  const uint32_t size_bytes = block.word.size_bytes();
-  std::optional<AlignedBuffer> buffer;
-  ByteView bytes;
-  if (reads_in_place_) {
-    if (charges_direct_reads_ && !medium_->on_direct_read({offset, size_bytes}).ok()) return;
-    bytes = {bytes_.data() + offset, size_bytes};
-  } else {
-    buffer.emplace(size_bytes);
-    if (!read_into(offset, {buffer->data(), size_bytes})) return;
-    bytes = {buffer->data(), size_bytes};
-  }
+// A block that cannot be read, or is damaged, goes no further.
+void BlockCacheImpl::demote(Shard& shard, const DetachedBlock& block) {
+  SharedBuffer copy;
+  const ByteView bytes =
+      reader_.view({space_.to_bytes(block.word.offset_grains()), block.word.size_bytes()}, &copy);
+  if (bytes.empty()) return;
   if (verify_ && checksum_block(block.key, bytes) != shard.checksum(block.slot)) return;
   tier_.sink->take(block.key, bytes, block.token);
 }
@@ -250,7 +226,7 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
   const auto size_bytes = static_cast<uint32_t>(block.size());
   const uint64_t offset = space_.to_bytes(offset_grains);
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
-  if (in_place_) {
+  if (write_queue_ == nullptr) {
     const absl::Status status = medium_->write(offset, block);
     count_written(size_bytes, status);
     if (!status.ok()) {
@@ -260,7 +236,7 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
     shard.publish(slot);
     return Verdict::admit();
   }
-  const uint32_t padded_bytes = padded(size_bytes);
+  const uint32_t padded_bytes = reader_.padded(size_bytes);
   auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
   std::copy(block.begin(), block.end(), buffer->data());
   std::fill(buffer->data() + size_bytes, buffer->data() + padded_bytes, std::byte{0});
@@ -273,26 +249,13 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
 }
 
 void BlockCacheImpl::count_written(uint32_t written_bytes, const absl::Status& status) {
-  count_medium_result(status);
+  health_.note(status);
   if (status.ok()) counters_.add(Count::kMediumWrittenBytes, written_bytes);
 }
 
 Verdict BlockCacheImpl::refuse(Reason reason) {
   refused_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
   return Verdict::refuse(reason);
-}
-
-void BlockCacheImpl::count_medium_result(const absl::Status& status) {
-  if (status.ok()) {
-    if (errors_in_row_.load(std::memory_order_relaxed) != 0) {
-      errors_in_row_.store(0, std::memory_order_relaxed);
-    }
-    return;
-  }
-  counters_.add(Count::kMediumErrors, 1);
-  if (errors_in_row_.fetch_add(1, std::memory_order_relaxed) + 1 >= kErrorsToFail) {
-    failed_.store(true, std::memory_order_relaxed);
-  }
 }
 
 // ---- removal and upkeep

@@ -1,4 +1,7 @@
-// Lookups of the block cache: pinned in place, or copied.
+// Lookups of the block cache.
+//
+// One path: a block is found in the index, or in the write queue; the reader gives its bytes, in
+// place or copied; they are verified; the caller gets them pinned, or in a buffer of its own.
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -7,64 +10,58 @@
 #include "block_cache/block_cache_impl.h"
 
 namespace nvcache {
-namespace {
 
-// Owns the private copies behind pins of blocks that are not served in place: the
-// pin's handle is the copy's owner on the heap. Stateless.
-class BufferOwner final : public Pin::Owner {
- public:
-  static Pin pin(std::shared_ptr<const AlignedBuffer> buffer, uint32_t size_bytes) {
-    static BufferOwner owner;
-    const ByteView block(buffer->data(), size_bytes);
-    auto* held = new Held(std::move(buffer));
-    return Pin(&owner, reinterpret_cast<uint64_t>(held), block);
-  }
-  void release(uint64_t handle) override { delete reinterpret_cast<Held*>(handle); }
-
- private:
-  using Held = std::shared_ptr<const AlignedBuffer>;
-};
-
-}  // namespace
-
-Lookup BlockCacheImpl::get(const BlockKey& key, Caller caller) {
-  return look_up<false>(key, caller, nullptr);
+Lookup BlockCacheImpl::lookup(const BlockKey& key, const LookupOptions& options) {
+  return look_up<false>(key, options, nullptr);
 }
 
-Lookup BlockCacheImpl::get_counted(const BlockKey& key, uint32_t* references) {
+Lookup BlockCacheImpl::lookup_counted(const BlockKey& key, uint32_t* references) {
   *references = 0;
-  return look_up<true>(key, Caller::kForeground, references);
+  return look_up<true>(key, {}, references);
 }
 
 template <bool kCounts>
-inline Lookup BlockCacheImpl::look_up(const BlockKey& key, Caller caller, uint32_t* references) {
+inline Lookup BlockCacheImpl::look_up(const BlockKey& key, const LookupOptions& options,
+                                      uint32_t* references) {
   const uint64_t hash = hash_key(key, config_.seed);
   Shard& shard = shard_of(hash);
-  const bool background = caller == Caller::kBackground;
+  const bool background = options.caller == Caller::kBackground;
   Counters::Stripe& stripe = counters_.mine();
   const PinnedBlock found = shard.find_and_pin(hash, key);
-  Pin pin;
-  uint32_t slot = found.slot;
   if (found.found()) [[likely]] {
     shard.on_hit(found.slot);
-    if (plain_) [[likely]] {
+    if (peeks_ && !options.copy_into) [[likely]] {
+      const Extent extent = extent_of(found);
+      const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
       stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-      stripe.add(Count::kHitBytes, found.word.size_bytes());
-      if constexpr (kCounts) *references = shard.add_reference(slot);
-      return {in_place_pin(shard, found), {}};
+      stripe.add(Count::kHitBytes, size_bytes);
+      if constexpr (kCounts) *references = shard.add_reference(found.slot);
+      return {Pin(this, handle_of(shard.entry(found.slot)), reader_.peek(extent)), size_bytes, {}};
     }
-    pin = reads_in_place_ ? serve_in_place(hash, key, found) : serve_copy(hash, key, found);
-  } else if (!in_place_) {
-    pin = serve_pending(hash, key, &slot);
+  } else if (write_queue_ == nullptr) {
+    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    return {{}, 0, token_of(hash)};
   }
-  if (pin) {
-    if constexpr (kCounts) *references = shard.add_reference(slot);
+  return serve<kCounts>(hash, key, found, options, references);
+}
+
+template <bool kCounts>
+Lookup BlockCacheImpl::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                             const LookupOptions& options, uint32_t* references) {
+  const bool background = options.caller == Caller::kBackground;
+  uint32_t slot = found.slot;
+  Lookup lookup = found.found() ? serve_pinned(hash, key, found, options)
+                                : serve_pending(hash, key, options, &slot);
+  Counters::Stripe& stripe = counters_.mine();
+  if (lookup.hit()) {
+    if constexpr (kCounts) *references = shard_of(hash).add_reference(slot);
     stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-    stripe.add(Count::kHitBytes, pin.block().size());
-    return {std::move(pin), {}};
+    stripe.add(Count::kHitBytes, lookup.size_bytes);
+  } else {
+    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    lookup.token = token_of(hash);
   }
-  stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-  return {Pin(), token_of(hash)};
+  return lookup;
 }
 
 // Read after the miss and before the caller reads the disk: an erase from now on
@@ -73,120 +70,57 @@ MissToken BlockCacheImpl::token_of(uint64_t hash) const {
   return {generations_[hash % kGenerations].load(std::memory_order_acquire), true};
 }
 
-Copied BlockCacheImpl::get_copy(const BlockKey& key, MutableBytes into, Caller caller) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  Shard& shard = shard_of(hash);
-  const bool background = caller == Caller::kBackground;
-  uint32_t size_bytes = 0;
-  if (const PinnedBlock found = shard.find_and_pin(hash, key); found.found()) {
-    const Pin guard(this, handle_of(shard.entry(found.slot)), {});
-    shard.on_hit(found.slot);
-    if (copy_into(hash, key, found, into)) size_bytes = found.word.size_bytes();
-  } else if (!in_place_) {
-    if (const Pin pin = serve_pending(hash, key); pin) {
-      size_bytes = static_cast<uint32_t>(pin.block().size());
-      if (size_bytes <= into.size()) std::memcpy(into.data(), pin.block().data(), size_bytes);
-    }
+// A miss if the medium failed or the block is damaged. Of a block that is copied, the copy is
+// verified: it is what the caller gets, and in the processor's cache by then.
+Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                                    const LookupOptions& options) {
+  const uint64_t handle = handle_of(shard_of(hash).entry(found.slot));
+  Pin pin(this, handle, {});
+  const Extent extent = extent_of(found);
+  const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
+  if (options.copy_into && size_bytes > options.copy_into->size())
+    return {.size_bytes = size_bytes};
+  if (health_.failed()) return {};
+  if (options.copy_into) {
+    const MutableBytes copy = options.copy_into->first(size_bytes);
+    if (!reader_.read(extent, copy) || !intact(hash, key, found, copy)) return {};
+    return {.size_bytes = size_bytes};
   }
-  Counters::Stripe& stripe = counters_.mine();
-  if (size_bytes == 0) {
-    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    return {0, token_of(hash)};
-  }
-  stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-  stripe.add(Count::kHitBytes, size_bytes);
-  return {size_bytes, {}};
+  SharedBuffer copy;
+  const ByteView bytes = reader_.view(extent, &copy);
+  if (bytes.empty() || !intact(hash, key, found, bytes)) return {};
+  if (copy != nullptr)
+    return {.pin = pin_buffer(std::move(copy), size_bytes), .size_bytes = size_bytes};
+  std::move(pin).detach();
+  return {.pin = Pin(this, handle, bytes), .size_bytes = size_bytes};
 }
 
-// False if the medium failed or the block is damaged. The copy is what is verified: it
-// is hot then, and it is what the caller gets.
-bool BlockCacheImpl::copy_into(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
-                               MutableBytes into) {
-  const uint32_t size_bytes = found.word.size_bytes();
-  if (size_bytes > into.size()) return true;
-  if (!plain_ && failed_.load(std::memory_order_relaxed)) return false;
-  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  if (reads_in_place_) {
-    if (charges_direct_reads_) {
-      const absl::Status status = medium_->on_direct_read({offset, size_bytes});
-      count_medium_result(status);
-      if (!status.ok()) return false;
-    }
-    std::memcpy(into.data(), bytes_.data() + offset, size_bytes);
-  } else if (!read_into(offset, into.first(size_bytes))) {
-    return false;
-  }
-  return !verify_ || intact(hash, key, found, into.first(size_bytes));
-}
-
-bool BlockCacheImpl::read_into(uint64_t offset, MutableBytes into) {
-  const uint32_t padded_bytes = padded(into.size());
-  const bool aligned =
-      in_place_ || (padded_bytes == into.size() &&
-                    reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::kAlignmentBytes == 0);
-  if (aligned) return read_padded(offset, into);
-  AlignedBuffer buffer(padded_bytes);
-  if (!read_padded(offset, {buffer.data(), padded_bytes})) return false;
-  std::memcpy(into.data(), buffer.data(), into.size());
-  return true;
-}
-
-bool BlockCacheImpl::read_padded(uint64_t offset, MutableBytes into) {
-  const absl::Status status = medium_->read(offset, into);
-  count_medium_result(status);
-  if (status.ok()) counters_.add(Count::kMediumReadBytes, into.size());
-  return status.ok();
-}
-
-inline Pin BlockCacheImpl::in_place_pin(Shard& shard, const PinnedBlock& found) {
-  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  return Pin(this, handle_of(shard.entry(found.slot)),
-             {bytes_.data() + offset, found.word.size_bytes()});
-}
-
-Pin BlockCacheImpl::serve_in_place(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  Pin pin = in_place_pin(shard_of(hash), found);
-  const ByteView block = pin.block();
-  if (failed_.load(std::memory_order_relaxed)) return Pin();
-  if (charges_direct_reads_) {
-    const absl::Status status =
-        medium_->on_direct_read({space_.to_bytes(found.word.offset_grains()), block.size()});
-    count_medium_result(status);
-    if (!status.ok()) return Pin();
-  }
-  if (verify_ && !intact(hash, key, found, block)) return Pin();
-  return pin;
-}
-
-Pin BlockCacheImpl::serve_copy(uint64_t hash, const BlockKey& key, const PinnedBlock& found) {
-  const Pin guard(this, handle_of(shard_of(hash).entry(found.slot)), {});
-  if (failed_.load(std::memory_order_relaxed)) return Pin();
-  const uint32_t size_bytes = found.word.size_bytes();
-  const uint32_t padded_bytes = padded(size_bytes);
-  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
-  const uint64_t offset = space_.to_bytes(found.word.offset_grains());
-  if (!read_padded(offset, {buffer->data(), padded_bytes})) return Pin();
-  if (verify_ && !intact(hash, key, found, {buffer->data(), size_bytes})) return Pin();
-  return BufferOwner::pin(std::move(buffer), size_bytes);
-}
-
-Pin BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key, uint32_t* slot) {
+Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
+                                     const LookupOptions& options, uint32_t* slot) {
   // It may be written, and live, since the lookup that did not find it.
   const std::optional<uint32_t> entered = shard_of(hash).find_slot(hash, key);
-  if (!entered) return Pin();
-  if (slot != nullptr) *slot = *entered;
+  if (!entered) return {};
+  *slot = *entered;
   uint32_t size_bytes = 0;
-  std::shared_ptr<const AlignedBuffer> buffer =
+  SharedBuffer buffer =
       write_queue_->find(queue_handle(shard_number(hash), *entered), key, &size_bytes);
-  if (buffer != nullptr) return BufferOwner::pin(std::move(buffer), size_bytes);
-  const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // written just now, or gone
-  if (slot != nullptr && found.found()) *slot = found.slot;
-  return found.found() ? serve_copy(hash, key, found) : Pin();
-  // (The analyzer loses sight of copies that pins own by handle.)
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+  if (buffer == nullptr) {
+    const PinnedBlock found = shard_of(hash).find_and_pin(hash, key);  // just written, or gone
+    *slot = found.slot;
+    return found.found() ? serve_pinned(hash, key, found, options) : Lookup();
+  }
+  if (!options.copy_into) {
+    return {.pin = pin_buffer(std::move(buffer), size_bytes), .size_bytes = size_bytes};
+  }
+  if (size_bytes <= options.copy_into->size()) {
+    std::memcpy(options.copy_into->data(), buffer->data(), size_bytes);
+  }
+  return {.size_bytes = size_bytes};
+}
 
 bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
                             ByteView block) {
+  if (!verify_) return true;
   Shard& shard = shard_of(hash);
   if (checksum_block(key, block) == shard.checksum(found.slot)) return true;
   shard.remove_damaged(hash, found.slot);

@@ -38,7 +38,7 @@ Stats BlockCacheImpl::stats() const {
   }
   // In place, a hit is the read.
   stats.medium_read_bytes =
-      counters_.sum(reads_in_place_ ? Count::kHitBytes : Count::kMediumReadBytes);
+      counters_.sum(reader_.in_place() ? Count::kHitBytes : Count::kMediumReadBytes);
   stats.medium_written_bytes = counters_.sum(Count::kMediumWrittenBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
   stats.blocks = stats.inserts - stats.removals;
@@ -50,7 +50,7 @@ Stats BlockCacheImpl::stats() const {
   for (const auto& shard : shards_) stats.metadata_bytes += shard->metadata_bytes();
   stats.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   stats.pending_bytes = write_queue_ == nullptr ? 0 : write_queue_->pending_bytes();
-  stats.failed = failed_.load(std::memory_order_relaxed) ? 1 : 0;
+  stats.failed = health_.failed() ? 1 : 0;
   stats.medium = medium_->traits().name;
   stats.admission = admission_->describe();
   stats.eviction = config_.eviction;

@@ -86,13 +86,13 @@ nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error)
 void nvcache_close(nvcache_t* cache) { delete cache; }
 
 int nvcache_get(nvcache_t* cache, nvcache_key_t key, nvcache_pin_t* pin) try {
-  Lookup lookup = cache->cache->get(to_key(key), nvcache::Caller::kForeground);
+  Lookup lookup = cache->cache->lookup(to_key(key));
   *pin = {};
   if (!lookup.hit()) {
     pin->miss_token = pack(lookup.token);
     return 0;
   }
-  const ByteView block = lookup.pin.block();
+  const ByteView block = lookup.pin.bytes();
   pin->data = block.data();
   pin->size_bytes = block.size();
   auto [owner, handle] = std::move(lookup.pin).detach();
@@ -106,9 +106,9 @@ int nvcache_get(nvcache_t* cache, nvcache_key_t key, nvcache_pin_t* pin) try {
 
 size_t nvcache_get_copy(nvcache_t* cache, nvcache_key_t key, void* buffer,
                         size_t capacity_bytes) try {
-  const nvcache::Copied copied =
-      cache->cache->get_copy(to_key(key), {static_cast<std::byte*>(buffer), capacity_bytes});
-  return copied.size_bytes <= capacity_bytes ? copied.size_bytes : 0;
+  const nvcache::MutableBytes into(static_cast<std::byte*>(buffer), capacity_bytes);
+  const Lookup lookup = cache->cache->lookup(to_key(key), {.copy_into = into});
+  return lookup.size_bytes <= capacity_bytes ? lookup.size_bytes : 0;
 } catch (const std::bad_alloc&) {
   return 0;
 }

@@ -1,18 +1,10 @@
 #include "block_cache/write_queue.h"
 
-#include <new>
 #include <utility>
 
 #include "base/first_exception.h"
 
 namespace nvcache {
-
-AlignedBuffer::AlignedBuffer(size_t size_bytes)
-    : data_(static_cast<std::byte*>(
-          ::operator new((size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,
-                         std::align_val_t{kAlignmentBytes}))) {}
-
-AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignmentBytes}); }
 
 WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events)
     : medium_(medium),
@@ -38,8 +30,7 @@ bool WriteQueue::push(PendingBlock block) {
   return true;
 }
 
-std::shared_ptr<const AlignedBuffer> WriteQueue::find(uint64_t handle, const BlockKey& key,
-                                                      uint32_t* size_bytes) const {
+SharedBuffer WriteQueue::find(uint64_t handle, const BlockKey& key, uint32_t* size_bytes) const {
   MutexLock lock(mutex_);
   const auto it = pending_.find(handle);
   if (it == pending_.end() || !(it->second.key == key)) return nullptr;

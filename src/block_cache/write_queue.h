@@ -12,28 +12,12 @@
 #include "base/background_thread.h"
 #include "base/bounded_queue.h"
 #include "base/mutex.h"
+#include "block_cache/aligned_buffer.h"
 #include "medium/medium.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
 
 namespace nvcache {
-
-// Memory aligned for direct I/O, rounded up to whole 4 KiB.
-class AlignedBuffer {
- public:
-  static constexpr size_t kAlignmentBytes = 4096;
-
-  explicit AlignedBuffer(size_t size_bytes);
-  ~AlignedBuffer();
-  AlignedBuffer(const AlignedBuffer&) = delete;
-  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
-
-  std::byte* data() { return data_; }
-  const std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_;
-};
 
 // A block in the queue. `handle` is the cache's name for its slot.
 struct PendingBlock {
@@ -42,7 +26,7 @@ struct PendingBlock {
   uint64_t offset = 0;
   uint32_t size_bytes = 0;    // of the block
   uint32_t padded_bytes = 0;  // of the write
-  std::shared_ptr<AlignedBuffer> bytes;
+  SharedBuffer bytes;
 };
 
 // Thread-safe. No lock is held while the medium is written or an event is told. What the medium or
@@ -64,8 +48,7 @@ class WriteQueue {
   [[nodiscard]] bool push(PendingBlock block);
 
   // The bytes of a pending block, or null. They stay as they are.
-  std::shared_ptr<const AlignedBuffer> find(uint64_t handle, const BlockKey& key,
-                                            uint32_t* size_bytes) const;
+  SharedBuffer find(uint64_t handle, const BlockKey& key, uint32_t* size_bytes) const;
 
   // Waits until all blocks that are in it now are written, and for none that comes meanwhile.
   void drain();

@@ -27,16 +27,16 @@ bool CachedFile::read(uint64_t offset, MutableBytes into, ReadTicket* ticket) {
   ticket->cacheable = true;
   // Before the lookup: a write from now on makes the ticket worthless.
   ticket->regions = region_sum(range);
-  const Copied copied = owner_.cache_->get_copy({id_, offset}, into);
-  if (copied.size_bytes == into.size()) {
+  const Lookup lookup = owner_.cache_->lookup({id_, offset}, {.copy_into = into});
+  if (lookup.size_bytes == into.size()) {
     counts.add(FileCount::kServedReads, 1);
     counts.add(FileCount::kServedBytes, into.size());
     return true;
   }
-  ticket->token = copied.token;
+  ticket->token = lookup.token;
   // Another extent starts there, so there is no token to tell that a write came between:
   // this reader's geometry is left alone until that extent is gone.
-  if (copied.hit()) ticket->cacheable = false;
+  if (lookup.hit()) ticket->cacheable = false;
   return false;
 }
 
@@ -149,9 +149,9 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
     if (stale) owner_.counts_.add(FileCount::kStaleOffers, 1);
     return stale;
   };
-  if (outdated() || !owner_.cache_->admit({id_, extent.offset}, extent.size, origin).admitted()) {
-    return;
-  }
+  if (outdated()) return;
+  Admission admission = owner_.cache_->admit({id_, extent.offset}, extent.size, origin, token);
+  if (!admission.admitted()) return;
   bool inserted = false;
   {
     MutexLock lock(mutex_);
@@ -168,7 +168,7 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
   }
   Verdict verdict = Verdict::refuse(Reason::kNoSpace);
   try {
-    verdict = owner_.cache_->put_admitted({id_, extent.offset}, block, token);
+    verdict = std::move(admission).commit(block);
   } catch (const std::bad_alloc&) {  // refused: the extent must not stay on its way
   }
   if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);

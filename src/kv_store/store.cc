@@ -76,7 +76,8 @@ KvItem KvStoreImpl::get(std::string_view key) {
         counters.add(KvCounter::kWriteCacheHits, 1);
         const ByteView value = buffer->value();
         if (buffer->count_read()) cache_.queue_move(buffer.share());
-        return {this, reinterpret_cast<uintptr_t>(buffer.detach()) | kBufferHandle, value, meta};
+        return {Pin(this, reinterpret_cast<uintptr_t>(buffer.detach()) | kBufferHandle, value),
+                meta};
       }
     }
     ItemLocation found;
@@ -93,7 +94,7 @@ KvItem KvStoreImpl::get(std::string_view key) {
       }
       counters.add(KvCounter::kHits, 1);
       index_.note_use(found.slot);
-      return {this, found.zone, found.item.value(),
+      return {Pin(this, found.zone, found.item.value()),
               KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}};
     }
     if (presence == Presence::kAbsent && (sequence & 1) == 0 &&

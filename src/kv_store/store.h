@@ -37,7 +37,7 @@
 
 namespace nvcache {
 
-class KvStoreImpl final : public KvStore, private KvItem::Owner {
+class KvStoreImpl final : public KvStore, private Pin::Owner {
  public:
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<KvStoreImpl>> make(KvConfig config,
                                                                          KvMedium medium);

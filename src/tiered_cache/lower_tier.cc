@@ -57,12 +57,12 @@ bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
   return true;
 }
 
-Lookup LowerTier::get(const BlockKey& key, Caller caller, uint32_t* references) {
+Lookup LowerTier::lookup(const BlockKey& key, Caller caller, uint32_t* references) {
   *references = 0;
   BlockCacheImpl* const cache = opened();
   if (cache == nullptr) return {};
   const bool counts = count_references_ && caller == Caller::kForeground;
-  return counts ? cache->get_counted(key, references) : cache->get(key, caller);
+  return counts ? cache->lookup_counted(key, references) : cache->lookup(key, {.caller = caller});
 }
 
 void LowerTier::erase(const BlockKey& key) {

@@ -33,7 +33,7 @@ class LowerTier {
 
   // A miss while the tier is not open. A foreground hit counts as a reference to the block;
   // *references is the number that the block has had.
-  Lookup get(const BlockKey& key, Caller caller, uint32_t* references);
+  Lookup lookup(const BlockKey& key, Caller caller, uint32_t* references);
 
   void erase(const BlockKey& key);
   void clear();

@@ -239,7 +239,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
   const uint32_t now = token(hash);
   for (size_t tier = 1; tier <= lower_.size(); ++tier) {
     uint32_t references = 0;
-    Lookup found = lower_[tier - 1]->get(block_key, caller, &references);
+    Lookup found = lower_[tier - 1]->lookup(block_key, caller, &references);
     if (!found.hit()) continue;
     if (caller == Caller::kForeground) lower_hits_.fetch_add(1, std::memory_order_relaxed);
     return serve(key, hash, tier, std::move(found), references, now, *make);
@@ -251,7 +251,7 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
                                     uint32_t references, uint32_t token, const MakeObject& make) {
   BlockKey block_key;
   parse_block_key(key, &block_key);
-  const ByteView saved = found.pin.block();
+  const ByteView saved = found.pin.bytes();
   Object object;
   if (!make(saved, &object)) {
     lower_[tier - 1]->erase(block_key);  // later lookups could not use it either

@@ -53,7 +53,7 @@ TEST_P(MetadataBudget, IsAtMost40BytesPerBlock) {
   const std::vector<std::byte> block = make_block({1, 1}, 4096);
   for (uint64_t i = 0; i < 66'000; ++i) {
     // Lookups enough for OBP, offers enough for second touch.
-    for (int n = 0; n < 12; ++n) cache->get({1, i});
+    for (int n = 0; n < 12; ++n) cache->lookup({1, i});
     for (int n = 0; n < 2; ++n) cache->put({1, i}, block, Origin::kRead);
   }
   const Stats stats = cache->stats();
@@ -106,17 +106,17 @@ TEST(BlockCache, FlippedBytesAreACountedMiss) {
     uint64_t misses = 0;
     for (uint64_t i = 0; i < 100; i += 2) {
       std::vector<std::byte> copy(4096);
-      if (!cache->get_copy({1, i}, copy).hit())
+      if (!cache->lookup({1, i}, {.copy_into = copy}).hit())
         ++misses;
       else
         EXPECT_TRUE(holds(copy, {1, i}, 4096));
     }
     for (uint64_t i = 1; i < 100; i += 2) {
-      const Lookup lookup = cache->get({1, i});
+      const Lookup lookup = cache->lookup({1, i});
       if (!lookup.hit())
         ++misses;
       else
-        EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
+        EXPECT_TRUE(holds(lookup.pin.bytes(), {1, i}, 4096));
     }
     EXPECT_GE(misses, 40u);
     EXPECT_EQ(cache->stats().damaged_blocks, misses);
@@ -143,16 +143,16 @@ TEST(BlockCache, AFileCutShortWhileItIsReadIsAMiss) {
     std::vector<std::thread> readers;
     readers.emplace_back([&] {
       for (uint64_t i = 0; !stop; ++i) {
-        const Lookup lookup = cache->get({1, i % kBlocks});
+        const Lookup lookup = cache->lookup({1, i % kBlocks});
         if (!lookup.hit()) continue;
         ++hits;
-        wrong += !holds(lookup.pin.block(), {1, i % kBlocks}, kCutBytes);
+        wrong += !holds(lookup.pin.bytes(), {1, i % kBlocks}, kCutBytes);
       }
     });
     readers.emplace_back([&] {
       std::vector<std::byte> room(kCutBytes);
       for (uint64_t i = 0; !stop; ++i) {
-        if (!cache->get_copy({1, i % kBlocks}, room).hit()) continue;
+        if (!cache->lookup({1, i % kBlocks}, {.copy_into = room}).hit()) continue;
         ++hits;
         wrong += !holds(room, {1, i % kBlocks}, kCutBytes);
       }
@@ -176,9 +176,9 @@ TEST(BlockCache, WithoutVerificationTheSameDamageIsServed) {  // the control of 
   const int fd = ::open(path.c_str(), O_RDWR);
   ASSERT_EQ(pwrite(fd, "damage", 6, 100), 6);
   close(fd);
-  const Lookup lookup = cache->get({1, 1});
+  const Lookup lookup = cache->lookup({1, 1});
   ASSERT_TRUE(lookup.hit());
-  EXPECT_FALSE(holds(lookup.pin.block(), {1, 1}, 4096));
+  EXPECT_FALSE(holds(lookup.pin.bytes(), {1, 1}, 4096));
 }
 
 TEST(BlockCache, OverheadGatesAdmissionAndThawsWithLookups) {
@@ -188,42 +188,62 @@ TEST(BlockCache, OverheadGatesAdmissionAndThawsWithLookups) {
   for (uint64_t i = 1; i < 100; ++i) {
     EXPECT_EQ(put(*cache, {1, i}, 4096).reason, Reason::kOverhead) << "a write burst is kept out";
   }
-  for (uint64_t i = 0; i < 1000; ++i) cache->get({1, 500 + i});
+  for (uint64_t i = 0; i < 1000; ++i) cache->lookup({1, 500 + i});
   uint64_t admitted = 0;
   for (uint64_t i = 1; i < 500; ++i) admitted += put(*cache, {1, i}, 4096).admitted() ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(admitted), 100, 2);
   EXPECT_NEAR(cache->stats().overhead_ratio, 0.1, 0.005);
 }
 
-TEST(BlockCache, AdmissionAndEntryMakeAPut) {
+TEST(BlockCache, AnAdmissionIsCommittedWithTheBytes) {
   const auto cache = test::open("nvcache://?size=1MiB&admission=second_touch&eviction=lru");
   const std::vector<std::byte> block(4096, std::byte{7});
   const BlockKey key{1, 8};
-  EXPECT_EQ(cache->admit(key, block.size(), Origin::kRead).reason, Reason::kFirstTouch);
+  const auto admit = [&](const BlockKey& of, uint64_t size_bytes, MissToken token = {}) {
+    return cache->admit(of, size_bytes, Origin::kRead, token);
+  };
+  Admission first = admit(key, block.size());
+  EXPECT_EQ(first.verdict().reason, Reason::kFirstTouch);
+  EXPECT_EQ(std::move(first).commit(block).reason, Reason::kFirstTouch) << "the same answer again";
   EXPECT_EQ(refused(*cache, Reason::kFirstTouch), 1u);
-  ASSERT_TRUE(cache->admit(key, block.size(), Origin::kRead).admitted());
-  EXPECT_FALSE(cache->contains(key)) << "asked for, not entered";
-  EXPECT_TRUE(cache->put_admitted(key, block).admitted());
-  EXPECT_TRUE(cache->get(key).hit());
-  EXPECT_TRUE(cache->admit(key, block.size(), Origin::kRead).admitted());
-  EXPECT_EQ(cache->put_admitted(key, block).reason, Reason::kDuplicate);
+  Admission second = admit(key, block.size());
+  ASSERT_TRUE(second.admitted());
+  EXPECT_FALSE(cache->contains(key)) << "admitted, but not committed";
+  EXPECT_TRUE(std::move(second).commit(block).admitted());
+  EXPECT_TRUE(cache->lookup(key).hit());
+  EXPECT_EQ(admit(key, block.size()).verdict().reason, Reason::kDuplicate);
   EXPECT_EQ(refused(*cache, Reason::kDuplicate), 1u);
-  EXPECT_EQ(cache->admit(key, 0, Origin::kRead).reason, Reason::kBadSize);
+  EXPECT_EQ(admit(key, 0).verdict().reason, Reason::kBadSize);
 
   const BlockKey late{1, 9};
-  const MissToken token = cache->get(late).token;
-  cache->admit(late, block.size(), Origin::kRead);
-  ASSERT_TRUE(cache->admit(late, block.size(), Origin::kRead).admitted());
+  const MissToken token = cache->lookup(late).token;
+  EXPECT_FALSE(admit(late, block.size()).admitted());
+  Admission stale = admit(late, block.size(), token);
+  ASSERT_TRUE(stale.admitted());
   cache->erase(late);
-  EXPECT_EQ(cache->put_admitted(late, block, token).reason, Reason::kStaleToken);
+  EXPECT_EQ(std::move(stale).commit(block).reason, Reason::kStaleToken);
+  Admission other_size = admit(late, block.size());
+  ASSERT_TRUE(other_size.admitted());
+  EXPECT_EQ(std::move(other_size).commit(ByteView(block).first(100)).reason, Reason::kBadSize);
+  EXPECT_FALSE(cache->contains(late));
+}
+
+TEST(BlockCache, OfTwoAdmissionsOfABlockOneIsCommitted) {
+  const auto cache = test::open("nvcache://?size=1MiB");
+  const std::vector<std::byte> block(4096, std::byte{7});
+  Admission first = cache->admit({1, 8}, block.size(), Origin::kRead);
+  Admission second = cache->admit({1, 8}, block.size(), Origin::kRead);
+  EXPECT_TRUE(std::move(second).commit(block).admitted());
+  EXPECT_EQ(std::move(first).commit(block).reason, Reason::kDuplicate);
+  EXPECT_EQ(cache->stats().blocks, 1u);
 }
 
 TEST(BlockCache, BackgroundLookupsStayOutOfTheOverheadRatioAndTheHitRatio) {
   const auto cache = test::open("nvcache://?size=4MiB&admission=obp(0.1)&eviction=clock");
   put(*cache, {1, 0}, 4096);
-  for (uint64_t i = 0; i < 100'000; ++i) cache->get({9, i}, Caller::kBackground);
+  for (uint64_t i = 0; i < 100'000; ++i) cache->lookup({9, i}, {.caller = Caller::kBackground});
   EXPECT_EQ(put(*cache, {1, 1}, 4096).reason, Reason::kOverhead);
-  cache->get({1, 0});
+  cache->lookup({1, 0});
   const Stats stats = cache->stats();
   EXPECT_EQ(stats.hit_ratio(), 1.0);
   EXPECT_EQ(stats.background_misses, 100'000u);
@@ -254,12 +274,12 @@ TEST(BlockCache, LfruEvictsInItsPassesOnly) {
   EXPECT_EQ(put(cache, {1, 999}, 4096).reason, Reason::kNoSpace);
   for (int pass = 0; pass < 40; ++pass) {
     clock.wait_until_ns(clock.now_ns() + 100'000'000);
-    for (uint64_t i = 0; i < 64; ++i) cache.get({1, i});  // in use: none of them may go
+    for (uint64_t i = 0; i < 64; ++i) cache.lookup({1, i});  // in use: none of them may go
     cache.maintain();
   }
   EXPECT_LE(cache.stats().used_bytes, 95u * (1 << 20) / 100);
   EXPECT_TRUE(put(cache, {1, 999}, 4096).admitted());
-  for (uint64_t i = 0; i < 64; ++i) EXPECT_TRUE(cache.get({1, i}).hit()) << i;
+  for (uint64_t i = 0; i < 64; ++i) EXPECT_TRUE(cache.lookup({1, i}).hit()) << i;
 }
 
 TEST(BlockCache, LfruStopsUnderOverhead) {
@@ -270,7 +290,7 @@ TEST(BlockCache, LfruStopsUnderOverhead) {
       test::make_on("nvcache://?size=1MiB&admission=obp(0.1)&eviction=lfru(1)&maintenance=0",
                     *std::move(medium), clock);
   for (uint64_t i = 0; i < 256; ++i) {
-    for (int n = 0; n < 10; ++n) cache->get({1, i});
+    for (int n = 0; n < 10; ++n) cache->lookup({1, i});
     put(*cache, {1, i}, 4096);
   }
   ASSERT_GT(cache->stats().blocks, 250u);
@@ -281,7 +301,7 @@ TEST(BlockCache, LfruStopsUnderOverhead) {
   // Evicting raises the ratio: it stops at the target, before there is room.
   const uint64_t evicted = cache->stats().evictions;
   EXPECT_LE(evicted, 5u);
-  for (int n = 0; n < 10'000; ++n) cache->get({1, 1});
+  for (int n = 0; n < 10'000; ++n) cache->lookup({1, 1});
   cache->maintain();
   EXPECT_GT(cache->stats().evictions, evicted) << "lookups let it go on";
 }
@@ -297,21 +317,21 @@ TEST(BlockCache, AFailingMediumIsSwitchedOffAndNeverAnError) {
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(put(*cache, {1, i}, 4096).admitted());
   medium->fail_writes(absl::UnavailableError("EIO"));
   EXPECT_EQ(put(*cache, {2, 1}, 4096).reason, Reason::kMediumFailed);
-  EXPECT_FALSE(cache->get({2, 1}).hit());
+  EXPECT_FALSE(cache->lookup({2, 1}).hit());
   EXPECT_EQ(cache->stats().failed, 0u) << "one error is not the end";
   for (uint64_t i = 2; i < 40; ++i) put(*cache, {2, i}, 4096);
   const Stats stats = cache->stats();
   EXPECT_EQ(stats.failed, 1u);
   EXPECT_GE(stats.medium_errors, 16u);
   EXPECT_GT(stats.refused[static_cast<size_t>(Reason::kMediumFailed)], 0u);
-  EXPECT_FALSE(cache->get({1, 1}).hit()) << "off";
+  EXPECT_FALSE(cache->lookup({1, 1}).hit()) << "off";
 }
 
 TEST(BlockCache, StatsAgreeInJsonAndPrometheus) {
   const auto cache = test::open("nvcache://?size=1MiB&admission=obp(0.1)&eviction=clock");
   put(*cache, {1, 1}, 4096);
   put(*cache, {1, 2}, 4096);
-  cache->get({1, 1});
+  cache->lookup({1, 1});
   const Stats stats = cache->stats();
   const nlohmann::json json = nlohmann::json::parse(stats.to_json());
   EXPECT_EQ(json["hits"], 1);
@@ -326,11 +346,11 @@ TEST(BlockCache, StatsAgreeInJsonAndPrometheus) {
 TEST(BlockCache, OnePolicyOrderUnderOneShard) {
   const auto cache = test::open("nvcache://?size=64KiB&admission=always&eviction=lru&shards=1");
   for (uint64_t i = 0; i < 16; ++i) put(*cache, {1, i}, 4096);
-  cache->get({1, 0});
+  cache->lookup({1, 0});
   put(*cache, {1, 16}, 4096);  // evicts 1, the least recently used
-  EXPECT_TRUE(cache->get({1, 0}).hit());
-  EXPECT_FALSE(cache->get({1, 1}).hit());
-  EXPECT_TRUE(cache->get({1, 2}).hit());
+  EXPECT_TRUE(cache->lookup({1, 0}).hit());
+  EXPECT_FALSE(cache->lookup({1, 1}).hit());
+  EXPECT_TRUE(cache->lookup({1, 2}).hit());
 }
 
 }  // namespace

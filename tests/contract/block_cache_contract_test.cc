@@ -58,13 +58,13 @@ TEST_P(BlockCacheContract, ServesWhatWasPut) {
   for (uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(put(*cache, {1, i}, 512 + 997 * i).admitted());
   for (int round = 0; round < 2; ++round) {
     for (uint64_t i = 0; i < 50; ++i) {
-      const Lookup lookup = cache->get({1, i});
+      const Lookup lookup = cache->lookup({1, i});
       ASSERT_TRUE(lookup.hit()) << i;
-      EXPECT_TRUE(holds(lookup.pin.block(), {1, i}, 512 + 997 * i)) << i;
+      EXPECT_TRUE(holds(lookup.pin.bytes(), {1, i}, 512 + 997 * i)) << i;
     }
     cache->drain();  // the second round reads the medium
   }
-  EXPECT_FALSE(cache->get({2, 0}).hit());
+  EXPECT_FALSE(cache->lookup({2, 0}).hit());
   const Stats stats = cache->stats();
   EXPECT_EQ(stats.hits, 100u);
   EXPECT_EQ(stats.misses, 1u);
@@ -81,8 +81,8 @@ TEST_P(BlockCacheContract, RefusesBadSizesAndDuplicates) {
   EXPECT_TRUE(put(*cache, {1, 2}, 1).admitted());
   EXPECT_EQ(put(*cache, {1, 1}, 100).reason, Reason::kDuplicate);
   cache->drain();
-  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, kMaxBlockBytes));
-  EXPECT_TRUE(holds(cache->get({1, 2}).pin.block(), {1, 2}, 1));
+  EXPECT_TRUE(holds(cache->lookup({1, 1}).pin.bytes(), {1, 1}, kMaxBlockBytes));
+  EXPECT_TRUE(holds(cache->lookup({1, 2}).pin.bytes(), {1, 2}, 1));
   const Stats stats = cache->stats();
   EXPECT_EQ(stats.refused[static_cast<size_t>(Reason::kBadSize)], 2u);
   EXPECT_EQ(stats.refused[static_cast<size_t>(Reason::kDuplicate)], 1u);
@@ -93,9 +93,9 @@ TEST_P(BlockCacheContract, ErasedBlocksAreGoneAndCanBePutAnew) {
   put(*cache, {1, 1}, 5000);
   EXPECT_TRUE(cache->erase({1, 1}));
   EXPECT_FALSE(cache->erase({1, 1}));
-  EXPECT_FALSE(cache->get({1, 1}).hit());
+  EXPECT_FALSE(cache->lookup({1, 1}).hit());
   EXPECT_TRUE(put(*cache, {1, 1}, 6000, 2).admitted());
-  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, 6000, 2));
+  EXPECT_TRUE(holds(cache->lookup({1, 1}).pin.bytes(), {1, 1}, 6000, 2));
   EXPECT_EQ(cache->stats().erases, 1u);
 }
 
@@ -106,23 +106,23 @@ TEST_P(BlockCacheContract, EraseOfAFileTakesAllItsBlocksAndNoOther) {
   }
   EXPECT_EQ(cache->erase_file(2), 100u);
   for (uint64_t i = 0; i < 100; ++i) {
-    EXPECT_TRUE(cache->get({1, i}).hit());
-    EXPECT_FALSE(cache->get({2, i}).hit());
-    EXPECT_TRUE(cache->get({3, i}).hit());
+    EXPECT_TRUE(cache->lookup({1, i}).hit());
+    EXPECT_FALSE(cache->lookup({2, i}).hit());
+    EXPECT_TRUE(cache->lookup({3, i}).hit());
   }
 }
 
 TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
   const auto cache = open_cache("4MiB");
-  const MissToken stale = cache->get({1, 1}).token;
+  const MissToken stale = cache->lookup({1, 1}).token;
   cache->erase({1, 1});
   EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, stale).reason,
             Reason::kStaleToken);
-  const MissToken old_file = cache->get({1, 1}).token;
+  const MissToken old_file = cache->lookup({1, 1}).token;
   cache->erase_file(1);
   EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, old_file).reason,
             Reason::kStaleToken);
-  const MissToken fresh = cache->get({1, 1}).token;
+  const MissToken fresh = cache->lookup({1, 1}).token;
   EXPECT_TRUE(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, fresh).admitted());
 }
 
@@ -133,22 +133,22 @@ TEST_P(BlockCacheContract, WithoutATokenTheOldBlockIsServed) {
   const std::vector<std::byte> old_block = make_block({1, 1}, 4096, 0);  // read from disk
   cache->erase({1, 1});                                                  // then overwritten there
   EXPECT_TRUE(cache->put({1, 1}, old_block, Origin::kRead).admitted());
-  EXPECT_TRUE(holds(cache->get({1, 1}).pin.block(), {1, 1}, 4096, 0));
+  EXPECT_TRUE(holds(cache->lookup({1, 1}).pin.bytes(), {1, 1}, 4096, 0));
 }
 
 TEST_P(BlockCacheContract, APinnedBlockKeepsItsBytesWhenItIsErased) {
   const auto cache = open_cache("4MiB");
   put(*cache, {1, 1}, 8192);
   cache->drain();
-  Lookup lookup = cache->get({1, 1});
+  Lookup lookup = cache->lookup({1, 1});
   ASSERT_TRUE(lookup.hit());
   EXPECT_TRUE(cache->erase({1, 1}));
   // Enough to overwrite all space that is free.
   for (uint64_t i = 0; i < 600; ++i) put(*cache, {2, i}, 8192);
   cache->drain();
-  EXPECT_TRUE(holds(lookup.pin.block(), {1, 1}, 8192));
+  EXPECT_TRUE(holds(lookup.pin.bytes(), {1, 1}, 8192));
   lookup.pin = Pin();
-  EXPECT_FALSE(cache->get({1, 1}).hit());
+  EXPECT_FALSE(cache->lookup({1, 1}).hit());
 }
 
 TEST_P(BlockCacheContract, NothingIsWrongAfterManyTimesItsSize) {
@@ -163,10 +163,10 @@ TEST_P(BlockCacheContract, NothingIsWrongAfterManyTimesItsSize) {
       }
     }
     const uint64_t back = i - std::min<uint64_t>(i, i % 50);
-    const Lookup lookup = cache->get({1, back});
+    const Lookup lookup = cache->lookup({1, back});
     if (!lookup.hit()) continue;
     ++hits;
-    ASSERT_TRUE(holds(lookup.pin.block(), {1, back}, 1024 + (back * 7919) % 16000));
+    ASSERT_TRUE(holds(lookup.pin.bytes(), {1, back}, 1024 + (back * 7919) % 16000));
   }
   EXPECT_GT(hits, 0u);
   const Stats stats = cache->stats();
@@ -187,10 +187,10 @@ TEST_P(BlockCacheContract, ResizesDownAndUp) {
   EXPECT_EQ(cache->stats().size_bytes, 1u << 20);
   uint64_t kept = 0;
   for (uint64_t i = 0; i < 900; ++i) {
-    const Lookup lookup = cache->get({1, i});
+    const Lookup lookup = cache->lookup({1, i});
     if (!lookup.hit()) continue;
     ++kept;
-    ASSERT_TRUE(holds(lookup.pin.block(), {1, i}, 4096));
+    ASSERT_TRUE(holds(lookup.pin.bytes(), {1, i}, 4096));
   }
   EXPECT_GT(kept, 100u);
   EXPECT_EQ(cache->resize(16 << 20).code(), absl::StatusCode::kOutOfRange);
@@ -199,10 +199,10 @@ TEST_P(BlockCacheContract, ResizesDownAndUp) {
   cache->drain();
   uint64_t hits = 0;
   for (uint64_t i = 0; i < 1500; ++i) {
-    const Lookup lookup = cache->get({2, i});
+    const Lookup lookup = cache->lookup({2, i});
     if (!lookup.hit()) continue;
     ++hits;
-    ASSERT_TRUE(holds(lookup.pin.block(), {2, i}, 4096));
+    ASSERT_TRUE(holds(lookup.pin.bytes(), {2, i}, 4096));
   }
   EXPECT_GT(hits, 1000u);
 }
@@ -218,12 +218,12 @@ TEST_P(BlockCacheContract, CopiesWhatItHolds) {
     const size_t to_aligned = 4096 - reinterpret_cast<uintptr_t>(room.data()) % 4096;
     for (const size_t skip : {to_aligned % 4096, size_t{1}}) {
       const MutableBytes into = MutableBytes(room).subspan(skip);
-      EXPECT_EQ(cache->get_copy(odd, into.first(5000)).size_bytes, 5000u);
+      EXPECT_EQ(cache->lookup(odd, {.copy_into = into.first(5000)}).size_bytes, 5000u);
       EXPECT_TRUE(holds(into.first(5000), odd, 5000));
-      EXPECT_EQ(cache->get_copy(whole, into.first(8192)).size_bytes, 8192u);
+      EXPECT_EQ(cache->lookup(whole, {.copy_into = into.first(8192)}).size_bytes, 8192u);
       EXPECT_TRUE(holds(into.first(8192), whole, 8192));
     }
-    EXPECT_EQ(cache->get_copy(odd, room).size_bytes, 5000u) << "more room than needed";
+    EXPECT_EQ(cache->lookup(odd, {.copy_into = room}).size_bytes, 5000u) << "more room than needed";
   }
   EXPECT_EQ(cache->stats().hits, 10u);
 }
@@ -243,11 +243,11 @@ TEST_P(BlockCacheContract, ABlockIsFoundAllTheWayToItsMedium) {
   for (bool last = false; !last;) {
     last = drained;
     for (uint64_t i = 0; i < kBlocks; ++i) {
-      const Lookup lookup = cache->get({1, i});
-      if (!lookup.hit() || !cache->get_copy({1, i}, room).hit()) {
+      const Lookup lookup = cache->lookup({1, i});
+      if (!lookup.hit() || !cache->lookup({1, i}, {.copy_into = room}).hit()) {
         ++missed;
       } else {
-        wrong += !holds(lookup.pin.block(), {1, i}, 4096) || !holds(room, {1, i}, 4096);
+        wrong += !holds(lookup.pin.bytes(), {1, i}, 4096) || !holds(room, {1, i}, 4096);
       }
     }
   }
@@ -261,19 +261,19 @@ TEST_P(BlockCacheContract, CopiesNothingWhereThereIsNoRoom) {
   put(*cache, {1, 1}, 5000);
   cache->drain();
   std::vector<std::byte> room(4999, std::byte{7});
-  EXPECT_EQ(cache->get_copy({1, 1}, room).size_bytes, 5000u);
+  EXPECT_EQ(cache->lookup({1, 1}, {.copy_into = room}).size_bytes, 5000u);
   EXPECT_EQ(std::count(room.begin(), room.end(), std::byte{7}), 4999);
 }
 
 TEST_P(BlockCacheContract, ACopyThatMissesGivesAToken) {
   const auto cache = open_cache("1MiB");
   std::vector<std::byte> room(4096);
-  const Copied missed = cache->get_copy({1, 1}, room);
+  const Lookup missed = cache->lookup({1, 1}, {.copy_into = room});
   EXPECT_FALSE(missed.hit());
   cache->erase({1, 1});
   const auto block = make_block({1, 1}, 4096);
   EXPECT_EQ(cache->put({1, 1}, block, Origin::kRead, missed.token).reason, Reason::kStaleToken);
-  const Copied again = cache->get_copy({1, 1}, room);
+  const Lookup again = cache->lookup({1, 1}, {.copy_into = room});
   EXPECT_TRUE(cache->put({1, 1}, block, Origin::kRead, again.token).admitted());
   EXPECT_EQ(cache->stats().misses, 2u);
 }
@@ -314,7 +314,7 @@ TEST_P(BlockCacheContract, ConcurrentUseServesOnlyCurrentVersions) {
         continue;
       }
       const uint64_t oldest = completed[key].load() & ~uint64_t{1};
-      const Lookup lookup = cache->get({7, key});
+      const Lookup lookup = cache->lookup({7, key});
       if (!lookup.hit()) {
         cache->put({7, key}, make_block({7, key}, size_of(key), on_disk[key].load()), Origin::kRead,
                    lookup.token);
@@ -323,13 +323,13 @@ TEST_P(BlockCacheContract, ConcurrentUseServesOnlyCurrentVersions) {
       const uint64_t newest = on_disk[key].load();
       bool known = false;
       for (uint64_t v = oldest; v <= newest && !known; v += 2) {
-        known = holds(lookup.pin.block(), {7, key}, size_of(key), v);
+        known = holds(lookup.pin.bytes(), {7, key}, size_of(key), v);
       }
       if (known) continue;
       const std::lock_guard lock(report_mutex);
       wrong = fmt::format("key {}: versions {} to {} were current", key, oldest, newest);
       for (uint64_t v = 0; v < oldest; v += 2) {
-        if (holds(lookup.pin.block(), {7, key}, size_of(key), v)) {
+        if (holds(lookup.pin.bytes(), {7, key}, size_of(key), v)) {
           wrong += fmt::format(", version {} was served", v);
         }
       }

@@ -58,8 +58,8 @@ TEST_P(KvContract, GetsWhatWasPut) {
   const KvItem item = store->get("a");
   ASSERT_TRUE(item);
   EXPECT_EQ(test::text_of(item.value()), "one");
-  EXPECT_EQ(item.meta().flags, 7u);
-  EXPECT_EQ(item.meta().cas, result.cas);
+  EXPECT_EQ(item.meta.flags, 7u);
+  EXPECT_EQ(item.meta.cas, result.cas);
   EXPECT_FALSE(store->get("b"));
   const KvStats stats = store->stats();
   EXPECT_EQ(stats.gets, 3u);
@@ -131,7 +131,7 @@ TEST_P(KvContract, ItemsExpire) {
   EXPECT_EQ(store->touch("a", 1020), KvOutcome::kDone);
   now_s_ = 1019;
   EXPECT_EQ(get_text(*store, "a"), "1");
-  EXPECT_EQ(store->get("a").meta().expires_s, 1020u);
+  EXPECT_EQ(store->get("a").meta.expires_s, 1020u);
   now_s_ = 1020;
   EXPECT_FALSE(store->get("a"));
   EXPECT_EQ(store->touch("a", 0), KvOutcome::kNotFound);

@@ -88,7 +88,7 @@ class History {
       } else {
         // What was found is what counts from now on.
         const KvItem item = store_->get(key);
-        allowed = {.newest = item ? std::optional<uint64_t>(item.meta().flags) : std::nullopt,
+        allowed = {.newest = item ? std::optional<uint64_t>(item.meta.flags) : std::nullopt,
                    .under_way = {}};
       }
     }
@@ -108,7 +108,7 @@ class History {
     const Allowed& allowed = allowed_[key];
     for (const auto& number : {allowed.newest, allowed.under_way}) {
       if (number && test::same(item.value(), kv_value(key, *number, size_of_value(*number)))) {
-        return item.meta().flags == static_cast<uint32_t>(*number);
+        return item.meta.flags == static_cast<uint32_t>(*number);
       }
     }
     return false;

@@ -138,10 +138,10 @@ TEST(TinyLfuPolicy, AFullCacheRefusesWhenItIsAsked) {
   EXPECT_TRUE(cache->admit({2, 0}, 4096, Origin::kRead).admitted()) << "there is room";
   for (uint64_t id = 0; id < 256; ++id) put(*cache, {1, id}, 4096);
   for (int hits = 0; hits < 4; ++hits) {
-    for (uint64_t id = 0; id < 256; ++id) EXPECT_TRUE(cache->get({1, id}).hit());
+    for (uint64_t id = 0; id < 256; ++id) EXPECT_TRUE(cache->lookup({1, id}).hit());
   }
   for (int offers = 1; offers <= 8; ++offers) {
-    const Verdict verdict = cache->admit({2, 1}, 4096, Origin::kRead);
+    const Verdict verdict = cache->admit({2, 1}, 4096, Origin::kRead).verdict();
     if (verdict.admitted()) {
       EXPECT_GT(offers, 4);
       return;
@@ -159,7 +159,7 @@ TEST(TinyLfuPolicy, ACacheKeepsWhatIsAskedForMostAndWritesLittle) {
     Prng random(11);
     for (int i = 0; i < 200'000; ++i) {
       const uint64_t id = random.below(4) > 0 ? random.below(800) : 1000 + random.below(20'000);
-      if (!cache->get({1, id}).hit()) put(*cache, {1, id}, 4096);
+      if (!cache->lookup({1, id}).hit()) put(*cache, {1, id}, 4096);
     }
     return cache->stats();
   };

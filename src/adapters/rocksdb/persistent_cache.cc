@@ -33,9 +33,9 @@ Status PersistentCache::Insert(const Slice& key, const char* data, size_t size) 
 Status PersistentCache::Lookup(const Slice& key, std::unique_ptr<char[]>* data, size_t* size) {
   BlockKey block_key;
   if (!parse_key(key, Form::kRaw, &block_key)) return Status::NotFound();
-  const nvcache::Lookup lookup = cache_->get(block_key, current_caller());
+  const nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
   if (!lookup.hit()) return Status::NotFound();
-  const ByteView block = lookup.pin.block();
+  const ByteView block = lookup.pin.bytes();
   data->reset(new (std::nothrow) char[block.size()]);
   if (*data == nullptr) return Status::NotFound();  // RocksDB then reads the disk
   std::memcpy(data->get(), block.data(), block.size());

@@ -73,12 +73,12 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
   BlockKey block_key;
   if (!parse_key(key, Form::kParsed, &block_key)) return nullptr;
   // Qualified names: Lookup is a method here.
-  nvcache::Lookup lookup = cache_->get(block_key, current_caller());
+  nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
   if (!lookup.hit()) return nullptr;
 
   void* object = nullptr;
   size_t charge = 0;
-  const ByteView block = lookup.pin.block();
+  const ByteView block = lookup.pin.bytes();
   const Status created =
       create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), &object, &charge);
   // RocksDB's callbacks copy what they keep, so the block can be let go.

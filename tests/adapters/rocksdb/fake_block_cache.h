@@ -14,7 +14,7 @@
 
 namespace nvcache::rocksdb::testing {
 
-class FakeBlockCache final : public BlockCache, private Pin::Owner {
+class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admission::Owner {
  public:
   // From now on each put is refused for this reason; kAdmitted: none is.
   void refuse_all(Reason reason) {
@@ -22,51 +22,37 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
     refuse_ = reason;
   }
 
-  Lookup get(const BlockKey& key, Caller caller) override {
+  Lookup lookup(const BlockKey& key, const LookupOptions& options) override {
     std::lock_guard lock(mutex_);
     const auto found = blocks_.find({key.file, key.offset});
     const bool hit = found != blocks_.end();
     ++(hit ? stats_.hits : stats_.misses);
-    if (caller == Caller::kBackground) {
+    if (options.caller == Caller::kBackground) {
       ++(hit ? stats_.background_hits : stats_.background_misses);
     }
+    if (!hit) return {};
+    const ByteView block(*found->second);
     Lookup lookup;
-    if (hit) {
-      auto* held = new Block(found->second);
-      lookup.pin = Pin(this, reinterpret_cast<uint64_t>(held), ByteView(**held));
-      ++pins_;
+    lookup.size_bytes = static_cast<uint32_t>(block.size());
+    if (options.copy_into) {
+      if (block.size() <= options.copy_into->size()) {
+        std::copy(block.begin(), block.end(), options.copy_into->begin());
+      }
+      return lookup;
     }
+    lookup.pin = Pin(this, reinterpret_cast<uint64_t>(new Block(found->second)), block);
+    ++pins_;
     return lookup;
   }
 
-  Copied get_copy(const BlockKey& key, MutableBytes into, Caller caller) override {
-    const Lookup lookup = get(key, caller);
-    const ByteView block = lookup.pin.block();
-    if (block.size() <= into.size()) std::copy(block.begin(), block.end(), into.begin());
-    return {static_cast<uint32_t>(block.size()), lookup.token};
-  }
-
-  Verdict put(const BlockKey& key, ByteView block, Origin, MissToken) override {
-    std::lock_guard lock(mutex_);
-    const Verdict verdict = judge(key, block.size());
-    ++stats_.refused[static_cast<size_t>(verdict.reason)];
-    if (!verdict.admitted()) return verdict;
-    blocks_[{key.file, key.offset}] =
-        std::make_shared<const std::vector<std::byte>>(block.begin(), block.end());
-    ++stats_.inserts;
-    ++stats_.blocks;
-    return verdict;
-  }
-
-  Verdict admit(const BlockKey& key, uint64_t size_bytes, Origin) override {
+  Admission admit(const BlockKey& key, uint64_t size_bytes, Origin, MissToken token) override {
     std::lock_guard lock(mutex_);
     const Verdict verdict = judge(key, size_bytes);
-    if (!verdict.admitted()) ++stats_.refused[static_cast<size_t>(verdict.reason)];
-    return verdict;
-  }
-
-  Verdict put_admitted(const BlockKey& key, ByteView block, MissToken token) override {
-    return put(key, block, Origin::kRead, token);
+    if (verdict.admitted()) {
+      return Admission(*this, {.key = key, .size_bytes = size_bytes, .token = token});
+    }
+    ++stats_.refused[static_cast<size_t>(verdict.reason)];
+    return Admission(verdict);
   }
 
   bool erase(const BlockKey& key) override {
@@ -117,6 +103,18 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner {
     if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
     if (blocks_.contains({key.file, key.offset})) return Verdict::refuse(Reason::kDuplicate);
     return Verdict::admit();
+  }
+
+  Verdict commit(const Admission::Offer& offer, ByteView block) override {
+    std::lock_guard lock(mutex_);
+    const Verdict verdict = judge(offer.key, block.size());
+    ++stats_.refused[static_cast<size_t>(verdict.reason)];
+    if (!verdict.admitted()) return verdict;
+    blocks_[{offer.key.file, offer.key.offset}] =
+        std::make_shared<const std::vector<std::byte>>(block.begin(), block.end());
+    ++stats_.inserts;
+    ++stats_.blocks;
+    return verdict;
   }
 
   void release(uint64_t handle) override {

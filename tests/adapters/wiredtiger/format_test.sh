@@ -17,6 +17,8 @@ if [[ ! -x $format ]]; then
   exit 77
 fi
 first_seed=${NVCACHE_TEST_SEED:-1}
+# A run is bounded by its operations: 15 s alone, and minutes beside a build on a slow disk.
+hung_after_seconds=600
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -92,7 +94,8 @@ run() {
   rm -rf run stats.json
   served=0 invalidated=0
   # What it was built with may be gone: the library lies beside its folder.
-  LD_LIBRARY_PATH=$(dirname "$format")/.. timeout 120 "$format" -q -h run -c CONFIG \
+  LD_LIBRARY_PATH=$(dirname "$format")/.. timeout "$hung_after_seconds" \
+    "$format" -q -h run -c CONFIG \
     -C "extensions=[\"$extension\"=(early_load=true,config=($config))]" \
     random.data_seed="$seed" random.extra_seed="$seed" disk.direct_io="$direct_io" >out 2>&1 &
   process=$!
@@ -122,6 +125,11 @@ for ((seed = first_seed; SECONDS < seconds || ran < 3; ++seed, ++ran)); do
   if [[ $status -ne 0 ]]; then
     echo "test/format ends with $status: $name: $served served, $invalidated invalidated"
     why
+    if [[ $status -eq 124 ]]; then
+      echo "FAILED: the run hung, or is slower than $hung_after_seconds s"
+      tail -20 out
+      exit 1
+    fi
     if [[ $wanted == bad ]]; then
       # Only a failure that a wrong block causes counts, not a run that could not begin.
       [[ $served -gt 0 ]] || { tail -20 out; echo "FAILED: nothing was served before"; exit 1; }

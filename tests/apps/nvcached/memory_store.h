@@ -16,7 +16,7 @@
 
 namespace nvcache {
 
-class MemoryStore final : public KvStore, private KvItem::Owner {
+class MemoryStore final : public KvStore, private Pin::Owner {
  public:
   explicit MemoryStore(std::function<uint32_t()> now_s) : now_s_(std::move(now_s)) {}
 
@@ -29,7 +29,7 @@ class MemoryStore final : public KvStore, private KvItem::Owner {
     const uint64_t handle = ++next_handle_;
     held_[handle] = found->bytes;
     const std::string& bytes = *found->bytes;
-    return KvItem(this, handle, std::as_bytes(std::span(bytes.data(), bytes.size())), found->meta);
+    return {Pin(this, handle, std::as_bytes(std::span(bytes.data(), bytes.size()))), found->meta};
   }
 
   KvResult put(std::string_view key, ByteView value, const KvMeta& meta,

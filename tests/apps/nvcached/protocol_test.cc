@@ -253,7 +253,7 @@ TEST(Output, GathersTextAndPinnedValuesInOrder) {
     for (int i = 0; i < 5; ++i) {
       Found found = fixture.service.items().get("a");
       out.append("<");
-      out.append_value(std::move(found.item), found.value);
+      out.append_value(std::move(found.item.pin), found.value);
       if (i % 2 == 0) out.append(">");
       wanted += "<" + std::string(9000, 'x') + (i % 2 == 0 ? ">" : "");
     }

@@ -39,7 +39,7 @@ TEST(Items, ExpireRelativeAbsoluteAndAtOnce) {
 TEST(Items, CompareAndSwap) {
   SessionFixture fixture;
   fixture.ask("set a 0 0 1\r\nx\r\n");
-  const std::string cas = std::to_string(fixture.store.get("a").meta().cas);
+  const std::string cas = std::to_string(fixture.store.get("a").meta.cas);
   EXPECT_EQ(fixture.ask("cas a 0 0 1 " + cas + "\r\ny\r\n"), "STORED\r\n");
   EXPECT_EQ(fixture.ask("cas a 0 0 1 " + cas + "\r\nz\r\n"), "EXISTS\r\n");
   EXPECT_EQ(fixture.ask("cas a 0 0 1 0\r\nz\r\n"), "EXISTS\r\n");

@@ -1,0 +1,59 @@
+// How a cache reaches the bytes of its blocks: in place where the medium is byte-addressable, else
+// by a copy. Nothing above this needs to know which.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "block_cache/aligned_buffer.h"
+#include "block_cache/counters.h"
+#include "block_cache/medium_health.h"
+#include "medium/medium.h"
+#include "nvcache/bytes.h"
+
+namespace nvcache {
+
+// Thread-safe. Extents lie within the medium, and their owner keeps them from being reused. All
+// three report to the MediumHealth that was given, and must be outlived by it and the medium.
+class BlockReader {
+ public:
+  BlockReader(Medium& medium, MediumHealth& health, Counters& counters);
+
+  // Whether view() gives the medium's own bytes.
+  bool in_place() const { return !direct_.empty(); }
+  // Whether peek() may stand for view(): the medium need not be asked before bytes are read.
+  bool can_peek() const { return can_peek_; }
+  ByteView peek(Extent extent) const { return {direct_.data() + extent.offset, extent.size_bytes}; }
+
+  // The bytes in place, or a copy that `*copy` keeps. Empty if the medium fails.
+  ByteView view(Extent extent, SharedBuffer* copy) {
+    return can_peek() ? peek(extent) : view_through_medium(extent, copy);
+  }
+  // Copies the extent into `into`, which has its size. False if the medium fails. On a device the
+  // bytes take no detour if `into` is aligned and whole units of I/O.
+  [[nodiscard]] bool read(Extent extent, MutableBytes into) {
+    if (!can_peek()) return read_through_medium(extent, into);
+    std::memcpy(into.data(), direct_.data() + extent.offset, into.size());
+    return true;
+  }
+
+  // What the medium reads or writes for so many bytes.
+  uint32_t padded(uint64_t size_bytes) const {
+    return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
+  }
+
+ private:
+  ByteView view_through_medium(Extent extent, SharedBuffer* copy);
+  bool read_through_medium(Extent extent, MutableBytes into);
+  bool may_read_in_place(Extent extent);
+  bool read_padded(uint64_t offset, MutableBytes into);
+
+  Medium& medium_;
+  MediumHealth& health_;
+  Counters& counters_;
+  const ByteView direct_;
+  const bool can_peek_;
+  const uint64_t unit_bytes_;  // of I/O
+};
+
+}  // namespace nvcache
