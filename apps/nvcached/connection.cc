@@ -140,7 +140,7 @@ bool Connection::flush() {
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
   if (output_.empty()) return !closing_;
-  output_.settle();
+  output_.copy_pinned();
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "apps/nvcached/service.h"
+#include "base/metrics.h"
 
 namespace nvcache::server {
 
@@ -24,17 +25,12 @@ struct MetricSnapshot {
   KvStats kv;
 };
 
-enum class MetricKind : uint8_t {
-  kCounter,  // only grows, from the start of the server (or, in `stats`, from its reset)
-  kGauge,
-  kText,  // `stats` alone
-};
-
 using MetricValue = std::variant<uint64_t, double, std::string>;
 
 struct MetricRow {
   const char* stat = nullptr;    // name in `stats`; null: not there
   const char* metric = nullptr;  // name in Prometheus, behind "nvcached_"; null: not there
+  // A counter only grows, from the start of the server (or, in `stats`, from its reset).
   MetricKind kind = MetricKind::kGauge;
   const char* help = nullptr;
   MetricValue (*value)(const MetricSnapshot& snapshot) = nullptr;

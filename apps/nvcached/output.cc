@@ -75,7 +75,7 @@ void Output::consume(size_t bytes) {
   }
 }
 
-void Output::settle() {
+void Output::copy_pinned() {
   if (first_pin_ == pins_.size()) {
     pins_.clear();
     first_pin_ = 0;

@@ -1,6 +1,6 @@
 // Bytes on their way to one client: text, and large values in place, pinned in the store until they
-// are sent. Short values are copied at once. settle() copies what is still pinned, so that a client
-// that reads slowly pins nothing in the store. Not thread-safe.
+// are sent. Short values are copied at once. copy_pinned() copies what is still pinned, so that a
+// client that reads slowly pins nothing in the store. Not thread-safe.
 #pragma once
 
 #include <sys/uio.h>
@@ -34,7 +34,8 @@ class Output {
   int gather(iovec* vectors, int most) const;
   // Drops the first `bytes`, which were sent.
   void consume(size_t bytes);
-  void settle();
+  // Copies what is still pinned, and releases the pins.
+  void copy_pinned();
   void clear();
   // All pending bytes as one text, for tests and datagrams.
   std::string text() const;

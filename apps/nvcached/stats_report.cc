@@ -132,18 +132,18 @@ bool visit_stats(Service& service, std::string_view group, const StatVisitor& vi
 
 std::string prometheus_metrics(Service& service) {
   const MetricSnapshot snapshot(service);
-  std::string text;
+  PrometheusText text("nvcached_");
   for (const MetricRow& row : metric_rows()) {
     if (row.metric == nullptr) continue;
+    text.family(row.metric, row.help, row.kind);
     const MetricValue value = row.value(snapshot);
-    const auto* number = std::get_if<uint64_t>(&value);
-    text +=
-        fmt::format("# HELP nvcached_{0} {1}\n# TYPE nvcached_{0} {2}\nnvcached_{0} {3}\n",
-                    row.metric, row.help, row.kind == MetricKind::kCounter ? "counter" : "gauge",
-                    number != nullptr ? fmt::format("{}", *number)
-                                      : fmt::format("{}", std::get<double>(value)));
+    if (const auto* number = std::get_if<uint64_t>(&value)) {
+      text.sample("", *number);
+    } else {
+      text.sample("", std::get<double>(value));
+    }
   }
-  return text;
+  return text.take();
 }
 
 }  // namespace nvcache::server

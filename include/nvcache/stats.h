@@ -42,7 +42,7 @@ struct Stats {
   uint64_t pending_bytes = 0;       // waiting in the write queue, in DRAM
   uint64_t failed = 0;              // 1: the medium failed too often and the cache is off
 
-  std::string medium;     // what the cache lies on, "(emulated)" included where it is
+  std::string medium;     // what the cache lies on: "file", "emulated:optane"
   std::string admission;  // the admission policy in full
   std::string eviction;   // the eviction policy in full
 

@@ -45,6 +45,14 @@ double Stats::hit_ratio() const {
   return lookups == 0 ? 0 : static_cast<double>(foreground_hits) / static_cast<double>(lookups);
 }
 
+void visit_metrics(const Stats& stats,
+                   absl::FunctionRef<void(std::string_view name, double value)> visit) {
+  for (const Metric<Stats>& metric : kMetrics) {
+    visit_metric(metric, stats,
+                 [&](auto value) { visit(metric.name, static_cast<double>(value)); });
+  }
+}
+
 nlohmann::ordered_json stats_json(const Stats& stats) {
   nlohmann::ordered_json json;
   append_json<Stats>(kMetrics, stats, &json);

@@ -1,14 +1,20 @@
-// The statistics of block caches in the texts of what holds them: of a tiered cache, whose
-// lower tiers are block caches. Stateless.
+// The statistics of block caches in the texts of others: a tiered cache, whose lower tiers are
+// block caches, and an engine. Stateless.
 #pragma once
 
 #include <span>
+#include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "base/metrics.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/stats.h"
 
 namespace nvcache {
+
+// Calls visit(name, value) for each metric that is one number.
+void visit_metrics(const Stats& stats,
+                   absl::FunctionRef<void(std::string_view name, double value)> visit);
 
 // What Stats::to_json() writes, as a value.
 nlohmann::ordered_json stats_json(const Stats& stats);

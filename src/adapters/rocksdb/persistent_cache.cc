@@ -10,6 +10,7 @@
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/open.h"
+#include "block_cache/stats_text.h"
 
 namespace nvcache::rocksdb {
 
@@ -44,23 +45,9 @@ Status PersistentCache::Lookup(const Slice& key, std::unique_ptr<char[]>* data, 
 }
 
 PersistentCache::StatsType PersistentCache::Stats() {
-  const nvcache::Stats stats = cache_->stats();
-  std::map<std::string, double> tier = {
-      {"hits", stats.hits},
-      {"misses", stats.misses},
-      {"inserts", stats.inserts},
-      {"removals", stats.removals},
-      {"evictions", stats.evictions},
-      {"damaged_blocks", stats.damaged_blocks},
-      {"medium_errors", stats.medium_errors},
-      {"medium_read_bytes", stats.medium_read_bytes},
-      {"medium_written_bytes", stats.medium_written_bytes},
-      {"overhead_ratio", stats.overhead_ratio},
-      {"blocks", stats.blocks},
-      {"data_bytes", stats.data_bytes},
-      {"size_bytes", stats.size_bytes},
-      {"failed", stats.failed},
-  };
+  std::map<std::string, double> tier;
+  visit_metrics(cache_->stats(),
+                [&](std::string_view name, double value) { tier.emplace(name, value); });
   return {std::move(tier)};
 }
 

@@ -15,9 +15,9 @@ using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
 // The result of a lookup, complete from the start. RocksDB takes the object out of it.
-class Found final : public ::rocksdb::SecondaryCacheResultHandle {
+class CreatedObject final : public ::rocksdb::SecondaryCacheResultHandle {
  public:
-  Found(void* object, size_t charge) : object_(object), charge_(charge) {}
+  CreatedObject(void* object, size_t charge) : object_(object), charge_(charge) {}
   bool IsReady() override { return true; }
   void Wait() override {}
   void* Value() override { return object_; }
@@ -27,13 +27,6 @@ class Found final : public ::rocksdb::SecondaryCacheResultHandle {
   void* object_;
   size_t charge_;
 };
-
-// Offered in place of a block that is too large. The cache refuses it by its size alone and
-// counts the refusal, and nobody copies the block. Never touched.
-ByteView too_large() {
-  static std::byte untouched[kMaxBlockBytes + 1];
-  return {untouched, sizeof untouched};
-}
 
 Status not_a_cache_key() { return Status::NotSupported("nvcache: cache keys are 16 bytes"); }
 
@@ -53,16 +46,15 @@ Status SecondaryCache::offer(const Slice& key, void* value,
     return Status::NotSupported("nvcache: the value cannot be saved");
   }
   const size_t size = helper->size_cb(value);
-  if (size > kMaxBlockBytes) {
-    cache_->put(block_key, too_large(), Origin::kRead);
-    return Status::OK();
-  }
+  // Blocks come here when they leave DRAM, whichever path brought them there. Most are refused, and
+  // not copied then.
+  Admission admission = cache_->admit(block_key, size, Origin::kRead);
+  if (!admission.admitted()) return Status::OK();
   const MutableBytes buffer = thread_scratch(size);
   if (buffer.empty() && size > 0) return Status::MemoryLimit("nvcache: no memory for a block");
   Status saved = helper->saveto_cb(value, 0, size, reinterpret_cast<char*>(buffer.data()));
   if (!saved.ok()) return saved;
-  // Blocks come here when they leave DRAM, whichever path brought them there.
-  cache_->put(block_key, buffer, Origin::kRead);
+  std::move(admission).commit(buffer);
   return Status::OK();
 }
 
@@ -92,7 +84,7 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
   } else {
     kept = true;
   }
-  return std::make_unique<Found>(object, charge);
+  return std::make_unique<CreatedObject>(object, charge);
 }
 
 #if NVCACHE_ROCKSDB_7

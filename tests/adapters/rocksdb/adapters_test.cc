@@ -101,8 +101,9 @@ TEST_F(ExclusiveSecondaryCacheTest, LetsTheBlockGoWhenAdvisedTo) {
   EXPECT_EQ(lookup(), "");
 }
 
-TEST_F(SecondaryCacheTest, ARefusalIsNoError) {
+TEST_F(SecondaryCacheTest, ARefusalIsNoErrorAndNoCopy) {
   fake_->refuse_all(Reason::kOverhead);
+  helper_.saveto_cb = fail_to_save;  // would be an error
   EXPECT_ROCKS_OK(insert("a block"));
   EXPECT_EQ(lookup(), "");
 }

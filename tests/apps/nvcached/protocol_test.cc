@@ -259,7 +259,7 @@ TEST(Output, GathersTextAndPinnedValuesInOrder) {
     }
     EXPECT_EQ(fixture.store.held(), 5u);
     std::string got;
-    bool settled = false;
+    bool copied = false;
     while (!out.empty()) {
       iovec vectors[3];
       const int count = out.gather(vectors, 3);
@@ -270,10 +270,10 @@ TEST(Output, GathersTextAndPinnedValuesInOrder) {
         sent += part;
       }
       out.consume(sent);
-      if (!settled && got.size() > 20000) {
-        out.settle();
+      if (!copied && got.size() > 20000) {
+        out.copy_pinned();
         EXPECT_EQ(fixture.store.held(), 0u);
-        settled = true;
+        copied = true;
       }
     }
     EXPECT_EQ(got, wanted) << "in steps of " << step;
