@@ -1,5 +1,5 @@
-// What a lookup costs beside a cache of 1M blocks of 4 KiB in DRAM, with the
-// yardsticks of the same run: memcpy from the same cold memory, and a lookup in an
+// What a lookup costs in a cache of 1M blocks of 4 KiB in DRAM, with yardsticks of the
+// same run: memcpy from the same cold memory, and a lookup in an
 // absl::flat_hash_map of as many 16-byte keys.
 //
 // NVCACHE_BENCH_BLOCKS=N makes it smaller. CPU time, keys drawn at random.
@@ -117,8 +117,8 @@ void BM_Memcpy4K(benchmark::State& state) {
 }
 BENCHMARK(BM_Memcpy4K);
 
-// What any cache pays that has an index: the copy's address comes from memory, so that the
-// copy waits for the lookup, and BM_Memcpy4K's for nothing.
+// What any cache with an index pays: the copy waits for the lookup, which yields its address.
+// BM_Memcpy4K's copy waits for nothing.
 void BM_FlatHashMapLookupAndMemcpy4K(benchmark::State& state) {
   Fixture& f = fixture();
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);

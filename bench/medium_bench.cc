@@ -22,8 +22,7 @@ namespace {
 
 constexpr uint64_t kSizeBytes = 64 << 20;
 
-// Optane's machinery with costs so small that no wait is ever needed: what is left
-// is what the model itself takes.
+// Optane's model with costs so small that it never waits: the rest is the model's own time.
 std::unique_ptr<Medium> free_of_charge() {
   Profile profile = *find_profile("optane");
   profile.read_latency_ns = 0;

@@ -1,7 +1,7 @@
-// What RocksDB's block cache costs it: lookups, insertions and evictions through
+// What a block cache costs RocksDB: lookups, insertions and evictions through
 // rocksdb::Cache, of the tiered cache with DRAM alone beside RocksDB's own LRUCache.
 //
-// Objects are small, so that what is measured is the cache and not their memory.
+// Objects are small, so that the cache is measured and not their memory.
 #include <cstring>
 #include <memory>
 #include <string>

@@ -18,9 +18,9 @@
 
 namespace nvcache {
 
-// Work of the engine's own that the calling threads do not see.
+// Work that the engine does in threads of its own.
 struct EngineMetrics {
-  uint64_t background_read_bytes = 0;     // read by compaction; 0 where it cannot be told
+  uint64_t background_read_bytes = 0;     // read by compaction; 0 if the engine does not count it
   uint64_t background_written_bytes = 0;  // to data files, by flushes, compaction, checkpoints
   uint64_t stall_us = 0;                  // operations held back by the engine
   std::optional<Stats> tier;              // of the second tier; empty without one
@@ -55,7 +55,7 @@ struct EngineOptions {
   uint64_t dram_cache_bytes = 0;
   std::string tier_spec;             // nvcache://...; empty: no second tier
   std::shared_ptr<BlockCache> tier;  // one that is open already, instead of tier_spec
-  std::string own_cache;             // a cache of the engine's own; empty: none beyond DRAM's
+  std::string own_cache;             // the engine's own second-tier cache; empty: none
 };
 
 // Gives the i-th record in key order.
@@ -81,12 +81,11 @@ class EngineKind {
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<KvEngine>> open(
       const EngineOptions& options) = 0;
 
-  // No: a clone takes as much disk again, and a second tier kept from one run to the
-  // next serves the same database only, not the next clone.
+  // False: a clone takes as much disk again. A second tier that is kept from one run to the
+  // next then serves the same database only, and not the next clone.
   virtual bool clones_share_blocks() const { return true; }
 
-  // A second tier's specification, completed as the engine needs it; empty if that is
-  // none at all.
+  // Completes a second tier's specification as the engine needs it. Empty stays empty.
   virtual std::string tier_spec(const std::string& spec) const { return spec; }
 
   // Says whether `spec` is a block cache of the engine's own (EngineOptions::own_cache).

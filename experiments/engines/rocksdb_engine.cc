@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "base/mutex.h"
 #include "apps/command/interrupt.h"
+#include "base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/cache.h"
@@ -120,7 +120,7 @@ class RocksdbEngine final : public KvEngine {
  private:
   const ::rocksdb::ReadOptions read_;
   const ::rocksdb::WriteOptions write_;  // logged, not synced
-  // The database goes first: it holds the cache that holds blocks of the tier.
+  // Destroyed first: the database holds the cache, which pins blocks of the tier.
   std::shared_ptr<BlockCache> tier_;
   std::shared_ptr<::rocksdb::Statistics> statistics_;
   std::unique_ptr<::rocksdb::DB> db_;
@@ -162,7 +162,7 @@ class BulkLoader {
       if (!written.ok()) return written.status();
       from += *written;
       MutexLock lock(mutex_);
-      if (!status_.ok()) return absl::OkStatus();  // another thread failed: no use going on
+      if (!status_.ok()) return absl::OkStatus();  // another thread failed
       files_.push_back(path);
     }
     return absl::OkStatus();

@@ -1,6 +1,6 @@
 // Stock RocksDB as a benchmark engine: direct reads, 4 KiB blocks, no
 // compression, bloom filters, the log on but not synced, an LRUCache of the given
-// size, and nvcache as its SecondaryCache where a second tier is asked for.
+// size, and nvcache as its SecondaryCache if a second tier is asked for.
 #pragma once
 
 #include <memory>

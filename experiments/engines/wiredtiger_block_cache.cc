@@ -61,7 +61,7 @@ struct FirstMessage {
   std::string text;
 };
 
-// Ranges are WiredTiger's to know.
+// WiredTiger checks the ranges.
 absl::Status validate(const std::string& config) {
   FirstMessage message;
   message.handler.handle_error = [](WT_EVENT_HANDLER* self, WT_SESSION*, int, const char* text) {

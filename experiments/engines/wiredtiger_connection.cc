@@ -7,16 +7,16 @@
 #include <map>
 #include <utility>
 
-#include "base/mutex.h"
 #include "adapters/wiredtiger/file_system.h"
+#include "base/mutex.h"
 #include "fmt/format.h"
 #include "wiredtiger_ext.h"
 
 namespace nvcache {
 namespace {
 
-// An early-load extension gets nothing but text. Each open() leaves its files here under
-// a number of its own, and the number is that text.
+// An early-load extension gets text only. Each open() leaves its files here under a unique
+// number, and passes the number as text.
 class PendingFiles {
  public:
   uint64_t put(std::shared_ptr<FileBlockCache> files) {
@@ -51,7 +51,7 @@ bool has_direct_io(const std::string& directory) {
 }  // namespace
 }  // namespace nvcache
 
-// WiredTiger looks this name up in the running program, which has to export it.
+// WiredTiger looks this name up in the running program, which must export it.
 extern "C" __attribute__((visibility("default"))) int nvcache_bench_wiredtiger_attach(
     WT_CONNECTION* connection, WT_CONFIG_ARG* config) {
   WT_EXTENSION_API* api = connection->get_extension_api(connection);
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<WiredtigerConnection>> WiredtigerConnection::open
         fmt::format("the file system of {} has no direct I/O: choose a --db on a disk", directory));
   }
   const uint64_t number = pending_files().put(std::move(files));
-  // Nothing but this text counts: no saved configuration, no environment.
+  // This text alone counts: no saved configuration, no environment.
   const std::string whole = fmt::format(
       "{},config_base=false,use_environment=false,extensions=[local=(early_load=true,"
       "entry=nvcache_bench_wiredtiger_attach,config=(files={}))]",
@@ -123,7 +123,7 @@ absl::StatusOr<std::unique_ptr<WiredtigerConnection>> WiredtigerConnection::open
   std::unique_ptr<WiredtigerConnection> made(new WiredtigerConnection());
   const int error = ::wiredtiger_open(directory.c_str(), &made->messages_->handler, whole.c_str(),
                                       &made->connection_);
-  pending_files().take(number);  // still there if WiredTiger failed before it came to that
+  pending_files().take(number);  // still there if WiredTiger failed before it loaded the extension
   if (error != 0) {
     made->connection_ = nullptr;
     return made->status("open", error);

@@ -1,4 +1,4 @@
-// A connection to WiredTiger on the file system of ours, and sessions on it.
+// A connection to WiredTiger over nvcache's file system, and its sessions.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace nvcache {
 [[nodiscard]] absl::Status wiredtiger_status(const char* what, int error,
                                              std::string_view detail = {});
 
-// Thread-safe. All sessions are closed before it is.
+// Thread-safe. Close all sessions first.
 class WiredtigerConnection {
  public:
-  // `config` as for wiredtiger_open, without extensions. The directory is there.
+  // `config` as for wiredtiger_open, without extensions. The directory exists.
   // FAILED_PRECONDITION if its file system has no direct I/O.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerConnection>> open(
       const std::string& directory, const std::string& config,
       std::shared_ptr<FileBlockCache> files);
-  ~WiredtigerConnection();  // closes, if close() did not
+  ~WiredtigerConnection();  // closes, unless close() did
 
   WT_CONNECTION* get() const { return connection_; }
   [[nodiscard]] absl::Status close();
@@ -40,7 +40,7 @@ class WiredtigerConnection {
   WT_CONNECTION* connection_ = nullptr;
 };
 
-// For one thread at a time. Closes itself; the connection must be open then.
+// For one thread at a time. The destructor closes it; the connection must still be open.
 class WiredtigerSession {
  public:
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerSession>> open(

@@ -6,12 +6,12 @@
 #include <thread>
 #include <utility>
 
+#include "adapters/wiredtiger/spec_text.h"
 #include "base/mutex.h"
-#include "experiments/harness/copy_folder.h"
 #include "experiments/engines/wiredtiger_block_cache.h"
 #include "experiments/engines/wiredtiger_connection.h"
 #include "experiments/engines/wiredtiger_table.h"
-#include "adapters/wiredtiger/spec_text.h"
+#include "experiments/harness/copy_folder.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -136,7 +136,7 @@ class WiredtigerKind final : public EngineKind {
     std::error_code error;
     std::filesystem::create_directory(directory, error);
     auto connection =
-        // Without a log, which each copy would have to take along.
+        // Without a log: each copy would have to include it.
         WiredtigerConnection::open(directory, connection_config(kLoadCacheBytes) + ",create=true",
                                    std::make_shared<FileBlockCache>(nullptr));
     if (!connection.ok()) return connection.status();
@@ -149,7 +149,7 @@ class WiredtigerKind final : public EngineKind {
   }
 
   absl::Status clone(const std::string& from, const std::string& to) override {
-    // WiredTiger overwrites blocks in place: shared files would change under the others.
+    // WiredTiger overwrites blocks in place, so copies cannot share files.
     return copy_folder(from, to);
   }
 
@@ -173,8 +173,8 @@ class WiredtigerKind final : public EngineKind {
   }
 
  private:
-  // A tier that stays open from run to run must stay with what knows which blocks of
-  // which files lie in it.
+  // A tier that stays open from run to run needs its FileBlockCache, which knows which blocks
+  // of which files are in it.
   absl::StatusOr<std::shared_ptr<FileBlockCache>> files_of(const EngineOptions& options) {
     if (options.tier != nullptr) {
       std::shared_ptr<FileBlockCache>& files = kept_[options.tier.get()];

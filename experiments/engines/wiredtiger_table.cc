@@ -99,7 +99,7 @@ absl::Status WiredtigerTable::scan(std::string_view first_key, uint32_t rows,
       if (error != 0) break;
       visited = visit(view(key), view(value));
       if (!visited.ok() || --rows == 0) break;
-      // Where to go on if WiredTiger rolls the scan back.
+      // Where to continue if WiredTiger rolls the scan back.
       from.assign(view(key));
       from_seen = true;
       error = cursor_->next(cursor_);

@@ -1,5 +1,5 @@
-// The table of a benchmark database on WiredTiger: filling it, and one thread's way
-// into it.
+// The table of a benchmark database on WiredTiger: how to fill it, and one thread's access
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace nvcache {
 
-// For one thread at a time. Each call is a transaction of its own; one that WiredTiger
-// rolls back is tried again, up to a limit (ABORTED then).
+// For one thread at a time. Each call is one transaction. If WiredTiger rolls it
+// back, it is tried again up to a limit (then ABORTED).
 class WiredtigerTable {
  public:
   // `connection` must outlive it.

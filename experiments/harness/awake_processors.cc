@@ -61,8 +61,8 @@ double AwakeProcessors::cpu_seconds() const {
   return sum;
 }
 
-// A thread that could not be given the lowest priority ends at once: it would take time
-// from those that are measured.
+// A thread that cannot get the lowest priority ends at once: it would take time from the
+// threads that are measured.
 void AwakeProcessors::run(int processor, std::atomic<int>& started) {
   cpu_set_t one;
   CPU_ZERO(&one);

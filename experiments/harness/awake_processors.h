@@ -1,9 +1,9 @@
 // Keeps processors from halting while something is measured.
 //
-// A virtual processor that halts leaves the host's processor, and wakes up tens of microseconds
-// late. A thread that sleeps for a disk, real or emulated, then waits for the host's scheduler,
-// too; the less there is to do, the longer. One thread on each processor that runs only when no
-// other thread would (SCHED_IDLE) prevents that. It takes no time from other threads of this
+// A virtual processor that halts gives up the host's processor, and wakes up tens of microseconds
+// late. A thread that sleeps for a disk, real or emulated, then also waits for the host's
+// scheduler, and longer the less there is to do. One thread on each processor that runs only when
+// no other thread would (SCHED_IDLE) prevents that. It takes no time from other threads of this
 // machine, but it may slow programs that share the core or the host.
 #pragma once
 
@@ -26,7 +26,7 @@ class AwakeProcessors {
   AwakeProcessors& operator=(const AwakeProcessors&) = delete;
 
   // One thread for each processor that this process may use. An error if the kernel refuses
-  // one; those before it run on.
+  // one; the threads before it keep running.
   [[nodiscard]] absl::Status start();
 
   // Processor time of these threads. Subtract it from the process's.

@@ -35,7 +35,7 @@ class Descriptor {
   const int fd_;
 };
 
-// As many bytes as it could, 0 at the end of `from`, -1 with errno.
+// The bytes copied: fewer than asked at times, 0 at the end of `from`, -1 with errno.
 ssize_t copy_piece(int from, int to, std::vector<char>& buffer) {
   if (buffer.empty()) {
     const ssize_t copied = ::copy_file_range(from, nullptr, to, nullptr, kPieceBytes, 0);
@@ -74,7 +74,7 @@ absl::Status copy_one(const fs::path& from, const fs::path& to) {
       if (copied == 0) break;
     }
   }
-  // Direct reads would have to write back what lies in the page cache first.
+  // Direct reads would first have to write back what is in the page cache.
   if (::fdatasync(copy.get()) != 0) return failed("sync");
   ::posix_fadvise(copy.get(), 0, 0, POSIX_FADV_DONTNEED);
   ::posix_fadvise(source.get(), 0, 0, POSIX_FADV_DONTNEED);

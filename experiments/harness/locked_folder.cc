@@ -53,7 +53,7 @@ LockedFolder& LockedFolder::operator=(LockedFolder&& other) noexcept {
 
 LockedFolder::~LockedFolder() {
   std::error_code ignored;
-  if (made_) fs::remove(path_, ignored);  // only if nothing else is in it
+  if (made_) fs::remove(path_, ignored);  // succeeds only if it is empty
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 

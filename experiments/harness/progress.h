@@ -17,7 +17,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Shows what is going on. Cheap enough to call at any rate.
+  // Shows the progress. Cheap enough to call at any rate.
   void update(std::string_view line);
   // Prints a line that stays.
   void say(std::string_view line);

@@ -8,8 +8,8 @@
 namespace nvcache {
 namespace {
 
-// YCSB's ScrambledZipfianGenerator: ranks of a zipfian over this many items,
-// whatever the record count is, are hashed onto the records; zeta is theirs too.
+// YCSB's ScrambledZipfianGenerator: it hashes ranks of a zipfian over this many items, whatever
+// the record count is, onto the records. YCSB's zeta is that of so many items, too.
 constexpr uint64_t kScrambledItems = 10'000'000'000;
 constexpr double kScrambledZeta = 26.46902820178302;
 

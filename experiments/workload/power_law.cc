@@ -29,8 +29,8 @@ uint64_t ScatteredRuns::key_of(uint64_t rank) const {
   return shuffled(rank / run_keys_) * run_keys_ + rank % run_keys_;
 }
 
-// A Feistel network permutes the next power of four; what falls outside of the runs is
-// permuted again until it is inside.
+// A Feistel network permutes the next power of four; a result outside
+// of the runs is permuted again until it is inside.
 uint64_t ScatteredRuns::shuffled(uint64_t run) const {
   const uint64_t mask = (uint64_t{1} << half_bits_) - 1;
   do {

@@ -2,8 +2,8 @@
 // where a small share of the key-value pairs carries a large share of the accesses.
 //
 //   PowerLaw       P(rank below the share x of the pairs) = x^b
-//   ScatteredRuns  where a rank lies in the order of keys: pairs of like heat stand side
-//                  by side in runs, and the runs anywhere
+//   ScatteredRuns  where a rank lies in the order of keys: equally hot pairs lie side
+//                  by side in runs, and the runs lie anywhere
 //
 // Immutable: thread-safe.
 #pragma once

@@ -1,6 +1,6 @@
 // Production-like workloads after section 5.5 of *Hybrid Cache* (ATC '21):
 // several databases on one host, a get/put/seek mix, power-law locality, Pareto-
-// distributed value sizes, a load that goes up and down as a sine. Each is a text file
+// distributed value sizes, a load that follows a sine. Each is a text file
 // (experiments/hybrid_cache/profiles/*.profile) with a line `key = value` for each parameter; '#'
 // starts a comment. Sizes are those of the production host and are scaled down where they are used.
 #pragma once
@@ -34,9 +34,9 @@ struct WorkloadProfile {
   double hot_share = 0;       // this share of the accessed pairs ...
   double hot_accesses = 0;    // ... gets this share of the accesses
   double accessed_share = 0;  // pairs that are accessed at all
-  uint64_t run_keys = 0;      // neighbours in the order of keys that share their heat
-  double repeat_share = 0;    // of the accesses, that are to one of the pairs which the same
-  uint32_t repeat_last = 0;   // client accessed last: one of so many
+  uint64_t run_keys = 0;      // neighbours in key order that are equally hot
+  double repeat_share = 0;    // share of the accesses that go to a pair which the same
+  uint32_t repeat_last = 0;   // client accessed recently: one of its last so many
 
   // Operations: shares that sum to 1.
   double get = 0;
@@ -49,7 +49,7 @@ struct WorkloadProfile {
   double qps_swing = 0;
   double qps_period_seconds = 0;
 
-  double mean_value_bytes() const;  // the cut at `most` not counted
+  double mean_value_bytes() const;  // ignores the cut at `most`
   // Keys and values of all databases before scaling, in bytes.
   double data_bytes() const;
 };

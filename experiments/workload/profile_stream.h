@@ -41,8 +41,8 @@ class ProfileKeys {
 // One thread's endless stream, determined by its seed. Caller-locked.
 //
 // Access in time: a share of the operations goes to a pair that one of the stream's last
-// operations drew, any of them as likely as another. How often each pair is accessed in
-// all follows the law of ProfileKeys all the same, for the pairs repeated were drawn by it.
+// operations drew, any of them as likely as another. The repeated pairs were
+// drawn by the law of ProfileKeys, so the total accesses to each pair still follow it.
 class ProfileStream {
  public:
   // Both must outlive the stream.

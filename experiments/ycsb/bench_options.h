@@ -14,7 +14,7 @@
 namespace nvcache {
 
 // One way of running the engine: without a second tier, with the one that the
-// specification describes, or with a block cache of the engine's own in its place.
+// specification describes, or with the engine's own block cache in its place.
 struct Configuration {
   std::string name;
   std::string spec;  // nvcache://... or wtcache:...; empty: neither
@@ -41,9 +41,9 @@ struct BenchOptions {
   double seconds = 10;
   double warmup_seconds = 10;
   uint32_t warmup_threads = 0;  // of the warm-up, if more than `threads`
-  uint64_t warmup_ops = 0;      // ends the warm-up sooner; 0: does not
+  uint64_t warmup_ops = 0;      // ends the warm-up sooner; 0: no limit
   bool keep_tier = false;       // each configuration's tier stays open from run to run
-  double rewarm_seconds = 3;    // warm-up of runs that find no cold tier, with keep_tier
+  double rewarm_seconds = 3;    // warm-up of runs with a warm tier, with keep_tier
   uint32_t rounds = 3;
   uint64_t dram_cache_bytes = 64ull << 20;
   uint64_t seed = 1;

@@ -2,7 +2,7 @@
 //
 //   DIR/loaded              the records as loaded; never changed
 //   DIR/run-N               a copy for one run, or for all of one configuration; it shares
-//                           what the engine can share
+//                           whatever the engine can share
 //   DIR/nvcache-bench.json  what is in `loaded`; written when it is complete
 //
 // A run gets its own copy, so that one that writes does not change what the next

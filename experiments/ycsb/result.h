@@ -7,7 +7,7 @@
 //              configuration's value in the same round
 //
 // docs/results/benchmarks.md says what each metric means. Metrics of the second tier are
-// null where there is none.
+// null if there is none.
 #pragma once
 
 #include "base/histogram.h"

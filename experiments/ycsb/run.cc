@@ -63,7 +63,7 @@ class Conductor {
  private:
   bool stopped() const { return shared_.phase.load(std::memory_order_relaxed) == Phase::kStopped; }
 
-  // Goes on to `to`, unless a worker that failed has stopped the run.
+  // Moves to `to`, unless a worker that failed has stopped the run.
   void advance(Phase from, Phase to) {
     shared_.phase.compare_exchange_strong(from, to, std::memory_order_relaxed);
   }
@@ -79,7 +79,7 @@ class Conductor {
       show(what, seconds_between(from_ns, now_ns), seconds);
       std::this_thread::sleep_for(kTick);
     }
-    // What is left of the last interval, if it is long enough to mean something.
+    // The rest of the last interval, if it is long enough to mean something.
     const uint64_t end_ns = shared_.clock.now_ns();
     if (seconds_between(sampled_ns_, end_ns) >= kSampleSeconds / 2) take_sample(end_ns);
     if (interrupted()) shared_.phase.store(Phase::kStopped, std::memory_order_relaxed);

@@ -24,7 +24,7 @@ struct RunPlan {
   uint32_t threads = 1;
   uint32_t warmup_threads = 0;  // of the warm-up, if more than `threads`
   double warmup_seconds = 0;
-  uint64_t warmup_ops = 0;  // ends the warm-up sooner, if that many are done; 0: does not
+  uint64_t warmup_ops = 0;  // ends the warm-up sooner, after that many; 0: no limit
   double seconds = 0;
   uint64_t seed = 0;
   bool awake = false;  // keep processors from halting: see AwakeProcessors
@@ -39,12 +39,12 @@ struct Sample {
 
 struct RunResult {
   double warmup_seconds = 0;  // as it was
-  double seconds = 0;         // of the measured part; all below is of it
+  double seconds = 0;         // of the measured part, as all fields below
   uint64_t ops = 0;
   uint64_t rows_scanned = 0;
   uint64_t values_verified = 0;
   uint64_t block_reads = 0;
-  double cpu_seconds = 0;  // user and system time of the process, AwakeProcessors' apart
+  double cpu_seconds = 0;  // user and system time of the process, without AwakeProcessors
   std::array<Histogram, kOpTypeCount> latency_ns;
   EngineMetrics before;
   EngineMetrics after;

@@ -77,8 +77,8 @@ absl::Status Worker::read() {
 }
 
 absl::Status Worker::update(const Operation& op) {
-  // One field of a record that the engine keeps as one value: read, replace,
-  // write, as YCSB's own binding for RocksDB does.
+  // Updates one field. The engine keeps a record as one value, so it is read, changed and
+  // written, as in YCSB's binding for RocksDB.
   if (absl::Status status = read(); !status.ok()) return status;
   char* field = value_.data() + size_t{op.field} * kFieldBytes;
   fill_field(key_, op.field, op.version, std::span<char, kFieldBytes>(field, kFieldBytes));

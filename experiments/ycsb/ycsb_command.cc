@@ -150,7 +150,7 @@ absl::Status understand(const RawOptions& raw, BenchOptions& options) {
 absl::Status bench(const BenchOptions& options) {
   const auto document = run_bench(options, system_clock());
   if (!document.ok()) return document.status();
-  // From here on the results are there: a late Ctrl-C must not throw them away.
+  // The results are complete: a late Ctrl-C must not throw them away.
   if (absl::Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = ycsb_tables(*document);
   if (!tables.ok()) return tables.status();

@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-// A mistake in a specification is found before the database is loaded.
+// Finds mistakes in specifications before the database is loaded.
 absl::Status check_configuration(const EngineKind& kind, const Configuration& configuration) {
   if (configuration.has_own_cache()) return kind.check_own_cache(configuration.spec);
   const std::string spec = kind.tier_spec(configuration.spec);
@@ -102,7 +102,7 @@ class Bench {
   absl::Status run_one(EngineKind& kind, Database& database, const YcsbWorkload& workload,
                        const Configuration& configuration, uint32_t round) {
     if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
-    // A tier that is kept needs the database kept that its blocks are of.
+    // A tier that is kept needs the database that its blocks belong to.
     const bool keep = options_.keep_tier && !kind.clones_share_blocks();
     std::string folder = keep ? kept_copies_[configuration.name] : std::string();
     if (folder.empty()) {
@@ -151,9 +151,9 @@ class Bench {
     return absl::OkStatus();
   }
 
-  // With keep_tier: the configuration's tier, opened when it is first asked for. A run
-  // that finds no cold tier needs to warm the engine's DRAM cache alone. (A cache of the
-  // engine's own goes with the engine: it is cold each time.)
+  // With keep_tier: the configuration's tier, opened at its first use. A run with a
+  // warm tier has to warm the engine's DRAM cache only. (The engine's own second-tier cache
+  // is closed with the engine, and cold each time.)
   absl::StatusOr<std::shared_ptr<BlockCache>> kept_tier(const EngineKind& kind,
                                                         const Configuration& configuration,
                                                         RunPlan& plan) {

@@ -27,7 +27,7 @@ bool BackgroundThread::start() {
 
 void BackgroundThread::wake() {
   if (woken_.exchange(true, std::memory_order_acq_rel)) return;
-  // The thread sees the flag, or is waiting by now.
+  // The thread sees the flag, or waits already.
   { MutexLock lock(mutex_); }
   wakes_.notify_one();
 }

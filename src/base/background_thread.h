@@ -1,6 +1,6 @@
 // A thread that sleeps until it is woken, or until an interval has passed, and runs a round.
 //
-// No exception ends the thread or the process: it is counted, it is told, and the thread goes on.
+// No exception ends the thread or the process: the thread counts it, reports it, and continues.
 // A wake-up while one is outstanding costs one atomic exchange.
 #pragma once
 
@@ -24,7 +24,7 @@ class BackgroundThread {
     double interval_seconds = 0;   // longest sleep between two rounds; 0: until it is woken
     // One round, with no lock held. True asks for another at once.
     std::function<bool()> round{};
-    // What a round threw, on the thread; may be empty. The next round follows at the interval,
+    // Gets what a round threw, on the thread; may be empty. The next round follows at the interval,
     // or at once if there is none: a round of a queue takes its item before it can throw.
     std::function<void(const std::string&)> on_exception{};
   };
@@ -36,10 +36,10 @@ class BackgroundThread {
 
   // Starts the thread unless it runs. False: the system has no more threads.
   [[nodiscard]] bool start();
-  // A round begins after this call: what the caller did before is seen by it.
+  // A round begins after this call, and sees what the caller did before.
   void wake();
-  // Waits for the round that runs, for those it asks for, and for one of a wake-up before this
-  // call; then ends the thread. It does not start again.
+  // Waits for the running round, for the rounds that it asks for, and for that of an earlier
+  // wake(). Then ends the thread for good.
   void stop();
 
   bool started() const { return started_.load(std::memory_order_acquire); }
@@ -48,7 +48,7 @@ class BackgroundThread {
 
  private:
   void run();
-  bool sleep();  // false: it is to end
+  bool sleep();  // false: the thread must end
   bool run_round();
   void tell(const char* what) noexcept;
 

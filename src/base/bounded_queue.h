@@ -1,8 +1,8 @@
 // Items that wait for one worker, oldest first, bounded by number and by bytes.
 //
 // The worker begins an item, which keeps its bytes; releases it, which frees them; and finishes
-// it. Each item has a number, in order of arrival. So an owner can wait for all that came before
-// some moment, and for nothing that comes later: until finished(last_number() of that moment).
+// it. Each item has a number, in order of arrival. So an owner can wait for all items
+// that came before some moment, and for no later one: until finished(last_number() of then).
 //
 // Caller-locked: the owner guards it with its mutex and waits with a CondVar of its own. A push
 // costs a move of the item. Memory grows to the largest number of items that waited. take_newest()
@@ -22,11 +22,11 @@ class BoundedQueue {
  public:
   static constexpr size_t kAnyNumber = SIZE_MAX;
 
-  // `expected_items`: as many wait without an allocation.
+  // So many `expected_items` can wait without an allocation.
   BoundedQueue(size_t max_items, uint64_t max_bytes, size_t expected_items = 64)
       : max_items_(max_items), max_bytes_(max_bytes), ring_(expected_items) {}
 
-  // False: no room for that many bytes more. True: a push() of them must and will succeed.
+  // False: there is no room for so many more bytes. True: push() them; that succeeds.
   [[nodiscard]] bool reserve(uint64_t bytes) {
     if (size_ >= max_items_ || bytes_ + bytes > max_bytes_) return false;
     if (size_ == ring_.size()) grow();
@@ -38,7 +38,7 @@ class BoundedQueue {
     bytes_ += bytes;
   }
 
-  // The oldest of those that wait; it is the current one from here on. Null: none waits.
+  // Makes the oldest item that waits the current one. Null if none waits.
   const T* begin_next() {
     if (size_ == 0) return nullptr;
     current_ = std::move(at(0));
@@ -47,20 +47,20 @@ class BoundedQueue {
     --size_;
     return &current_->item;
   }
-  // The current one's bytes are free, and there is no current one.
+  // Frees the current item's bytes. There is no current item then.
   T release() {
     bytes_ -= current_->bytes;
     T item = std::move(current_->item);
     current_.reset();
     return item;
   }
-  // What was begun is no longer waited for.
+  // The item that was begun is done: nobody waits for it any more.
   void finish() { busy_with_ = 0; }
 
-  // Between begin_next() and release(); else null.
+  // The current item: from begin_next() to release(), else null.
   const T* current() const { return current_ ? &current_->item : nullptr; }
 
-  // Takes the newest that waits and matches, not the current one.
+  // Takes the newest item that waits and matches. Never the current one.
   template <typename Matches>
   std::optional<T> take_newest(Matches&& matches) {
     for (size_t i = size_; i-- > 0;) {
@@ -75,7 +75,7 @@ class BoundedQueue {
   }
 
   size_t waiting() const { return size_; }
-  uint64_t bytes() const { return bytes_; }  // the current one's included
+  uint64_t bytes() const { return bytes_; }  // includes the current item's
   uint64_t last_number() const { return last_number_; }
   // No item up to that number waits or is being worked on. Once true, it stays true.
   bool finished(uint64_t number) const {

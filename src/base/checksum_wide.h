@@ -1,7 +1,6 @@
-// XXH3 compiled for wider registers: the same results in less time. Call each only where the
-// processor has what its name says. Their sources include nothing of ours: an inline function
-// that such a compilation shared with others could bring its instructions to where there are
-// none.
+// XXH3 compiled for wider registers: the same results in less time. Call each only on a
+// processor that has what its name says. Their sources include no header of nvcache: the linker
+// could otherwise choose their copy of an inline function for processors without such registers.
 #pragma once
 
 #include <cstddef>

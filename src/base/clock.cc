@@ -8,12 +8,11 @@
 namespace nvcache {
 namespace {
 
-// Spins, never sleeps: a core stalled on memory runs nobody else, and a wait that
-// lent its core out would let other threads do more than the hardware allows.
-// It follows that a waiting thread costs a whole core, that waits by more
-// threads than there are cores measure the scheduler, and that a thread which is
-// preempted while it waits returns late. Accuracy otherwise: one pause and one
-// reading of the clock, some 50 ns.
+// Spins, never sleeps: a core that is stalled on memory runs nothing else. A wait that
+// gave up its core would let other threads do more than the hardware allows. Hence a
+// waiting thread costs a whole core; waits by more threads than cores measure the
+// scheduler; and a thread that is preempted while it waits returns late. Accuracy otherwise: one
+// pause and one reading of the clock, some 50 ns.
 class SystemClock final : public Clock {
  public:
   uint64_t now_ns() const override {

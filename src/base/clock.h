@@ -15,7 +15,7 @@ class Clock {
   virtual uint64_t now_ns() const = 0;
 
   // Returns once now_ns() >= when_ns. A wait stands for a core that is stalled
-  // on memory: the system clock spins rather than lend the core to others.
+  // on memory, so the system clock spins and keeps its core.
   virtual void wait_until_ns(uint64_t when_ns) = 0;
 };
 

@@ -15,9 +15,9 @@ inline uint64_t fold_multiply(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// 64 well-mixed bits of a key, in seven instructions: it stands before every lookup.
-// `seed` makes another function of it; keys that collide under one seed do not
-// under another.
+// 64 well-mixed bits of a key, in seven instructions: every lookup begins with it.
+// Each `seed` makes another function: keys that collide under one seed do not under
+// another.
 inline uint64_t hash_key(const BlockKey& key, uint64_t seed) {
   constexpr uint64_t kFirst = 0x9e3779b97f4a7c15ull;
   constexpr uint64_t kSecond = 0xd1b54a32d192ed03ull;

@@ -1,6 +1,6 @@
 // A histogram of 64-bit values (latencies in nanoseconds) with logarithmic
-// buckets: 64 to each power of two, so a quantile is off by at most 1.6%.
-// Caller-locked: each thread keeps its own and they are merged afterwards.
+// buckets: 64 for each power of two, so a quantile is off by at most 1.6%.
+// Caller-locked: each thread keeps one, and merges it at the end.
 #pragma once
 
 #include <algorithm>

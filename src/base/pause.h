@@ -1,4 +1,4 @@
-// Tells the processor that a loop only waits: it then leaves a core's other thread more room.
+// Tells the processor that a loop only waits: the core's other hardware thread then runs faster.
 #pragma once
 
 namespace nvcache {

@@ -11,17 +11,17 @@
 namespace nvcache {
 
 // Reserves address space without memory behind it (MAP_NORESERVE), zero filled.
-// Aborts when the address space is refused, as operator new would throw.
+// Aborts if the system refuses the address space, where operator new would throw.
 // Huge pages make random accesses to a large, densely used range faster, and take
 // memory in steps of 2 MiB.
 enum class Pages { kUsual, kHugeIfLarge };
 void* reserve_zeroed(size_t size_bytes, Pages pages);
 void release_reserved(void* start, size_t size_bytes);
-// Gives the memory behind a part back; the part reads as zeros afterwards, to
-// concurrent readers too. It starts at a page (4 KiB), and takes all of its last page.
+// Gives the memory behind a part back. The part then reads as zeros, for concurrent
+// readers too. It must start at a page (4 KiB), and includes all of its last page.
 void discard_reserved(void* start, size_t size_bytes);
 
-// Not copyable; moving leaves the source empty. Thread-safe as plain memory is.
+// Not copyable; moving leaves the source empty. As thread-safe as plain memory.
 template <typename T>
 class ReservedArray {
   static_assert(std::is_trivially_destructible_v<T>);

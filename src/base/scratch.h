@@ -1,4 +1,4 @@
-// A buffer a thread, as large as the largest that the thread asked for: no allocation
+// One buffer for each thread, as large as the thread ever asked for. It saves an allocation
 // per block where bytes only pass through.
 #pragma once
 

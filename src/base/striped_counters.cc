@@ -36,7 +36,7 @@ struct Lease {
     }
   }
   ~Lease() {
-    own_number = kSharedStripe + 1;  // what still runs on this thread shares
+    own_number = kSharedStripe + 1;  // code that still runs on this thread shares one
     if (stripe == kSharedStripe) return;
     Pool& to = pool();
     MutexLock lock(to.mutex);

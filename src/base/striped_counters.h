@@ -1,5 +1,5 @@
 // Counters that many threads add to without sharing a cache line: each thread
-// adds to a stripe that is its alone while it lives, a reader sums the stripes.
+// has a stripe to itself while it lives, and a reader sums all stripes.
 //
 // add() is a plain addition (no locked instruction) in the first kStripes - 1
 // threads that are alive at a time; all others share the last stripe, atomically.
@@ -17,8 +17,8 @@ inline constexpr size_t kStripes = 64;
 inline constexpr size_t kSharedStripe = kStripes - 1;
 
 namespace striped_internal {
-// One more than the calling thread's stripe; 0: it has none yet. (A thread's number
-// is read on every lookup, hence the model: no call to find the variable.)
+// One more than the calling thread's stripe; 0: it has none yet. (Every lookup
+// reads it, hence the TLS model: it needs no call to find the variable.)
 inline constinit thread_local size_t own_number [[gnu::tls_model("initial-exec")]] = 0;
 // One more than the highest stripe that any thread ever had, the shared one aside.
 inline constinit std::atomic<size_t> stripes_used{0};

@@ -1,8 +1,8 @@
 // Faults that tests switch on. Each makes the library skip one step that consistency needs, and
 // the tests of that step must then fail: a negative control (tests/CMakeLists.txt).
 //
-// All are off in use. A hook costs a load and a branch that is always predicted, and none lies on
-// the path of a lookup. Not synchronised: set one before any thread starts that runs the library.
+// All are off in production. A hook costs a load and a well-predicted branch, and lookups meet
+// none. Not synchronised: set one before any thread starts that runs the library.
 #pragma once
 
 namespace nvcache {

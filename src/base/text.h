@@ -26,7 +26,7 @@ inline std::string_view strip(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// "key=value" at the first separator; the second part is empty where there is none.
+// Splits "key=value" at the first separator. Without one the second part is empty.
 inline std::pair<std::string_view, std::string_view> split_once(std::string_view text,
                                                                 char separator) {
   const size_t at = text.find(separator);

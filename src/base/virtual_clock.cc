@@ -71,7 +71,7 @@ void VirtualClock::wait_outside(uint64_t when_ns) {
   move_to(when_ns);
 }
 
-// Nobody is running: hands the turn to the earliest waiting seat.
+// Gives the turn to the earliest waiting seat. Called when nobody runs.
 void VirtualClock::run_next() {
   Seat* next = nullptr;
   for (const auto& seat : seats_) {

@@ -1,5 +1,5 @@
-// Time that costs nothing: it stands still while code runs and jumps when
-// everybody waits. The same code thus runs under real and under virtual time.
+// Time that costs nothing: it stands still while code runs, and jumps when all threads
+// wait. The same code runs under real and under virtual time.
 //
 // Without participants wait_until_ns() moves time forward and returns. With
 // participants the clock is a deterministic discrete-event scheduler over real
@@ -14,8 +14,8 @@
 // n are seated; once all have left, the clock is without participants again.
 //
 // Thread-safe. A participant must not wait for another one by any other means
-// (holding a lock across wait_until_ns included): nobody else is running then,
-// so both would hang. A thread without a seat that waits while there are
+// (or hold a lock across wait_until_ns()): nobody else runs then, and both would
+// hang. A thread without a seat that waits while there are
 // participants is woken once they have moved time far enough, or have left.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What tests of the block cache share: blocks whose bytes tell their key, and
-// caches opened from a specification or on a medium of the test's own.
+// What tests of the block cache share: blocks whose bytes tell their key, and caches on a
+// specification or on the test's own medium.
 #pragma once
 
 #include <cstring>

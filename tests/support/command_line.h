@@ -21,7 +21,7 @@
 
 namespace nvcache::test {
 
-// The exit code of a command line; what the parser itself complains of goes to stderr.
+// The exit code of a command line; complaints of the parser itself go to stderr.
 inline int exit_code_of_line(CLI::App& app, std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());
   try {
@@ -35,14 +35,14 @@ inline int exit_code_of_line(CLI::App& app, std::vector<std::string> words) {
   return kExitOk;
 }
 
-// What a wrong command line is told.
+// The message that a wrong command line gets.
 inline std::string complaint_of_line(CLI::App& app, const std::vector<std::string>& words) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(exit_code_of_line(app, words), kExitUsage);
   return testing::internal::GetCapturedStderr();
 }
 
-// Of a death test's child: interrupts `run`, which returns a status, and exits with its exit
+// For a death test's child: interrupts `run`, which returns a status, and exits with its exit
 // code, or with 99 if `databases` are still there. Removes `folder`.
 template <typename Run>
 [[noreturn]] void exit_by_interrupt(const std::string& databases, const std::string& folder,

@@ -52,8 +52,8 @@ absl::Status CrashingMedium::write(uint64_t offset, ByteView from) {
   return absl::OkStatus();
 }
 
-// Like the hardware, it reads a line while other threads may be storing next to what is
-// flushed: a race that is meant, and hidden from ThreadSanitizer.
+// Like the hardware, it reads a line while other threads may store beside the flushed bytes.
+// This race is intended, and hidden from ThreadSanitizer.
 __attribute__((no_sanitize("thread"))) void CrashingMedium::load_line(uint64_t offset,
                                                                       std::byte* to) const {
   const volatile uint64_t* from = reinterpret_cast<const uint64_t*>(base_ + offset);
@@ -110,7 +110,8 @@ std::vector<std::byte> CrashingMedium::make_image(uint64_t seed) {
   for (const PendingLine& line : pending_) {
     if (random.below(2) == 0) std::memcpy(image.data() + line.offset, line.bytes, kLineBytes);
   }
-  const uint64_t mood = random.below(4);  // some crashes keep nearly all, some nearly nothing
+  const uint64_t mood =
+      random.below(4);  // some crashes keep nearly everything, some nearly nothing
   for (uint64_t offset = 0; offset < current_bytes_; offset += kLineBytes) {
     std::byte line[kLineBytes];
     load_line(offset, line);

@@ -3,11 +3,11 @@
 // and drain() returned, with the bytes it had at the flush; bytes that code stores through
 // direct() count like those written.
 //
-// A crash image is made without stopping the user of the medium: every 8 bytes that
-// differ from the shadow are taken over or not, as a seeded adversary chooses, line by line
-// as likely all, none or some. The image opens as a medium of its own.
+// A crash image is made while the medium is in use. A seeded adversary decides for every 8
+// bytes that differ from the shadow whether they survive: of each line all, none or some, each
+// as likely. The image opens as a medium of its own.
 //
-// Calls are serialised by a lock; crash images of several threads at work are a moment's.
+// Calls are serialised by a lock; a crash image shows one moment, whatever threads are at work.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class CrashingMedium final : public Medium {
   ByteView direct() const override { return {base_, current_bytes_}; }
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
-  // What a power failure now would leave.
+  // What a power failure would leave now.
   std::vector<std::byte> crash(uint64_t seed);
 
   // Makes an image just before the call of flush() or drain() with this number, from 0.

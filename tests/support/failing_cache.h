@@ -16,8 +16,8 @@ struct FailingCache {
   FailingMedium* medium = nullptr;  // the cache's
 };
 
-// `spec` configures the cache; its medium is the one that `medium_spec` names. Without
-// a cache, and the test failed, where that cannot be opened.
+// `spec` configures the cache; its medium is the one that `medium_spec` names. If it
+// cannot be opened, there is no cache and the test fails.
 inline FailingCache open_failing(const std::string& spec, const std::string& medium_spec) {
   const absl::StatusOr<Config> config = parse_config(spec);
   EXPECT_TRUE(config.ok()) << config.status();

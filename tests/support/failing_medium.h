@@ -1,5 +1,5 @@
-// A medium that fails on demand, for tests of what stands on media: a decorator
-// with switches. Thread-safe on disjoint extents; the switches may be turned while
+// A medium that fails on demand, for tests of code that uses media: a decorator with
+// switches. Thread-safe on disjoint extents; the switches may be turned while
 // accesses go on.
 #pragma once
 
@@ -20,7 +20,7 @@ class FailingMedium final : public Medium {
  public:
   explicit FailingMedium(std::unique_ptr<Medium> inner)
       : inner_(std::move(inner)), traits_(inner_->traits()) {
-    traits_.charges_direct_reads = true;  // or in-place reads could not fail
+    traits_.charges_direct_reads = true;  // otherwise in-place reads could not fail
   }
 
   // After `successes` more reads (in-place ones included), writes or flushes, all fail with
@@ -88,7 +88,7 @@ class FailingMedium final : public Medium {
   }
 
  private:
-  // One kind of access: how many were asked for, and from which on they fail.
+  // One kind of access: how many were asked for, and which is the first to fail.
   struct Switch {
     std::atomic<uint64_t> count{0};
     Mutex mutex;

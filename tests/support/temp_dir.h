@@ -1,4 +1,4 @@
-// A directory of a test's own, removed with all that is in it at the end.
+// A test's own directory, removed with its contents at the end.
 #pragma once
 
 #include <cstdlib>
@@ -9,7 +9,7 @@ namespace nvcache {
 
 class TempDir {
  public:
-  // The system's temporary folder may be in memory, without direct I/O: then in another.
+  // The system's temporary folder may be in memory, without direct I/O: then name another.
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
     std::string name = (parent / "nvcache_test_XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();

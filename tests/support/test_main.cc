@@ -1,9 +1,9 @@
 // The main of every test binary: GoogleTest's, the seed of the run, and negative controls.
 //
 // --negative-control=HOOK sets a hook of base/test_hooks.h before the first test. It exits with 0
-// only if tests ran and one of them failed by an assertion. A crash ends the process as it always
-// does; an exception ends it too, since none is an assertion; no test, or only tests that pass,
-// exit with 1.
+// only if tests ran and one of them failed by an assertion. A crash ends the process as
+// usual. So does an exception, which is no assertion. If no test ran, or all passed, it exits
+// with 1.
 #include <cstdio>
 #include <cstring>
 #include <string_view>

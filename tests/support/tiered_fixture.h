@@ -1,4 +1,4 @@
-// An engine of the tests' own over a TieredCache: objects with a version and bytes that
+// A small engine over a TieredCache: objects with a version and bytes that
 // name their key, saved as those bytes, and counted from birth to death.
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <thread>
 
-#include "tiered_cache/tiered_cache_impl.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
+#include "tiered_cache/tiered_cache_impl.h"
 
 namespace nvcache::test {
 
@@ -64,7 +64,7 @@ class TestCodec final : public ObjectCodec {
   std::atomic<uint64_t> saves{0};
   std::atomic<uint64_t> restores{0};
   std::atomic<bool> fail_saves{false};
-  std::atomic<bool> slow_saves{false};  // at times: so that much happens during a move
+  std::atomic<bool> slow_saves{false};  // at times, so that much happens during a move
 };
 
 inline std::string key_of(uint64_t id) {

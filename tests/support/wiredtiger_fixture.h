@@ -1,5 +1,5 @@
-// A real WiredTiger connection with the extension loaded as a user loads it: opening,
-// its messages, the extension's statistics.
+// A real WiredTiger connection with the extension loaded as a user loads it: how to open it,
+// its messages, and the extension's statistics.
 //
 // NVCACHE_WIREDTIGER_EXTENSION names another build of the extension, or, empty, stock
 // WiredTiger: what the tests demand of the data must hold there too.
@@ -105,7 +105,7 @@ class TierStats {
 
  private:
   static constexpr const char* kFormat = "nvcache.wiredtiger/1";
-  // A count that is not there must not pass for a zero.
+  // A missing count must not pass for zero.
   uint64_t number(const char* part, const char* name) const {
     if (!json_.is_object() || !json_.contains(part) || !json_[part].is_object() ||
         !json_[part].contains(name)) {
@@ -135,7 +135,7 @@ class Session {
   WT_SESSION* session_ = nullptr;
 };
 
-// A database folder; open() and close() as often as wanted.
+// A database folder. open() and close() may be called any number of times.
 class Database {
  public:
   explicit Database(std::string home) : home_(std::move(home)) { mkdir(home_.c_str(), 0777); }

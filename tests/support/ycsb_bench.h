@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "experiments/ycsb/ycsb_command.h"
 #include "experiments/report/html.h"
 #include "experiments/report/table.h"
+#include "experiments/ycsb/ycsb_command.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
@@ -24,8 +24,8 @@ inline BenchOptions small_bench(const std::string& folder, const std::string& ti
   return options;
 }
 
-// Every run verified its values, "tier" saved reads of blocks, and a report and tables
-// can be made of it.
+// Checks that every run verified its values, that "tier" saved reads of blocks, and that a
+// report and tables can be made of it.
 inline void expect_tier_saves_reads(const nlohmann::json& document, size_t runs) {
   ASSERT_EQ(document["runs"].size(), runs);
   for (const auto& run : document["runs"]) {

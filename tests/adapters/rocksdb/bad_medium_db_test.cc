@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(All, DamagedFileTest,
                          ::testing::Values(Case{"mmap", false}, Case{"direct", false},
                                            Case{"mmap", true}, Case{"direct", true}));
 
-// The check above would pass for nothing if RocksDB itself noticed.
+// If RocksDB itself noticed, the check above would prove nothing.
 TEST(DamagedFileTest, IsServedWithoutVerification) {
   TempDir dir;
   const std::string medium = dir.file("medium");

@@ -1,4 +1,4 @@
-// The dataset's size as the listener tells it.
+// The dataset's size that the listener reports.
 #include <memory>
 
 #include "fake_block_cache.h"

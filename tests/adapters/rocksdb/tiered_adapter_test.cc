@@ -1,5 +1,5 @@
-// The adapter by itself, driven through rocksdb::Cache with objects that know who
-// they are: each is destroyed exactly once, under the key and by the deleter it was given
+// The adapter alone, used through rocksdb::Cache with objects that know their identity:
+// each is destroyed exactly once, under the key and by the deleter it was given
 // with, and no lookup finds a value that was replaced or erased.
 #include <atomic>
 #include <cstring>
@@ -290,7 +290,7 @@ TEST_P(TieredAdapterStress, EveryObjectGoesOnceAndNoneComesBack) {
     for (std::thread& thread : threads) thread.join();
     resizer.join();
     EXPECT_EQ(cache.GetPinnedUsage(), 0u);
-    // A cache without a first tier has nothing left in it but what was resized in.
+    // A cache without a first tier holds only what came in while it was resized.
     // Some may be on their way down, one of them moved and not yet gone.
     const uint64_t queued = tiered.opened->stats().queued;
     EXPECT_LE(static_cast<uint64_t>(alive - alive_before), cache.GetOccupancyCount() + queued + 1);

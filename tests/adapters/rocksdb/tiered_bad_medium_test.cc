@@ -65,7 +65,7 @@ TEST_P(TieredBadMediumTest, DamageIsNeverServed) {
   tiered.expect_drained();
 }
 
-// The check above would pass for nothing if RocksDB itself noticed.
+// If RocksDB itself noticed, the check above would prove nothing.
 TEST_P(TieredBadMediumTest, DamageIsServedWithoutVerification) {
   const Tiered tiered(spec(",verify=never"));
   TestDb db(dir_.file("db"), tiered_options(tiered.cache));

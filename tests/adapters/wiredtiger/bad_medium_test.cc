@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "file_cache/file_block_cache.h"
 #include "adapters/wiredtiger/file_system.h"
+#include "file_cache/file_block_cache.h"
 #include "support/damaged_file.h"
 #include "support/failing_cache.h"
 #include "tiers.h"
@@ -61,7 +61,7 @@ TEST_P(FileMediumTest, DamagedBytesAreNeverServed) {
   EXPECT_GT(stats.of_files("served_reads"), 100u) << stats.text();
 }
 
-// Without this, the test above would also pass if the damage did not matter.
+// Shows that the damage matters: the test above would otherwise prove nothing.
 TEST_P(FileMediumTest, ControlDamagedBytesAreServedWithoutVerification) {
   if (!has_extension()) GTEST_SKIP() << "no extension given";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -44,8 +44,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Kills the writer when it has reported so many versions; then reads what else it
-  // had reported. False if it ended by itself.
+  // Kills the writer after it has reported so many versions, and reads the reports that are
+  // left. False if the writer ended before.
   bool kill_after(size_t count, std::vector<Report>* reports) {
     bool alive = true;
     Report one;
@@ -168,7 +168,7 @@ TEST_F(KillTest, WhatWasCommittedIsThereWithDirectIo) {
   EXPECT_EQ(broken, 0u);
 }
 
-// A control of the comparison: it finds promises broken that nobody gave.
+// A control of the comparison: it must find promises broken that nobody gave.
 TEST_F(KillTest, ControlReportedBeforeTheCommit) {
   uint32_t broken = 0;
   ASSERT_NO_FATAL_FAILURE(run(8, {.report = "before"}, &broken));

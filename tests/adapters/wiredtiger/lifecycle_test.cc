@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// For what WiredTiger or the extension does by itself sooner or later.
+// Waits for what WiredTiger or the extension does sooner or later.
 template <typename Condition>
 [[nodiscard]] bool comes_true(const Condition& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(60);

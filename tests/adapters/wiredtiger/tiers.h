@@ -43,7 +43,7 @@ inline Tier tier_in(const NamedTier& tier, const std::string& folder) {
   return {.spec = spec, .writes = tier.writes};
 }
 
-// The tier served and invalidated blocks; otherwise a test would pass without it.
+// Checks that the tier served and invalidated blocks. A test could otherwise pass without it.
 inline void expect_served(const Database& db, bool evictions = true) {
   if (!has_extension()) return;
   const TierStats stats = db.stats();

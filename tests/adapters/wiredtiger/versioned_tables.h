@@ -1,5 +1,5 @@
-// Tables whose every value can be told from its table, key and version, what each key
-// must hold at any time, and threads that write and read them and compare.
+// Tables in which table, key and version determine every value; what each key must hold at
+// any time; and threads that write, read and compare.
 //
 // Each key is written by one thread only, so that thread knows what it must read.
 // The others know which versions it may have by then.
@@ -23,7 +23,7 @@ struct TableShape {
   uint32_t keys = 12000;  // per table
   uint32_t min_value_bytes = 100;
   uint32_t max_value_bytes = 900;
-  uint32_t long_value_bytes = 0;  // one value in sixteen has up to so many
+  uint32_t long_value_bytes = 0;  // one value in sixteen is up to this long
 };
 
 struct LoadShape {
@@ -38,7 +38,7 @@ struct LoadShape {
   std::function<void(int step)> at_step = nullptr;
 };
 
-// Thread-safe where it says so.
+// Caller-locked, unless a method says that it is thread-safe.
 class VersionedTables {
  public:
   VersionedTables(TableShape shape, uint64_t seed, std::string prefix = "t");
@@ -63,7 +63,7 @@ class VersionedTables {
     verify(connection);
   }
 
-  // Nothing was wrong so far; else the first thing that was. Thread-safe.
+  // OK, or the first thing that was wrong. Thread-safe.
   std::string problem() const;
   bool good() const { return problem().empty(); }
 

@@ -129,7 +129,7 @@ json run_of(const char* workload, const char* server, std::string_view policy, i
 json hybrid_document() {
   json runs = json::array();
   for (int round = 1; round <= 3; ++round) {
-    const double base = 1000 * round;  // a machine that gets faster: pairs must not mind
+    const double base = 1000 * round;  // a machine that gets faster must not change the pairs
     for (const char* workload : {"whatsapp", "laser"}) {
       runs.push_back(run_of(workload, "64-0", "dram_only", round, base, 0.4));
       runs.push_back(run_of(workload, "2P", "dram_only", round, base * 2, 0.7));

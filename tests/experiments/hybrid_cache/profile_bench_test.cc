@@ -99,7 +99,7 @@ TEST_F(SmallRun, ALowerTierSavesReadsAndEveryValueIsRight) {
     EXPECT_GT(run["operations"]["get"].get<uint64_t>(), 0u);
     EXPECT_GT(run["operations"]["put"].get<uint64_t>(), 0u);
     EXPECT_GT(run["rows_sought"].get<uint64_t>(), 0u);
-    // Nothing comes from storage sooner than its model says.
+    // No read ends sooner than the model of the storage says.
     EXPECT_GT(run["metrics"]["storage_read_p50_us"].get<double>(), 83);
   }
   const json& lru = runs[0]["metrics"];
@@ -163,7 +163,7 @@ TEST_F(SmallRun, ProcessorsKeptAwakeAreNotCountedAsWork) {
   const auto document = run_profile_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
   EXPECT_TRUE((*document)["setup"]["awake"].get<bool>());
-  // The threads that keep them awake take all that is left: counted in, it would be 1.
+  // The threads that keep processors awake take all idle time: with theirs it would be 1.
   EXPECT_LT((*document)["runs"][0]["metrics"]["cpu_ratio"].get<double>(), 0.7);
   EXPECT_THAT(profile_tables(*document).value(), HasSubstr("processors awake"));
 }

@@ -145,7 +145,7 @@ TEST(KvSystemTest, FlushesAreThoseOfTheDesign) {
   EXPECT_GT(lines("MC-NVM"), 3.9);
   EXPECT_LT(lines("MC-NVM"), 5);
   EXPECT_NEAR(lines("MC-NVLRU"), lines("MC-NVM") + 1, 0.1);
-  // Updates: a descriptor each, but for those that the write cache takes.
+  // Updates: one descriptor each, except those that the write cache takes.
   EXPECT_LE(lines("NVMcached"), 1);
   EXPECT_GT(lines("NVMcached"), 0.1);
   // 100 ns a line and 15 a drain, at least.
@@ -175,7 +175,7 @@ TEST(KvCrashRunTest, NvmcachedLosesTheNewestAndNoMore) {
   EXPECT_LT(result->items_lost_share(), 0.01);
 }
 
-// The smaller the cache, the larger the write cache's part of it: not without one.
+// The smaller the cache, the larger is the write cache's share of it.
 TEST(KvCrashRunTest, WithoutAWriteCacheTheNewestAloneAreLost) {
   Progress progress(system_clock());
   CrashPlan plan = small_crash();
@@ -186,7 +186,7 @@ TEST(KvCrashRunTest, WithoutAWriteCacheTheNewestAloneAreLost) {
   EXPECT_LE(result->items_lost, result->items_dropped);
 }
 
-// The control: what loses everything is seen to do so.
+// The control: a system that loses everything must show it.
 TEST(KvCrashRunTest, McDramLosesAll) {
   Progress progress(system_clock());
   const auto result = run_crash(find_kind(kMcDram), trace_named("USR"), small_crash(), progress);

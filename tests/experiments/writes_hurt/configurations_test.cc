@@ -69,8 +69,8 @@ TEST(PaperConfigurationsTest, AreThePapers) {
   EXPECT_EQ(chosen[1].writes, "update");
 }
 
-// Times are scaled like the runs: an evictor that wakes once a second could not be eager
-// in a cache that turns over in half of one.
+// Times are scaled like the runs: an evictor that wakes once a second is not eager in a
+// cache that turns over in half a second.
 TEST(PaperConfigurationsTest, Table1EvictsByThePapersPolicy) {
   const auto choices = table1_choices(Options());
   ASSERT_EQ(choices.size(), 3u);

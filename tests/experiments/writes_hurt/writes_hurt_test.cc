@@ -131,7 +131,7 @@ json run_of(const char* variant, const char* configuration, int round, double re
 json paper_document() {
   json runs = json::array();
   for (int round = 1; round <= 3; ++round) {
-    const double none = 1000 * round;  // a machine that gets faster: pairs must not mind
+    const double none = 1000 * round;  // a machine that gets faster must not change the pairs
     runs.push_back(run_of("small", "none", round, none, 0, 0));
     runs.push_back(run_of("small", "alloc-read-write", round, none * 0.25, 50, 400));
     runs.push_back(run_of("small", "bypass+obp", round, none * (0.98 + 0.01 * round), 50, 0));

@@ -1,7 +1,7 @@
-// Preloaded for RocksDB's blob_source_test: glibc gives blocks of one size a
-// malloc_usable_size() that differs by 16 bytes now and then, as the heap around them lies;
-// RocksDB charges its caches that size, and the test expects blobs of one size to have one
-// charge, as with jemalloc's size classes. A blob's object takes a chunk of 48 bytes, or 64:
+// Preloaded for RocksDB's blob_source_test: with glibc the
+// malloc_usable_size() of equal requests differs by 16 bytes now and then, with the state of the
+// heap. RocksDB charges its caches that size. The test expects equal blobs to have equal
+// charges, as with jemalloc's size classes. A blob's object takes a chunk of 48 bytes, or 64:
 // small classes are 32 bytes apart with both in one, those of large blocks 1 KiB.
 #include <dlfcn.h>
 
