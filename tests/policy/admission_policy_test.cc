@@ -15,26 +15,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kBlockBytes = 4096;
+constexpr uint64_t kCandidateBytes = 4096;
 constexpr uint64_t kSecondNs = 1'000'000'000;
 
-std::unique_ptr<AdmissionPolicy> make(std::string_view spec, AdmissionContext context = {}) {
+std::unique_ptr<AdmissionPolicy> admission_policy(std::string_view spec,
+                                                  AdmissionContext context = {}) {
   return make_admission(spec, context).value();
 }
 
 Candidate candidate(uint64_t key, Origin origin = Origin::kRead) {
-  return {.key = {1, key}, .key_hash = mix64(key), .size_bytes = kBlockBytes, .origin = origin};
+  return {.key = {1, key}, .key_hash = mix64(key), .size_bytes = kCandidateBytes, .origin = origin};
 }
 
 TEST(AlwaysPolicy, AdmitsAndEvictsAlways) {
-  const auto policy = make("always");
+  const auto policy = admission_policy("always");
   const Traffic burst{.lookups = 0, .inserted = 1000, .removed = 1000};
   EXPECT_TRUE(policy->admit(candidate(1, Origin::kWrite), burst).admitted());
   EXPECT_TRUE(policy->may_evict(burst));
 }
 
 TEST(NoWriteAllocatePolicy, RefusesTheWritePathOnly) {
-  const auto policy = make("no_write_allocate");
+  const auto policy = admission_policy("no_write_allocate");
   EXPECT_EQ(policy->admit(candidate(1, Origin::kWrite), {}), Verdict::refuse(Reason::kWriteOrigin));
   EXPECT_TRUE(policy->admit(candidate(1, Origin::kRead), {}).admitted());
 }
@@ -48,16 +49,16 @@ int admitted_of_10000(AdmissionPolicy& policy) {
 }
 
 TEST(ProbabilityPolicy, AdmitsAsManyAsItSays) {
-  EXPECT_EQ(admitted_of_10000(*make("probability(0)")), 0);
-  EXPECT_EQ(admitted_of_10000(*make("probability(1)")), 10'000);
-  const int admitted = admitted_of_10000(*make("probability(0.25)", {.seed = 99}));
+  EXPECT_EQ(admitted_of_10000(*admission_policy("probability(0)")), 0);
+  EXPECT_EQ(admitted_of_10000(*admission_policy("probability(1)")), 10'000);
+  const int admitted = admitted_of_10000(*admission_policy("probability(0.25)", {.seed = 99}));
   EXPECT_GT(admitted, 2300);  // six standard deviations below; the seed is fixed anyway
   EXPECT_LT(admitted, 2700);
 }
 
 TEST(ProbabilityPolicy, TheSeedDecides) {
   const auto draws = [](uint64_t seed) {
-    const auto policy = make("probability(0.5)", {.seed = seed});
+    const auto policy = admission_policy("probability(0.5)", {.seed = seed});
     std::string drawn;
     for (uint64_t key = 0; key < 64; ++key) {
       const Verdict verdict = policy->admit(candidate(key), {});
@@ -75,7 +76,7 @@ TEST(ProbabilityPolicy, TheSeedDecides) {
 // ---- second_touch
 
 TEST(SecondTouchPolicy, AdmitsTheSecondOffer) {
-  const auto policy = make("second_touch", {.cache_size_bytes = 64 << 20});
+  const auto policy = admission_policy("second_touch", {.cache_size_bytes = 64 << 20});
   EXPECT_EQ(policy->admit(candidate(1), {}), Verdict::refuse(Reason::kFirstTouch));
   EXPECT_EQ(policy->admit(candidate(2), {}), Verdict::refuse(Reason::kFirstTouch));
   EXPECT_TRUE(policy->admit(candidate(1), {}).admitted());
@@ -84,9 +85,10 @@ TEST(SecondTouchPolicy, AdmitsTheSecondOffer) {
 
 TEST(SecondTouchPolicy, RemembersAboutAsManyBlocksAsTheCacheHoldsInTwoBytesEach) {
   constexpr uint64_t kResident = 50'000;
-  const auto policy = make("second_touch", {.cache_size_bytes = kResident * kBlockBytes});
+  const auto policy =
+      admission_policy("second_touch", {.cache_size_bytes = kResident * kCandidateBytes});
   const Traffic full{.inserted = kResident,
-                     .written_bytes = kResident * kBlockBytes,
+                     .written_bytes = kResident * kCandidateBytes,
                      .resident_blocks = kResident};
   uint64_t next = 0;
   for (; next < 4 * kResident; ++next) policy->admit(candidate(next), full);
@@ -104,7 +106,7 @@ TEST(SecondTouchPolicy, RemembersAboutAsManyBlocksAsTheCacheHoldsInTwoBytesEach)
 }
 
 TEST(SecondTouchPolicy, FollowsACacheThatGrowsWithoutForgetting) {
-  const auto policy = make("second_touch", {.cache_size_bytes = uint64_t{1} << 30});
+  const auto policy = admission_policy("second_touch", {.cache_size_bytes = uint64_t{1} << 30});
   Traffic traffic;
   for (uint64_t key = 0; key < 200; ++key) policy->admit(candidate(key), traffic);
   traffic = {.inserted = 100'000, .written_bytes = uint64_t{1} << 30, .resident_blocks = 100'000};
@@ -118,7 +120,8 @@ TEST(SecondTouchPolicy, FollowsACacheThatGrowsWithoutForgetting) {
 // A loop over more blocks than an empty cache would remember must not keep it empty.
 TEST(SecondTouchPolicy, ALoopThatFitsTheCacheFillsIt) {
   constexpr uint64_t kLoop = 20'000;
-  const auto policy = make("second_touch", {.cache_size_bytes = 2 * kLoop * kBlockBytes});
+  const auto policy =
+      admission_policy("second_touch", {.cache_size_bytes = 2 * kLoop * kCandidateBytes});
   Traffic traffic;
   for (int round = 0; round < 2; ++round) {
     for (uint64_t key = 0; key < kLoop; ++key) {
@@ -126,7 +129,7 @@ TEST(SecondTouchPolicy, ALoopThatFitsTheCacheFillsIt) {
       if (!policy->admit(candidate(key), traffic).admitted()) continue;
       ++traffic.inserted;
       ++traffic.resident_blocks;
-      traffic.written_bytes += kBlockBytes;
+      traffic.written_bytes += kCandidateBytes;
     }
   }
   EXPECT_GT(traffic.inserted, kLoop * 8 / 10);
@@ -135,7 +138,7 @@ TEST(SecondTouchPolicy, ALoopThatFitsTheCacheFillsIt) {
 
 TEST(SecondTouchPolicy, ASmallOrUnknownCacheStillHasATable) {
   for (const uint64_t size_bytes : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}}) {
-    const auto policy = make("second_touch", {.cache_size_bytes = size_bytes});
+    const auto policy = admission_policy("second_touch", {.cache_size_bytes = size_bytes});
     for (uint64_t key = 0; key < 200; ++key) policy->admit(candidate(key), {});
     for (uint64_t key = 100; key < 200; ++key) {
       EXPECT_TRUE(policy->admit(candidate(key), {}).admitted()) << size_bytes;
@@ -146,7 +149,7 @@ TEST(SecondTouchPolicy, ASmallOrUnknownCacheStillHasATable) {
 // ---- small_bypass
 
 TEST(SmallBypassPolicy, RefusesWhileTheDatasetFitsIntoDram) {
-  const auto policy = make("small_bypass(1GiB)");
+  const auto policy = admission_policy("small_bypass(1GiB)");
   const auto verdict = [&](uint64_t size_bytes) {
     return policy->admit(candidate(1), {.dataset_size_bytes = size_bytes});
   };
@@ -167,7 +170,8 @@ class SmallBypassDirectory : public ::testing::Test {
     std::ofstream(path_ / name) << std::string(size_bytes, 'x');
   }
   Verdict verdict(uint64_t now_ns) {
-    if (policy_ == nullptr) policy_ = make("small_bypass(10000," + path_.string() + ")");
+    if (policy_ == nullptr)
+      policy_ = admission_policy("small_bypass(10000," + path_.string() + ")");
     return policy_->admit(candidate(1), {.dataset_size_bytes = 1 << 30, .now_ns = now_ns});
   }
 
