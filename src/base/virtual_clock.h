@@ -20,7 +20,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,7 +62,7 @@ class VirtualClock final : public Clock {
   struct Seat {
     State state = State::kAbsent;
     uint64_t wake_ns = 0;
-    std::condition_variable_any turn;
+    CondVar turn;
   };
 
   void wait_for_turn(size_t number, uint64_t when_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -75,7 +74,7 @@ class VirtualClock final : public Clock {
   std::atomic<uint64_t> now_ns_;  // written under mutex_
   std::vector<std::unique_ptr<Seat>> seats_ ABSL_GUARDED_BY(mutex_);
   size_t absent_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::condition_variable_any outside_;
+  CondVar outside_;
 };
 
 }  // namespace nvcache
