@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -19,22 +18,12 @@
 #include "experiments/workload/profile.h"
 #include "experiments/workload/profile_record.h"
 #include "experiments/workload/profile_stream.h"
+#include "support/test_seed.h"
 
 namespace nvcache {
 namespace {
 
 using testing::HasSubstr;
-
-// The seed of the random choices: NVCACHE_TEST_SEED repeats a run.
-uint64_t test_seed() {
-  static const uint64_t seed = [] {
-    const char* given = std::getenv("NVCACHE_TEST_SEED");
-    const uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : 20210714;
-    std::printf("NVCACHE_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
-    return chosen;
-  }();
-  return seed;
-}
 
 std::string text_of(std::string_view name) {
   for (const auto& [file, text] : profile_files()) {
