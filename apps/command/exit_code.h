@@ -1,7 +1,12 @@
 // What the command's exit codes mean (docs/results/benchmarks.md lists them too).
 #pragma once
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include "absl/status/status.h"
+#include "base/print.h"
 
 namespace nvcache {
 
@@ -15,6 +20,13 @@ inline int exit_code_of(const absl::Status& status) {
   if (absl::IsCancelled(status)) return kExitInterrupted;
   if (absl::IsInvalidArgument(status)) return kExitUsage;
   return kExitFailed;
+}
+
+// What a program that printed its results exits with: kExitFailed if they could not be written.
+inline int exit_code_after_printing(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  print_to(stderr, "cannot write to standard output: {}\n", std::strerror(errno));
+  return code == kExitOk ? kExitFailed : code;
 }
 
 }  // namespace nvcache

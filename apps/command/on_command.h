@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "apps/command/exit_code.h"
+#include "base/print.h"
 #include "base/text.h"
 
 namespace nvcache {
@@ -18,7 +19,7 @@ void on_command(CLI::App& app, std::string name, Run run) {
   app.callback([name = std::move(name), run = std::move(run)] {
     const absl::Status status = run();
     if (status.ok()) return;
-    fmt::print(stderr, "{}: {}\n", name, message_of(status));
+    print_to(stderr, "{}: {}\n", name, message_of(status));
     throw CLI::RuntimeError(exit_code_of(status));
   });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/command/exit_code.h"
+#include "base/print.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -41,10 +42,10 @@ int exec_nvbench(int argc, char** argv) {
   const std::string folder = own_folder();
   execv((folder + "/nvbench").c_str(), arguments.data());
   if (errno == ENOENT) execvp("nvbench", arguments.data());
-  fmt::print(stderr,
-             "nvcache bench: cannot run nvbench ({}); looked in {} and in PATH. Build it with "
-             "-DNVCACHE_EXPERIMENTS=ON\n",
-             std::strerror(errno), folder);
+  print_to(stderr,
+           "nvcache bench: cannot run nvbench ({}); looked in {} and in PATH. Build it with "
+           "-DNVCACHE_EXPERIMENTS=ON\n",
+           std::strerror(errno), folder);
   return kExitFailed;
 }
 

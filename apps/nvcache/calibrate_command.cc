@@ -13,6 +13,7 @@
 #include "apps/command/output_file.h"
 #include "apps/nvcache/calibrate.h"
 #include "base/clock.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/virtual_clock.h"
@@ -84,7 +85,7 @@ CalibrationOptions make_options(const Arguments& arguments, uint64_t block_bytes
   const bool slow = arguments.real_time || !names_emulated_medium(arguments.medium);
   options.progress = [started_ns, slow](const std::string& step) {
     if (slow || system_clock().now_ns() - started_ns > kQuietNs) {
-      fmt::print(stderr, "calibrate: {} ...\n", step);
+      print_to(stderr, "calibrate: {} ...\n", step);
     }
     return check_not_interrupted();
   };
@@ -115,7 +116,7 @@ absl::Status run(const Arguments& arguments) {
   const uint32_t threads = threads_of_a_kind((*medium)->traits(), virtual_time);
   const auto result = calibrate(**medium, clock, make_options(arguments, *block_bytes, threads));
   if (!result.ok()) return result.status();
-  fmt::print("{}\n{}", calibration_table(*result), calibration_chart(*result));
+  print_to(stdout, "{}\n{}", calibration_table(*result), calibration_chart(*result));
   return arguments.json_path.empty() ? absl::OkStatus() : write_json(arguments.json_path, *result);
 }
 

@@ -31,9 +31,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {
-    return error.get_exit_code();
+    return nvcache::exit_code_after_printing(error.get_exit_code());
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? nvcache::kExitOk : nvcache::kExitUsage;
+    const int code = app.exit(error) == 0 ? nvcache::kExitOk : nvcache::kExitUsage;
+    return nvcache::exit_code_after_printing(code);
   }
-  return nvcache::kExitOk;
+  return nvcache::exit_code_after_printing(nvcache::kExitOk);
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/print.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -33,7 +34,7 @@ std::map<std::string, Figures> read_medians(const std::string& path) {
 }
 
 void row(const std::string& what, double value, const std::string& unit, const std::string& mark) {
-  fmt::print("{:<64}{:>9.2f} {:<6}{}\n", what, value, unit, mark);
+  nvcache::print_to(stdout, "{:<64}{:>9.2f} {:<6}{}\n", what, value, unit, mark);
 }
 
 void print_ratios(const std::map<std::string, Figures>& medians) {
@@ -47,7 +48,7 @@ void print_ratios(const std::map<std::string, Figures>& medians) {
   const auto& verified = medians.at("BM_HitWithCopyVerified");
   const auto& map_copy = medians.at("BM_FlatHashMapLookupAndMemcpy4K");
   const auto& memcpy_4k = medians.at("BM_Memcpy4K");
-  fmt::print("\n{:<64}{:>9}\n", "medians of the run", "");
+  nvcache::print_to(stdout, "\n{:<64}{:>9}\n", "medians of the run", "");
   row("hit, one thread", hit.cpu_ns, "ns", "at most 150");
   row("hit / flat_hash_map lookup", hit.cpu_ns / map.cpu_ns, "x", "");
   row("hit / memcpy of 4 KiB", hit.cpu_ns / memcpy_4k.cpu_ns, "x", "");
@@ -73,12 +74,12 @@ void print_ratios(const std::map<std::string, Figures>& medians) {
 
 int main(int argc, char** argv) try {
   if (argc != 2) {
-    fmt::print(stderr, "usage: nvcache_bench_ratios FILE.json\n");
+    nvcache::print_to(stderr, "usage: nvcache_bench_ratios FILE.json\n");
     return 2;
   }
   print_ratios(read_medians(argv[1]));
   return 0;
 } catch (const std::exception& error) {
-  fmt::print(stderr, "nvcache_bench_ratios: {}: {}\n", argv[1], error.what());
+  nvcache::print_to(stderr, "nvcache_bench_ratios: {}: {}\n", argv[1], error.what());
   return 2;
 }

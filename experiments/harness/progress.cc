@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/print.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -23,7 +24,7 @@ Progress::~Progress() { erase_line(); }
 
 void Progress::erase_line() {
   if (!line_open_) return;
-  fmt::print(stderr, "\r\033[K");
+  print_to(stderr, "\r\033[K");
   line_open_ = false;
 }
 
@@ -32,17 +33,17 @@ void Progress::update(std::string_view line) {
   if (now - last_ns_ < (terminal_ ? kTerminalPeriodNs : kPlainPeriodNs)) return;
   last_ns_ = now;
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", line.substr(0, kTerminalColumns));
+    print_to(stderr, "\r\033[K{}", line.substr(0, kTerminalColumns));
     line_open_ = true;
   } else {
-    fmt::print(stderr, "{}\n", line);
+    print_to(stderr, "{}\n", line);
   }
   std::fflush(stderr);
 }
 
 void Progress::say(std::string_view line) {
   erase_line();
-  fmt::print(stderr, "{}\n", line);
+  print_to(stderr, "{}\n", line);
   std::fflush(stderr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/print.h"
 #include "experiments/report/figure_tables.h"
 #include "fmt/format.h"
 
@@ -11,7 +12,7 @@ absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
   if (absl::Status status = files.write(document); !status.ok()) return status;
   const auto tables = figures::figure_tables(document);
   if (!tables.ok()) return tables.status();
-  fmt::print("{}", *tables);
+  print_to(stdout, "{}", *tables);
   files.print_paths();
   const nlohmann::json& runs = document.at("runs");
   const bool any_failed = std::any_of(

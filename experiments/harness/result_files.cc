@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/command/output_file.h"
+#include "base/print.h"
 #include "experiments/report/html.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -27,8 +28,8 @@ absl::Status ResultFiles::write(const nlohmann::json& document) const {
 }
 
 void ResultFiles::print_paths() const {
-  if (!json_path.empty()) fmt::print("results: {}\n", json_path);
-  if (!html_path.empty()) fmt::print("report:  {}\n", html_path);
+  if (!json_path.empty()) print_to(stdout, "results: {}\n", json_path);
+  if (!html_path.empty()) print_to(stdout, "report:  {}\n", html_path);
 }
 
 }  // namespace nvcache

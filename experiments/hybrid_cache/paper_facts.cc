@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/print.h"
 #include "fmt/format.h"
 
 namespace nvcache::hybrid_cache {
@@ -43,7 +44,7 @@ std::string_view paper_value(std::string_view id) {
   for (const PaperFact& fact : kFacts) {
     if (fact.id == id) return fact.value;
   }
-  fmt::print(stderr, "no fact {}\n", id);
+  print_to(stderr, "no fact {}\n", id);
   std::abort();
 }
 

@@ -5,6 +5,7 @@
 
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/harness/emulated_name.h"
@@ -133,8 +134,8 @@ absl::Status bench(const ProfileOptions& options) {
   }
   const auto tables = profile_tables(*document);
   if (!tables.ok()) return tables.status();
-  fmt::print("{}", *tables);
-  if (!options.json_path.empty()) fmt::print("results: {}\n", options.json_path);
+  print_to(stdout, "{}", *tables);
+  if (!options.json_path.empty()) print_to(stdout, "results: {}\n", options.json_path);
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "apps/command/interrupt.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/nvmcached/system.h"
@@ -47,7 +48,7 @@ std::string spec_of(const RestartPlan& plan, const std::string& path) {
 [[noreturn]] void build(const RestartPlan& plan, const std::string& path, int pipe) {
   auto store = open_kv_store(spec_of(plan, path));
   if (!store.ok()) {
-    fmt::print(stderr, "{}\n", message_of(store.status()));
+    print_to(stderr, "{}\n", message_of(store.status()));
     _exit(1);
   }
   Values values(plan.value_bytes);

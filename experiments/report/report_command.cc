@@ -7,6 +7,7 @@
 
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "experiments/report/figure_tables.h"
 #include "experiments/report/html.h"
@@ -50,14 +51,14 @@ absl::Status report(const std::vector<std::string>& paths, const std::string& ht
       const auto tables =
           document["kind"] == "paper" ? figures::figure_tables(document) : ycsb_tables(document);
       if (!tables.ok()) return tables.status();
-      fmt::print("{}", *tables);
+      print_to(stdout, "{}", *tables);
     }
     return absl::OkStatus();
   }
   const auto html = report_html(documents);
   if (!html.ok()) return html.status();
   if (absl::Status status = write_file_whole(html_path, *html); !status.ok()) return status;
-  fmt::print("report: {}\n", html_path);
+  print_to(stdout, "report: {}\n", html_path);
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command/on_command.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/report/table.h"
@@ -154,7 +155,7 @@ absl::Status bench(const BenchOptions& options) {
   if (absl::Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = ycsb_tables(*document);
   if (!tables.ok()) return tables.status();
-  fmt::print("{}", *tables);
+  print_to(stdout, "{}", *tables);
   options.files.print_paths();
   return absl::OkStatus();
 }
