@@ -155,7 +155,9 @@ BinaryStatus check_binary_header(const BinaryHeader& header) {
       good = !key && !value && (extras == 0 || extras == 4);
       break;
     case BinaryOp::kVerbosity:
-      good = !key && !value && extras == 4;
+      // memcached does not know it; only what is meant by it is understood here.
+      if (key || value || extras != 4) return BinaryStatus::kUnknown;
+      good = true;
       break;
     case BinaryOp::kStat:
       good = !value && extras == 0;

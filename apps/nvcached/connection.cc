@@ -13,11 +13,12 @@ constexpr int kFullOutputsPerEvent = 4;
 }  // namespace
 
 Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport,
-                       std::string address)
+                       std::string address, std::string listen_address)
     : worker_(worker),
       fd_(fd),
       transport_(std::move(transport)),
       address_(std::move(address)),
+      listen_address_(std::move(listen_address)),
       session_(worker.service(), worker.counters(), fd),
       active_s_(worker.service().items().now_s()) {}
 
@@ -161,6 +162,7 @@ void Connection::watch() {
 void Connection::visit(const StatVisitor& visit, uint32_t now_s) const {
   const uint32_t active = active_s();
   visit(fmt::format("{}:addr", fd_), address_);
+  visit(fmt::format("{}:listen_addr", fd_), listen_address_);
   visit(fmt::format("{}:state", fd_), "conn_read");
   visit(fmt::format("{}:secs_since_last_cmd", fd_),
         fmt::format("{}", now_s > active ? now_s - active : 0));

@@ -21,7 +21,8 @@ class Worker;
 
 class Connection {
  public:
-  Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport, std::string address);
+  Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport, std::string address,
+             std::string listen_address);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -47,7 +48,8 @@ class Connection {
   Worker& worker_;
   const int fd_;
   const std::unique_ptr<Transport> transport_;
-  const std::string address_;
+  const std::string address_;         // the client's
+  const std::string listen_address_;  // the server's
   Session session_;
   Input input_;
   Output output_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/nvcached/words.h"
+#include "base/print.h"
 
 namespace nvcache::server {
 namespace {
@@ -27,16 +28,22 @@ ItemStatus status_of(KvOutcome outcome) {
       return ItemStatus::kTooLarge;
     case KvOutcome::kNoSpace:
       return ItemStatus::kNoMemory;
+    case KvOutcome::kMediumFailed:
+      return ItemStatus::kMediumFailed;
   }
   return ItemStatus::kNoMemory;
 }
 
 ItemResult result_of(const KvResult& result) { return {status_of(result.outcome), result.cas}; }
 
-// memcached accepts at most twenty digits, and pads with blanks after counting down.
+// memcached accepts at most twenty bytes, a plus and blanks before the digits, and pads with blanks
+// behind them after counting down.
 bool parse_counter(std::string_view text, uint64_t& number) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text.size() <= 20 && parse_u64(text, number);
+  if (text.size() > 20) return false;
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  return parse_u64(text, number);
 }
 
 }  // namespace
@@ -50,11 +57,22 @@ Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> 
   tick();
 }
 
-uint32_t Items::expiry(int64_t exptime) const {
+uint32_t Items::due_s(int64_t exptime) const {
   if (exptime == 0) return 0;
   if (exptime < 0) return kLongAgoS;
-  if (exptime <= kRelativeUpToS) return now_s() + static_cast<uint32_t>(exptime);
+  if (exptime <= kRelativeUpToS) return clock_() + static_cast<uint32_t>(exptime);
   return static_cast<uint32_t>(std::min<int64_t>(exptime, UINT32_MAX));
+}
+
+uint32_t Items::expiry(int64_t exptime) const {
+  return due_s(exptime) + (exptime > 0 && exptime <= kRelativeUpToS ? 1 : 0);
+}
+
+// Says once on standard error what every answer says from now on.
+void Items::note(KvOutcome outcome) {
+  if (outcome != KvOutcome::kMediumFailed || told_of_failure_.exchange(true)) return;
+  print_to(stderr,
+           "nvcached: the medium failed: changes are refused until a restart, lookups go on\n");
 }
 
 Found Items::get(std::string_view key, bool counts) {
@@ -83,6 +101,7 @@ KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32
   const ByteView bytes = std::as_bytes(std::span(value.data(), value.size() + kMarkBytes));
   const KvResult result = store_.put(key, bytes, meta, condition);
   marks = behind;
+  note(result.outcome);
   if (result.outcome == KvOutcome::kDone) traces_.stored(key, now_s(), stale);
   return result;
 }
@@ -116,14 +135,15 @@ ItemResult Items::store_compared(std::string_view key, Received value,
       put(key, value, request.flags, request.expires_s, {KvCondition::kIfCas, request.cas});
   if (first.outcome != KvOutcome::kExists || !request.invalidate) return result_of(first);
   for (;;) {
-    const uint64_t current = [&] {
+    const KvMeta current = [&] {
       const KvItem item = store_.get(key);
-      return item ? item.meta.cas : 0;
+      return item ? item.meta : KvMeta();
     }();
-    if (current == 0) return {ItemStatus::kNotFound};
-    if (request.cas >= current) return {ItemStatus::kExists};
-    const KvResult stale = put(key, value, request.flags, request.expires_s,
-                               {KvCondition::kIfCas, current}, /*stale=*/true);
+    if (current.cas == 0) return {ItemStatus::kNotFound};
+    if (request.cas >= current.cas) return {ItemStatus::kExists};
+    // A stale value expires when the one that it replaces would have.
+    const KvResult stale = put(key, value, request.flags, current.expires_s,
+                               {KvCondition::kIfCas, current.cas}, /*stale=*/true);
     if (stale.outcome != KvOutcome::kExists) return result_of(stale);
   }
 }
@@ -135,7 +155,8 @@ ItemResult Items::concatenate(std::string_view key, Received value, const StoreR
     if (!old) return {ItemStatus::kNotStored};
     const KvMeta meta = old.item.meta;
     if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
-    if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kTooLarge};
+    // As memcached answers it, whose clients take it for "not appended", not for a failure.
+    if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kNotStored};
     const std::string_view added(value.data(), value.size());
     const bool behind = request.mode == StoreMode::kAppend;
     whole.assign(behind ? old.value : added).append(behind ? added : old.value);
@@ -186,11 +207,15 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
 }
 
 ItemStatus Items::erase(std::string_view key, uint64_t cas) {
-  return status_of(store_.erase(key, cas).outcome);
+  const KvOutcome outcome = store_.erase(key, cas).outcome;
+  note(outcome);
+  return status_of(outcome);
 }
 
-bool Items::touch(std::string_view key, uint32_t expires_s) {
-  return store_.touch(key, expires_s) == KvOutcome::kDone;
+ItemStatus Items::touch(std::string_view key, uint32_t expires_s) {
+  const KvOutcome outcome = store_.touch(key, expires_s);
+  note(outcome);
+  return status_of(outcome);
 }
 
 ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,

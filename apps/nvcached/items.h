@@ -29,6 +29,7 @@ enum class ItemStatus : uint8_t {
   kNotStored,  // add: the key is there; replace, append, prepend: it is not
   kTooLarge,
   kNoMemory,
+  kMediumFailed,
   kNotNumeric,
 };
 
@@ -81,9 +82,15 @@ class Items {
   // Reads the time. Called once a second, so that requests need not.
   void tick() { now_s_.store(clock_(), std::memory_order_relaxed); }
 
-  // Unix time of a client's expiry: 0 is never, a negative one is at once, one of up to 30 days
-  // counts from now, and others are Unix times already.
+  // The Unix second from which an item is expired: 0 is never, a negative `exptime` is at once, one
+  // of up to 30 days counts from now, and others are Unix times already. Clocks of seconds are up
+  // to one late, so one is added to what counts from now: an item never lives shorter than asked,
+  // and at most a second longer.
   uint32_t expiry(int64_t exptime) const;
+  // The same without the second that is added.
+  uint32_t due_s(int64_t exptime) const;
+  // Whole seconds that an item with this expiry is certain to live. Negative: it has expired.
+  int64_t seconds_left(uint32_t expires_s) const { return int64_t{expires_s} - 1 - clock_(); }
   bool fits(size_t key_bytes, uint64_t value_bytes) const {
     return key_bytes + value_bytes + kItemOverheadBytes <= max_item_bytes_;
   }
@@ -92,7 +99,7 @@ class Items {
   ItemResult store(std::string_view key, Received value, const StoreRequest& request);
   ItemResult arithmetic(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase(std::string_view key, uint64_t cas = 0);
-  bool touch(std::string_view key, uint32_t expires_s);
+  ItemStatus touch(std::string_view key, uint32_t expires_s);
   // Gives the value a new cas and marks it stale.
   ItemResult invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
                         uint32_t expires_s);
@@ -107,10 +114,13 @@ class Items {
   ItemResult store_compared(std::string_view key, Received value, const StoreRequest& request);
   ItemResult concatenate(std::string_view key, Received value, const StoreRequest& request);
 
+  void note(KvOutcome outcome);
+
   KvStore& store_;
   const uint64_t max_item_bytes_;
   const std::function<uint32_t()> clock_;
   std::atomic<uint32_t> now_s_{0};
+  std::atomic<bool> told_of_failure_{false};
   Traces traces_;
 };
 

@@ -10,15 +10,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "apps/nvcached/nvcached_options.h"
 #include "apps/nvcached/server.h"
 #include "apps/nvcached/store_specification.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/unix_time.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {
@@ -34,10 +35,8 @@ constexpr int kUsageCode = 64;  // EX_USAGE, as memcached's
 
 void say(std::string_view text) {
   std::fflush(stdout);
-  fmt::print(stderr, "nvcached: {}\n", text);
+  print_to(stderr, "nvcached: {}\n", text);
 }
-
-uint32_t unix_now_s() { return static_cast<uint32_t>(std::time(nullptr)); }
 
 absl::Status prepare_medium(Options& options) {
   if (!options.store_spec.empty() || !options.medium.empty()) return absl::OkStatus();
@@ -148,7 +147,7 @@ absl::Status run(Options options) {
   report_recovery((*store)->stats());
   options.settings.memory_bytes = (*store)->stats().size_bytes;
 
-  server::Service service(**store, options.settings, unix_now_s);
+  server::Service service(**store, options.settings, steady_unix_s);
   if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
   auto server = server::Server::start(service);
@@ -181,11 +180,11 @@ int main(int argc, char** argv) {
   }
   options->settings.version = nvcache::kProtocolVersion;
   if (options->help) {
-    fmt::print("nvcached {}\n{}", NVCACHE_VERSION, nvcache::server::help_text());
+    nvcache::print_to(stdout, "nvcached {}\n{}", NVCACHE_VERSION, nvcache::server::help_text());
     return nvcache::kOkCode;
   }
   if (options->version) {
-    fmt::print("nvcached {}\n", NVCACHE_VERSION);
+    nvcache::print_to(stdout, "nvcached {}\n", NVCACHE_VERSION);
     return nvcache::kOkCode;
   }
   const absl::Status status = nvcache::run(*std::move(options));

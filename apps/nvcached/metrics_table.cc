@@ -56,6 +56,7 @@ MetricValue version(const Snapshot& snapshot) { return snapshot.service.settings
 MetricValue libevent(const Snapshot&) { return std::string(event_get_version()); }
 MetricValue user_time(const Snapshot&) { return seconds_of(usage().ru_utime); }
 MetricValue system_time(const Snapshot&) { return seconds_of(usage().ru_stime); }
+MetricValue failed(const Snapshot& snapshot) { return uint64_t{snapshot.kv.failed}; }
 MetricValue recovered(const Snapshot& snapshot) {
   return std::string(snapshot.kv.recovered ? "yes" : "no");
 }
@@ -148,6 +149,8 @@ constexpr MetricRow kMetricRows[] = {
     {"store_medium", nullptr, kGauge, "Medium of the store", kv<&KvStats::medium>},
     {"store_durability", nullptr, kGauge, "Durability of the store", kv<&KvStats::durability>},
     {"store_recovered", nullptr, kGauge, "Whether the medium held a store at the start", recovered},
+    {"store_failed", "store_failed", kGauge, "1 once the medium failed: changes are refused",
+     failed},
     {"store_recovered_items", "recovered_items", kGauge, "Items recovered at the start",
      kv<&KvStats::recovered_items>},
     {"store_recovery_seconds", "recovery_seconds", kGauge, "Seconds that recovery took",

@@ -133,7 +133,9 @@ absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments)
     if (!status.ok()) return status;
   }
   if (optind < argc) return invalid_argument("'{}' is not an option", words[optind]);
-  if (absl::Status status = check_together(options.settings); !status.ok()) return status;
+  Settings& settings = options.settings;
+  if (settings.udp_port != 0 && !options.tcp_port_given) settings.port = settings.udp_port;
+  if (absl::Status status = check_together(settings); !status.ok()) return status;
   return options;
 }
 

@@ -47,6 +47,11 @@ absl::Status ignore(std::string_view name, const std::string&, Options& options)
 // For what memcached can turn off and nvcached does not have.
 absl::Status already_so(std::string_view, const std::string&, Options&) { return absl::OkStatus(); }
 
+absl::Status set_port(std::string_view name, const std::string& value, Options& options) {
+  options.tcp_port_given = true;
+  return set_int<&Settings::port, -1, 65535>(name, value, options);
+}
+
 absl::Status set_mask(std::string_view name, const std::string& value, Options& options) {
   return parse_mask(name, value, options.settings.unix_mask);
 }
@@ -130,8 +135,8 @@ constexpr OptionKind kIgnored = OptionKind::kIgnored;
 constexpr OptionKind kOwn = OptionKind::kOwn;
 
 constexpr OptionRow kOptionRows[] = {
-    {kMemcached, 'p', "port", "NUM", "TCP port (11211; 0: none; -1: any free port)",
-     set_int<&Settings::port, -1, 65535>},
+    {kMemcached, 'p', "port", "NUM", "TCP port (11211, or that of -U; 0: none; -1: any free port)",
+     set_port},
     {kMemcached, 'U', "udp-port", "NUM", "UDP port (0: off; -1: any free port)",
      set_int<&Settings::udp_port, -1, 65535>},
     {kMemcached, 's', "unix-socket", "FILE", "unix socket instead of TCP",
@@ -254,6 +259,15 @@ constexpr ExtendedRow kExtendedRows[] = {
     tuning("slab_reassign"),
     tuning("no_slab_reassign"),
     tuning("slab_automove"),
+    tuning("slab_automove_window"),
+    tuning("slab_automove_ratio"),
+    tuning("no_slab_automove"),
+    tuning("slab_sizes"),
+    tuning("no_chunked_items"),
+    tuning("drop_privileges"),
+    tuning("no_drop_privileges"),
+    tuning("relaxed_privileges"),
+    tuning("resp_obj_mem_limit"),
     tuning("slab_automove_freeratio"),
     tuning("inline_ascii_resp"),
     tuning("no_inline_ascii_resp"),

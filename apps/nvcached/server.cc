@@ -14,6 +14,7 @@
 #include "apps/nvcached/stats_report.h"
 #include "apps/nvcached/udp.h"
 #include "apps/nvcached/worker.h"
+#include "base/print.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -218,7 +219,7 @@ bool EventServer::accept_one(Listener& listener) {
       // The socket stays readable, so pause it; on_second() tries again.
       event_del(listener.accepts);
       listener.paused = true;
-      fmt::print(stderr, "nvcached: cannot accept connections for now: {}\n", std::strerror(errno));
+      print_to(stderr, "nvcached: cannot accept connections for now: {}\n", std::strerror(errno));
     }
     return errno == ECONNABORTED || errno == EINTR;
   }
@@ -240,7 +241,8 @@ bool EventServer::accept_one(Listener& listener) {
   }
   const std::string name =
       from.ss_family == AF_UNIX ? listener.socket.address : name_of(from, "tcp");
-  workers_[next_worker_++ % workers_.size()]->adopt(fd, std::move(transport), name);
+  workers_[next_worker_++ % workers_.size()]->adopt(fd, std::move(transport), name,
+                                                    listener.socket.address);
   return true;
 }
 

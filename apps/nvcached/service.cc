@@ -58,7 +58,7 @@ void Service::tick() {
 }
 
 absl::Status Service::flush_at(int64_t exptime) {
-  const uint32_t due = exptime > 0 ? items_.expiry(exptime) : 0;
+  const uint32_t due = exptime > 0 ? items_.due_s(exptime) : 0;
   if (due > items_.now_s()) {
     flush_at_s_.store(due);
     return absl::OkStatus();

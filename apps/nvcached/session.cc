@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
-#include "base/text.h"
+#include "base/print.h"
 
 namespace nvcache::server {
 
@@ -24,6 +25,7 @@ Turn Session::turn(Received in, Output& out) {
   if (skip_bytes_ > 0) {
     const size_t skipped = std::min<uint64_t>(skip_bytes_, in.size());
     skip_bytes_ -= skipped;
+    if (skip_bytes_ == 0) out.append(std::exchange(after_skip_, {}));
     return {skipped, Turn::kGoOn};
   }
   if (protocol_ == Protocol::kUnknown) {
@@ -80,8 +82,13 @@ ItemStatus Session::erase_counted(std::string_view key, uint64_t cas) {
   return status;
 }
 
+void Session::skip(uint64_t bytes, std::string answer) {
+  skip_bytes_ = bytes;
+  after_skip_ = std::move(answer);
+}
+
 void Session::log(std::string_view line) const {
-  if (service_.verbosity() > 1) fmt::print(stderr, "<{} {}\n", name_, line);
+  if (service_.verbosity() > 1) print_to(stderr, "<{} {}\n", name_, line);
 }
 
 }  // namespace nvcache::server

@@ -78,6 +78,7 @@ class Session {
 
   // session_binary.cc
   Turn binary_turn(Received in, Output& out);
+  Turn refuse_too_large(const BinaryHeader& header, Received in);
   Turn binary_serve(const BinaryHeader& header, Received body, Output& out);
   void binary_get(const BinaryHeader& header, std::string_view extras, std::string_view key,
                   Output& out);
@@ -93,6 +94,9 @@ class Session {
   ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase_counted(std::string_view key, uint64_t cas);
+  // Skips the next bytes, and then answers: a client that sends a whole request first must not
+  // find the answer of an earlier one.
+  void skip(uint64_t bytes, std::string answer);
   void log(std::string_view line) const;
 
   Service& service_;
@@ -102,6 +106,7 @@ class Session {
   Protocol protocol_ = Protocol::kUnknown;
   bool authenticated_ = false;
   uint64_t skip_bytes_ = 0;
+  std::string after_skip_;  // the answer once they are skipped
   size_t scanned_ = 0;
   MultiGet multi_get_;
 };

@@ -63,6 +63,8 @@ BinaryStatus status_of(ItemStatus status) {
       return BinaryStatus::kTooLarge;
     case ItemStatus::kNotNumeric:
       return BinaryStatus::kNotNumeric;
+    case ItemStatus::kMediumFailed:
+      return BinaryStatus::kInternalError;
     case ItemStatus::kNoMemory:
       break;
   }
@@ -85,15 +87,12 @@ Turn Session::binary_turn(Received in, Output& out) {
     refuse(header, status, out);
     // With such lengths, nobody knows where the request ends.
     if (status == BinaryStatus::kInvalid) return {kBinaryHeaderBytes, Turn::kClose};
-    skip_bytes_ = header.body_bytes;
+    skip(header.body_bytes, "");
     return {kBinaryHeaderBytes};
   }
   const BinaryOp op = loud(header.opcode);
   if (is_store(op) && !items_.fits(header.key_bytes, header.value_bytes())) {
-    refuse(header, BinaryStatus::kTooLarge, out);
-    counters_.add(Count::kStoreTooLarge);
-    skip_bytes_ = header.body_bytes;
-    return {kBinaryHeaderBytes};
+    return refuse_too_large(header, in);
   }
   const size_t all_bytes = kBinaryHeaderBytes + header.body_bytes;
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
@@ -101,6 +100,21 @@ Turn Session::binary_turn(Received in, Output& out) {
   Turn turn = binary_serve(header, in.subspan(kBinaryHeaderBytes, header.body_bytes), out);
   turn.used = all_bytes;
   return turn;
+}
+
+Turn Session::refuse_too_large(const BinaryHeader& header, Received in) {
+  const size_t key_at = kBinaryHeaderBytes + header.extras_bytes;
+  const size_t begun_bytes = key_at + header.key_bytes;
+  if (in.size() < begun_bytes) return {0, Turn::kMore, begun_bytes};
+  // If the value cannot be stored, the older one must not be read any more.
+  if (loud(header.opcode) == BinaryOp::kSet) {
+    (void)items_.erase({in.data() + key_at, header.key_bytes});
+  }
+  counters_.add(Count::kStoreTooLarge);
+  Output answer;
+  refuse(header, BinaryStatus::kTooLarge, answer);
+  skip(header.value_bytes(), answer.text());
+  return {begun_bytes};
 }
 
 Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& out) {
@@ -135,7 +149,7 @@ Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& ou
         break;
       }
       counters_.add(Count::kCmdFlush);
-      if (service_.flush_at(extras.empty() ? 0 : static_cast<int32_t>(load_u32(extras))).ok()) {
+      if (service_.flush_at(extras.empty() ? 0 : int64_t{load_u32(extras)}).ok()) {
         succeed(header, 0, out);
       } else {
         refuse(header, BinaryStatus::kInternalError, out);
@@ -167,10 +181,12 @@ void Session::binary_get(const BinaryHeader& header, std::string_view extras, st
   const bool touches = !extras.empty();
   Found found = fetch(key);
   if (touches) {
-    const bool touched =
-        found && items_.touch(key, items_.expiry(static_cast<int32_t>(load_u32(extras))));
+    const ItemStatus status =
+        found ? items_.touch(key, items_.expiry(load_u32(extras))) : ItemStatus::kNotFound;
+    const bool touched = status == ItemStatus::kOk;
     counters_.add(Count::kCmdTouch);
     counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
+    if (status == ItemStatus::kMediumFailed) return refuse(header, status_of(status), out);
     if (!touched) found = Found();
   }
   if (!found) {
@@ -200,7 +216,7 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
                                           : StoreMode::kSet;
   if (!extras.empty()) {
     store.flags = load_u32(extras);
-    store.expires_s = items_.expiry(static_cast<int32_t>(load_u32(extras.substr(4))));
+    store.expires_s = items_.expiry(load_u32(extras.substr(4)));
   }
   store.compare = header.cas != 0;
   store.cas = header.cas;
@@ -229,7 +245,7 @@ void Session::binary_count(const BinaryHeader& header, std::string_view extras,
   change.initial = load_u64(extras.substr(8));
   const uint32_t exptime = load_u32(extras.substr(16));
   change.create = exptime != kDoNotCreate;
-  change.create_expires_s = items_.expiry(static_cast<int32_t>(exptime));
+  change.create_expires_s = items_.expiry(exptime);
   change.compare = header.cas != 0;
   change.cas = header.cas;
   const ItemResult result = count_counted(key, change);

@@ -1,4 +1,7 @@
 // The meta commands: mg ms md ma me mn.
+#include <algorithm>
+#include <utility>
+
 #include "apps/nvcached/session.h"
 #include "base/text.h"
 
@@ -34,9 +37,9 @@ void append_line(const MetaRequest& request, std::string_view status, const uint
   out.append("\r\n");
 }
 
-void append_ttl(Output& out, uint32_t expires_s, uint32_t now_s) {
+void append_ttl(Output& out, const Items& items, uint32_t expires_s) {
   if (expires_s == 0) return out.append(" t-1");
-  append_flag(out, 't', expires_s > now_s ? expires_s - now_s : 0);
+  append_flag(out, 't', static_cast<uint64_t>(std::max(items.seconds_left(expires_s), int64_t{0})));
 }
 
 std::string_view code_of(ItemStatus status) {
@@ -53,6 +56,8 @@ std::string_view code_of(ItemStatus status) {
       return "SERVER_ERROR object too large for cache";
     case ItemStatus::kNoMemory:
       return "SERVER_ERROR out of memory storing object";
+    case ItemStatus::kMediumFailed:
+      return "SERVER_ERROR medium failed";
     case ItemStatus::kNotNumeric:
       return "CLIENT_ERROR cannot increment or decrement non-numeric value";
   }
@@ -106,9 +111,13 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
     if (request.mode == 0 || request.mode == 'S') (void)items_.erase(key);
   }
   if (!request.error.empty()) {
-    out.append(request.error);
-    out.append("\r\n");
-    if (request.has_value) skip_bytes_ = request.value_bytes + 2;
+    std::string answer(request.error);
+    answer += "\r\n";
+    if (request.has_value) {
+      skip(request.value_bytes + 2, std::move(answer));
+    } else {
+      out.append(answer);
+    }
     return {line_bytes};
   }
   size_t all_bytes = line_bytes;
@@ -158,13 +167,15 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   uint32_t expires_s = found.item.meta.expires_s;
   if (request.has_exptime && !won) {
     const uint32_t wanted_s = items_.expiry(request.exptime);
-    const bool touched = items_.touch(key, wanted_s);
+    const ItemStatus status = items_.touch(key, wanted_s);
+    if (status == ItemStatus::kMediumFailed) return append_result(request, {status}, out);
+    const bool touched = status == ItemStatus::kOk;
     if (touched) expires_s = wanted_s;
     counters_.add(Count::kCmdTouch);
     counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
   }
-  const int64_t ttl_s = int64_t{expires_s} - now_s;
-  const bool due = request.recache && expires_s != 0 && ttl_s < request.recache_s;
+  const bool due =
+      request.recache && expires_s != 0 && items_.seconds_left(expires_s) < request.recache_s;
   bool sent = before.won;
   if (!won && (found.stale || due)) {
     won = items_.traces().win(key, now_s);
@@ -195,7 +206,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
         append_flag(out, 's', found.value.size());
         break;
       case 't':
-        append_ttl(out, expires_s, now_s);
+        append_ttl(out, items_, expires_s);
         break;
       default:
         append_echo(request, flag, out);
@@ -254,7 +265,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
   out.append(request.wants_value ? fmt::format("VA {}", number.size()) : "HD");
   for (const MetaFlag& flag : request.all_flags()) {
     if (flag.name == 'c') append_flag(out, 'c', result.cas);
-    if (flag.name == 't') append_ttl(out, result.expires_s, items_.now_s());
+    if (flag.name == 't') append_ttl(out, items_, result.expires_s);
     append_echo(request, flag, out);
   }
   out.append("\r\n");
@@ -270,7 +281,7 @@ void Session::meta_debug(const MetaRequest& request, std::string_view key, Outpu
   if (!found) return out.append("EN\r\n");
   const uint32_t now_s = items_.now_s();
   const KvMeta& meta = found.item.meta;
-  const int64_t ttl_s = meta.expires_s == 0 ? -1 : int64_t{meta.expires_s} - now_s;
+  const int64_t ttl_s = meta.expires_s == 0 ? -1 : items_.seconds_left(meta.expires_s);
   out.append(fmt::format(
       "ME {} exp={} la={} cas={} fetch={} cls=1 size={}\r\n", request.key_as_sent, ttl_s,
       trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0, meta.cas,

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kTooLargeText = "SERVER_ERROR object too large for cache\r\n";
 constexpr std::string_view kNoMemoryText = "SERVER_ERROR out of memory storing object\r\n";
+constexpr std::string_view kMediumFailedText = "SERVER_ERROR medium failed\r\n";
 constexpr std::string_view kBadChunk = "CLIENT_ERROR bad data chunk\r\n";
 constexpr size_t kMaxAuthBytes = 1024;
 
@@ -56,7 +57,9 @@ Turn Session::text_turn(Received received, Output& out) {
     return authenticate(request, line->used, received, out);
   }
   if (request.op == TextOp::kMeta) return meta_turn(line->text, line->used, received, out);
+  if (request.op == TextOp::kHttp) return {line->used, Turn::kClose};
   if (!request.error.empty()) {
+    if (request.noreply && request.error != "ERROR") return {line->used};
     out.append(request.error);
     out.append("\r\n");
     return {line->used};
@@ -131,7 +134,8 @@ void Session::get_key(std::string_view key, Output& out) {
   Found found = fetch(key);
   const TextOp op = multi_get_.op;
   if (op == TextOp::kGat || op == TextOp::kGats) {
-    const bool touched = found && items_.touch(key, multi_get_.expires_s);
+    // A medium that failed is a miss here: the answer has no place for an error.
+    const bool touched = found && items_.touch(key, multi_get_.expires_s) == ItemStatus::kOk;
     counters_.add(Count::kCmdTouch);
     counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
     if (!touched) return;
@@ -154,11 +158,10 @@ void Session::get_key(std::string_view key, Output& out) {
 
 Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in, Output& out) {
   if (!items_.fits(request.key.size(), request.value_bytes)) {
-    out.append(kTooLargeText);
     counters_.add(Count::kStoreTooLarge);
     // If the value cannot be stored, the older one must not be read any more.
     if (request.op == TextOp::kSet) (void)items_.erase(request.key);
-    skip_bytes_ = request.value_bytes + 2;
+    skip(request.value_bytes + 2, std::string(request.noreply ? "" : kTooLargeText));
     return {line_bytes};
   }
   const size_t all_bytes = line_bytes + request.value_bytes + 2;
@@ -189,10 +192,13 @@ void Session::store_text(const TextRequest& request, Received value, Output& out
       answer(request, "EXISTS\r\n", out);
       break;
     case ItemStatus::kTooLarge:
-      out.append(kTooLargeText);
+      answer(request, kTooLargeText, out);
       break;
     case ItemStatus::kNoMemory:
-      out.append(kNoMemoryText);
+      answer(request, kNoMemoryText, out);
+      break;
+    case ItemStatus::kMediumFailed:
+      answer(request, kMediumFailedText, out);
       break;
     default:
       answer(request, "NOT_STORED\r\n", out);
@@ -214,7 +220,7 @@ void Session::command(const TextRequest& request, Output& out) {
       }
       counters_.add(Count::kCmdFlush);
       if (!service_.flush_at(request.exptime).ok()) {
-        return out.append("SERVER_ERROR medium failed\r\n");
+        return answer(request, kMediumFailedText, out);
       }
       return answer(request, "OK\r\n", out);
     case TextOp::kVersion:
@@ -227,6 +233,9 @@ void Session::command(const TextRequest& request, Output& out) {
     case TextOp::kShutdown:
       if (!service_.settings().shutdown_command) {
         return out.append("ERROR: shutdown not enabled\r\n");
+      }
+      if (!request.arguments.empty() && request.arguments != " graceful") {
+        return out.append("CLIENT_ERROR invalid shutdown mode\r\n");
       }
       if (service_.on_shutdown_command) service_.on_shutdown_command();
       return;
@@ -244,8 +253,12 @@ void Session::command(const TextRequest& request, Output& out) {
 }
 
 void Session::erase_text(const TextRequest& request, Output& out) {
-  const bool there = erase_counted(request.key, 0) == ItemStatus::kOk;
-  answer(request, there ? "DELETED\r\n" : "NOT_FOUND\r\n", out);
+  const ItemStatus status = erase_counted(request.key, 0);
+  answer(request,
+         status == ItemStatus::kOk             ? "DELETED\r\n"
+         : status == ItemStatus::kMediumFailed ? kMediumFailedText
+                                               : "NOT_FOUND\r\n",
+         out);
 }
 
 void Session::count_text(const TextRequest& request, Output& out) {
@@ -263,15 +276,19 @@ void Session::count_text(const TextRequest& request, Output& out) {
                     out);
     case ItemStatus::kNotFound:
       return answer(request, "NOT_FOUND\r\n", out);
+    case ItemStatus::kMediumFailed:
+      return answer(request, kMediumFailedText, out);
     default:
-      return out.append("SERVER_ERROR out of memory in incr\r\n");
+      return answer(request, "SERVER_ERROR out of memory in incr\r\n", out);
   }
 }
 
 void Session::touch_text(const TextRequest& request, Output& out) {
-  const bool there = items_.touch(request.key, items_.expiry(request.exptime));
+  const ItemStatus status = items_.touch(request.key, items_.expiry(request.exptime));
+  const bool there = status == ItemStatus::kOk;
   counters_.add(Count::kCmdTouch);
   counters_.add(there ? Count::kTouchHits : Count::kTouchMisses);
+  if (status == ItemStatus::kMediumFailed) return answer(request, kMediumFailedText, out);
   answer(request, there ? "TOUCHED\r\n" : "NOT_FOUND\r\n", out);
 }
 

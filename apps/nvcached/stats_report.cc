@@ -93,7 +93,14 @@ void visit_slabs(Service& service, const Visit& visit) {
   const Totals totals = service.totals();
   const auto total = [&](Count what) { return totals[static_cast<size_t>(what)]; };
   if (kv.items > 0) {
+    // The store has no slabs. Programs that read them find one whose chunks are the items.
+    visit("1:chunk_size", kv.data_bytes / kv.items);
+    visit("1:chunks_per_page", kv.items);
+    visit("1:total_pages", 1);
+    visit("1:total_chunks", kv.items);
     visit("1:used_chunks", kv.items);
+    visit("1:free_chunks", 0);
+    visit("1:free_chunks_end", 0);
     visit("1:mem_requested", kv.data_bytes);
     visit("1:get_hits", total(Count::kGetHits));
     visit("1:cmd_set", total(Count::kCmdSet));

@@ -43,6 +43,19 @@ constexpr Command kCommands[] = {
     {"watch", TextOp::kWatch},
 };
 
+// What memcached's tuning commands take: the word after the command, and how many more follow.
+struct TuningForm {
+  std::string_view command;
+  std::string_view what;
+  int least_arguments;
+};
+constexpr TuningForm kTuningForms[] = {
+    {"slabs", "automove", 1},     {"slabs", "reassign", 2},      {"lru", "tune", 4},
+    {"lru", "mode", 1},           {"lru", "temp_ttl", 1},        {"lru_crawler", "crawl", 1},
+    {"lru_crawler", "sleep", 1},  {"lru_crawler", "tocrawl", 1}, {"lru_crawler", "metadump", 1},
+    {"lru_crawler", "enable", 0}, {"lru_crawler", "disable", 0},
+};
+
 TextOp op_of(std::string_view name) {
   if (name.size() == 2 && name[0] == 'm' && std::strchr("gsdaen", name[1]) != nullptr) {
     return TextOp::kMeta;
@@ -82,7 +95,7 @@ void parse_delete(std::string_view rest, TextRequest& request) {
   const std::string_view second = next_word(rest);
   const std::string_view third = next_word(rest);
   request.noreply = second == "noreply" || third == "noreply";
-  if (key.fault == KeyFault::kMissing) {
+  if (key.fault == KeyFault::kMissing || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
   } else if (!second.empty() && second != "0" && !(second == "noreply" && third.empty())) {
     request.error = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
@@ -96,8 +109,9 @@ void parse_change(std::string_view rest, TextRequest& request) {
   const Key key = next_key(rest);
   request.key = key.bytes;
   const std::string_view number = next_word(rest);
-  request.noreply = next_word(rest) == "noreply";
-  if (number.empty()) {
+  const std::string_view third = next_word(rest);
+  request.noreply = (third.empty() ? number : third) == "noreply";
+  if (number.empty() || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
   } else if (!key.good()) {
     request.error = kBadFormat;
@@ -144,6 +158,25 @@ void parse_flush(std::string_view rest, TextRequest& request) {
   }
 }
 
+void parse_tuning(std::string_view command, std::string_view rest, TextRequest& request) {
+  const std::string_view what = next_word(rest);
+  const std::string_view first = next_word(rest);
+  int arguments = first.empty() ? 0 : 1;
+  while (!next_word(rest).empty()) ++arguments;
+  request.error = kUnknownCommand;
+  for (const TuningForm& form : kTuningForms) {
+    if (form.command != command || form.what != what || arguments < form.least_arguments) continue;
+    if (command == "lru" && what == "mode" && first != "flat" && first != "segmented") continue;
+    if (what == "metadump") request.op = TextOp::kMetadump;
+    request.error = {};
+  }
+}
+
+bool is_http(std::string_view line) {
+  const size_t last = line.find_last_of(' ');
+  return last != std::string_view::npos && line.substr(last + 1).starts_with("HTTP/");
+}
+
 // verbosity <level> [noreply], cache_memlimit <MB> [noreply]
 void parse_level(std::string_view rest, TextRequest& request) {
   const std::string_view level = next_word(rest);
@@ -170,10 +203,13 @@ std::optional<Line> find_line(std::string_view in, size_t scanned) {
 TextRequest parse_text_line(std::string_view line) {
   TextRequest request;
   std::string_view rest = line;
-  request.op = op_of(next_word(rest));
+  const std::string_view command = next_word(rest);
+  request.op = op_of(command);
   request.arguments = rest;
   switch (request.op) {
     case TextOp::kUnknown:
+      // Web pages can make a browser send text to any port: the lines that follow are no requests.
+      if (is_http(line)) request.op = TextOp::kHttp;
       request.error = kUnknownCommand;
       break;
     case TextOp::kGet:
@@ -209,7 +245,7 @@ TextRequest parse_text_line(std::string_view line) {
       request.arguments = line;
       break;
     case TextOp::kTuning:
-      if (next_word(rest) == "metadump") request.op = TextOp::kMetadump;
+      parse_tuning(command, rest, request);
       break;
     default:
       break;

@@ -34,13 +34,14 @@ enum class TextOp : uint8_t {
   kQuit,
   kShutdown,
   kMemoryLimit,
-  kTuning,  // slabs, lru, lru_crawler: accepted, without effect
+  kTuning,  // slabs, lru, lru_crawler: what memcached takes is accepted, without effect
   kMetadump,
   kWatch,
+  kHttp,  // a web browser's request
   kMeta,  // mg ms md ma me mn: meta_protocol.h
 };
 
-// Views point into the line.
+// Views point into the line. `noreply` silences errors, too, except ERROR.
 struct TextRequest {
   TextOp op = TextOp::kUnknown;
   std::string_view error;  // if not empty: answer this and do nothing else

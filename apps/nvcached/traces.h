@@ -42,18 +42,24 @@ class Traces {
   void fetched(std::string_view key, uint32_t now_s) {
     const uint64_t hash = hash_bytes(key);
     auto& slot = slots_[hash >> shift_];
-    const uint64_t word = slot.load(std::memory_order_relaxed);
-    const uint64_t next = tag(hash) | (same(word, hash) ? word & kWon : 0) | kFetched | now_s;
-    if (next != word) slot.store(next, std::memory_order_relaxed);
+    uint64_t word = slot.load(std::memory_order_relaxed);
+    for (;;) {
+      const uint64_t next = tag(hash) | (same(word, hash) ? word & kWon : 0) | kFetched | now_s;
+      // Not a plain store: it could take back a win that came in between.
+      if (next == word || slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
+    }
   }
 
   // A new value has never been fetched. `keep_won`: the value only became stale.
   void stored(std::string_view key, uint32_t now_s, bool keep_won = false) {
     const uint64_t hash = hash_bytes(key);
     auto& slot = slots_[hash >> shift_];
-    const uint64_t word = slot.load(std::memory_order_relaxed);
-    const uint64_t won = keep_won && same(word, hash) ? word & kWon : 0;
-    slot.store(tag(hash) | won | now_s, std::memory_order_relaxed);
+    uint64_t word = slot.load(std::memory_order_relaxed);
+    for (;;) {
+      const uint64_t won = keep_won && same(word, hash) ? word & kWon : 0;
+      const uint64_t next = tag(hash) | won | now_s;
+      if (slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
+    }
   }
 
   // True for exactly one caller since the value was stored.

@@ -51,9 +51,10 @@ void Worker::stop() {
   wake_fd_ = -1;
 }
 
-void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address) {
-  auto connection =
-      std::make_unique<Connection>(*this, fd, std::move(transport), std::move(address));
+void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
+                   std::string listen_address) {
+  auto connection = std::make_unique<Connection>(*this, fd, std::move(transport),
+                                                 std::move(address), std::move(listen_address));
   service_.connections().current += 1;
   {
     const MutexLock lock(mutex_);

@@ -28,7 +28,8 @@ class Worker {
   void stop();
 
   // The accepting thread calls it.
-  void adopt(int fd, std::unique_ptr<Transport> transport, std::string address);
+  void adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
+             std::string listen_address);
   // Any thread may call it.
   void visit_connections(const StatVisitor& visit) const;
 

@@ -62,7 +62,8 @@ enum class KvOutcome : uint8_t {
   kNotFound,  // kIfPresent, kIfCas, erase: the key has no value
   kExists,    // kIfAbsent: the key has a value; kIfCas, erase: its cas is another
   kTooLarge,
-  kNoSpace,  // every zone is in use by readers, or the medium failed
+  kNoSpace,       // every zone is in use by readers
+  kMediumFailed,  // the change may be lost in a crash; no later change is acknowledged either
 };
 
 struct KvResult {
@@ -79,7 +80,7 @@ struct KvStats {
   uint64_t inserts = 0;  // of the puts: the key had no value
   uint64_t updates = 0;  // of the puts: replaced an older value
   uint64_t erases = 0;
-  uint64_t refused = 0;    // kTooLarge, kNoSpace
+  uint64_t refused = 0;    // kTooLarge, kNoSpace, kMediumFailed
   uint64_t evicted = 0;    // readable items that were dropped to make room
   uint64_t relocated = 0;  // items that cleaning moved
   uint64_t relocated_bytes = 0;
@@ -99,6 +100,7 @@ struct KvStats {
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
   bool recovered = false;        // gauge: the medium held a store
+  bool failed = false;           // gauge: the medium failed, and no change is acknowledged
   std::string medium;
   std::string durability;
 
@@ -112,6 +114,10 @@ class KvStore {
 
   // Empty on a miss. Marks the item as used.
   virtual KvItem get(std::string_view key) = 0;
+
+  // Once the medium has failed to take a change, this and the changes below answer
+  // kMediumFailed, whatever else they find: what is on the medium is not known then. Lookups
+  // go on.
 
   // Stores a value and replaces any older one. Ignores `meta.cas`.
   virtual KvResult put(std::string_view key, ByteView value, const KvMeta& meta,

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 
 #include "base/text.h"
 #include "base/units.h"
+#include "base/unix_time.h"
 #include "spec/query.h"
 
 namespace nvcache {
@@ -72,12 +72,6 @@ constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
     {"hot", set_hot},
 }};
 
-uint32_t unix_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return static_cast<uint32_t>(now.tv_sec);
-}
-
 absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
   if (config->size_bytes == 0)
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
@@ -95,7 +89,7 @@ absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
 }  // namespace
 
 void KvConfig::complete() {
-  if (!now_s) now_s = unix_seconds;
+  if (!now_s) now_s = steady_unix_s;
   if (durability != Durability::kCache) write_cache_bytes = 0;
 }
 

@@ -33,7 +33,7 @@ struct KvConfig {
   double hot_share = 0.5;          // length of the list of used items, as a share of all items
 
   uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
-  std::function<uint32_t()> now_s;  // empty: seconds since 1970
+  std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
 
   // Sets the clock if there is none, and takes the write cache from durabilities other than
   // kCache: the systems that NVMcached is compared with have none.

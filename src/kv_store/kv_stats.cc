@@ -40,6 +40,7 @@ constexpr Metric<KvStats> kStoreMetrics[] = {
     {"metadata_bytes", "Bytes of DRAM for metadata", kGauge, &KvStats::metadata_bytes},
     {"recovered_items", "Descriptors found at the opening", kGauge, &KvStats::recovered_items},
     {"recovery_seconds", "Time that recovery took", kGauge, &KvStats::recovery_seconds},
+    {"failed", "1 once the medium failed: changes are refused", kGauge, &KvStats::failed},
     {"recovered", "1 when the medium held a store at the opening", kGauge, &KvStats::recovered},
 };
 

@@ -24,13 +24,6 @@ uint64_t boot_number() {
   return length > 0 ? hash_bytes({text, static_cast<size_t>(length)}) | 1 : 0;
 }
 
-bool is_same_boot(const KvState& state) { return state.boot != 0 && state.boot == boot_number(); }
-
-// False if deletes and updates of the last user may have been undone.
-bool is_trusted(const KvState& state) {
-  return state.clean || (state.invalidates && (state.power || is_same_boot(state)));
-}
-
 uint64_t random_number() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
@@ -39,6 +32,15 @@ uint64_t random_number() {
 std::byte* base_of(const Medium& medium) { return const_cast<std::byte*>(medium.direct().data()); }
 
 }  // namespace
+
+KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool survives_power) {
+  if (wanted == Durability::kVolatile) return KvTrust::kNothing;
+  if (found.clean) return KvTrust::kAll;
+  if (!found.invalidates) return KvTrust::kNothing;
+  if (found.power) return KvTrust::kAll;
+  if (boot == 0 || found.boot != boot) return KvTrust::kNothing;
+  return survives_power ? KvTrust::kAfterSync : KvTrust::kAll;
+}
 
 absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config) {
   KvSuperblockFile file(medium, base_of(medium));
@@ -65,9 +67,15 @@ absl::Status Recovery::open() {
 
 absl::Status Recovery::recover_zones() {
   if (absl::Status status = adopt_zones(); !status.ok()) return status;
-  const bool wanted = parts_.config.durability != Durability::kVolatile;
-  if (parts_.recovered && !(wanted && is_trusted(state_))) {
-    if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
+  if (parts_.recovered) {
+    const KvTrust trust =
+        trust_of(state_, boot_number(), parts_.config.durability, parts_.medium.survives_power);
+    if (trust == KvTrust::kNothing) {
+      if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
+    }
+    if (trust == KvTrust::kAfterSync) {
+      if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
+    }
   }
   recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
   return absl::OkStatus();
@@ -109,8 +117,6 @@ absl::Status Recovery::repair(const std::vector<bool>& damaged) {
 }
 
 absl::Status Recovery::mark_in_use() {
-  // After a kill, the state on the disk says already that the store is in use.
-  const bool known = !state_.clean && !state_.power && is_same_boot(state_);
   KvMedium& medium = parts_.medium;
   KvSuperblockFile file(*medium.medium, base_of(*medium.medium), parts_.nonce);
   state_ = {.sequence = state_.sequence + 1,
@@ -120,8 +126,9 @@ absl::Status Recovery::mark_in_use() {
             .invalidates = parts_.memory.flushes_updates(),
             .power = medium.survives_power};
   if (absl::Status status = file.write_state(state_); !status.ok()) return status;
-  // A loss of power must find that the store was in use.
-  if (medium.file != nullptr && !medium.survives_power && !known) {
+  // A loss of power must find that the store was in use. Not even after a kill is that certain: it
+  // may have come before this line.
+  if (medium.file != nullptr && !medium.survives_power) {
     return medium.file->sync({0, parts_.geometry.headers_at});
   }
   return absl::OkStatus();

@@ -31,6 +31,17 @@ struct KvFoundStore {
 // FAILED_PRECONDITION where the medium holds anything else; nothing is written then.
 [[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config);
 
+// What a new opening may believe of the items that a medium holds.
+enum class KvTrust : uint8_t {
+  kNothing,    // deletes and updates may have been undone, or the new owner keeps nothing
+  kAll,        // all is as the last owner acknowledged it
+  kAfterSync,  // so it is, but only in the kernel's pages: sync before a promise beyond a kill
+};
+
+// `boot` numbers this start of the machine; 0: not known. `survives_power`: what the new owner
+// promises. Pure.
+KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool survives_power);
+
 class Recovery {
  public:
   Recovery(KvParts& parts, Cleaner& cleaner, const KvState& found)

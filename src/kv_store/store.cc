@@ -147,9 +147,22 @@ KvStoreImpl::CurrentValue KvStoreImpl::lock_current(const Bucket& bucket, std::s
   }
 }
 
+// Every change ends here: what was not made durable is not acknowledged.
+KvResult KvStoreImpl::acknowledge(KvResult result) {
+  if (!parts_.memory.failed()) return result;
+  add(KvCounter::kRefused);
+  return {.outcome = KvOutcome::kMediumFailed};
+}
+
 KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& meta,
                           KvCondition condition) {
   add(KvCounter::kPuts);
+  if (parts_.memory.failed()) return acknowledge({});
+  return acknowledge(try_put(key, value, meta, condition));
+}
+
+KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta& meta,
+                              const KvCondition& condition) {
   const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
   if (key.empty() || key.size() > kMaxKvKeyBytes || value.size() > kMaxKvValueBytes ||
       item_bytes > parts_.geometry.zone_bytes / 2) {
@@ -198,7 +211,8 @@ std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::strin
     bucket.stripe.cached_keys.fetch_add(1, std::memory_order_release);
     add(now ? KvCounter::kUpdates : KvCounter::kInserts);
     // A crash loses the cached value: it must not bring the one on the medium back.
-    if (now && !index_.drop(bucket, now.location)) result->outcome = KvOutcome::kNoSpace;
+    // If that fails, acknowledge() says so.
+    if (now) (void)index_.drop(bucket, now.location);
   } else {
     result.reset();
   }
@@ -221,8 +235,7 @@ KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, 
     }
     const bool published = publish(bucket, *item, now);
     bucket.stripe.mutex.unlock();
-    if (parts_.memory.failed()) return {.outcome = KvOutcome::kNoSpace};
-    if (published) return {.outcome = KvOutcome::kDone, .cas = meta.cas};
+    if (published || parts_.memory.failed()) return {.outcome = KvOutcome::kDone, .cas = meta.cas};
     std::this_thread::yield();
   }
 }
@@ -275,13 +288,12 @@ KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
     if (now.expired) result.outcome = KvOutcome::kNotFound;
     if (now.buffer) {
       remove_cached(bucket, now.buffer);
-    } else if (!index_.drop(bucket, now.location)) {
-      result.outcome = KvOutcome::kNoSpace;
+    } else {
+      (void)index_.drop(bucket, now.location);  // acknowledge() says if it failed
     }
   }
   bucket.stripe.mutex.unlock();
-  if (parts_.memory.failed()) result.outcome = KvOutcome::kNoSpace;
-  return result;
+  return acknowledge(result);
 }
 
 KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
@@ -300,10 +312,10 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
     const bool shorter = expires_s != 0 && (before_s == 0 || expires_s < before_s);
     const bool flushes =
         (shorter && parts_.memory.flushes_updates()) || parts_.memory.flushes_all();
-    if (flushes && !parts_.memory.persist(address, kKvExpiryBytes)) outcome = KvOutcome::kNoSpace;
+    if (flushes) (void)parts_.memory.persist(address, kKvExpiryBytes);  // acknowledge() tells
   }
   bucket.stripe.mutex.unlock();
-  return outcome;
+  return acknowledge({.outcome = outcome}).outcome;
 }
 
 // Takes a value out of the write cache; false if it is not there.
@@ -373,23 +385,6 @@ absl::Status KvStoreImpl::sync() {
     status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
   }
   return status;
-}
-
-KvStats KvStoreImpl::stats() const {
-  KvStats stats;
-  read_counters(parts_.counters, &stats);
-  const ZoneHeaders::Live live = parts_.headers.live();
-  stats.items = live.items + parts_.table.cached_keys();
-  stats.data_bytes = live.data_bytes() + cache_.used_bytes();
-  stats.size_bytes = parts_.geometry.size_bytes;
-  stats.metadata_bytes = parts_.zones.memory_bytes() + parts_.table.memory_bytes() +
-                         parts_.geometry.slots() + index_.memory_bytes() + sizeof(KvStoreImpl);
-  stats.recovered_items = recovery_.recovered_items();
-  stats.recovery_seconds = recovery_seconds_;
-  stats.recovered = parts_.recovered;
-  stats.medium = parts_.medium.medium->traits().name;
-  stats.durability = durability_name(parts_.config.durability);
-  return stats;
 }
 
 }  // namespace nvcache

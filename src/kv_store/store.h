@@ -92,6 +92,9 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
       ABSL_EXCLUSIVE_LOCK_FUNCTION(bucket.stripe.mutex);
   void release(uint64_t handle) override;
 
+  KvResult acknowledge(KvResult result);
+  KvResult try_put(std::string_view key, ByteView value, const KvMeta& meta,
+                   const KvCondition& condition);
   std::optional<KvResult> put_cached(const Bucket& bucket, std::string_view key, ByteView value,
                                      const KvMeta& meta, const KvCondition& condition);
   KvResult put_on_medium(const Bucket& bucket, std::string_view key, ByteView value,

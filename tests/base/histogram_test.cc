@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "base/histogram.h"
+
+#include <gtest/gtest.h>
 
 namespace nvcache {
 namespace {

@@ -36,10 +36,41 @@ TEST_F(KvFailure, ClearSaysThatTheMediumFailed) {
 
 TEST_F(KvFailure, NothingIsAcknowledgedAfterAFailedFlush) {
   medium_->fail_flushes(absl::DataLossError("broken"));
-  EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kNoSpace);
+  EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed);
   medium_->heal();
-  EXPECT_EQ(put_text(*store_, "b", "two").outcome, KvOutcome::kNoSpace);
+  EXPECT_EQ(put_text(*store_, "b", "two").outcome, KvOutcome::kMediumFailed);
   EXPECT_EQ(store_->sync().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(KvFailure, AfterAFailedFlushNoAnswerClaimsToKnowWhatIsOnTheMedium) {
+  medium_->fail_flushes(absl::DataLossError("broken"));
+  EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed);
+  medium_->heal();
+  EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed)
+      << "not kNotFound: it may be back";
+  EXPECT_EQ(store_->touch("a", 100), KvOutcome::kMediumFailed);
+  EXPECT_EQ(put_text(*store_, "a", "two", {KvCondition::kIfPresent}).outcome,
+            KvOutcome::kMediumFailed);
+  EXPECT_TRUE(store_->stats().failed);
+  EXPECT_EQ(get_text(*store_, "b"), "") << "lookups go on";
+}
+
+// Keys that are written often live in the write cache, which needs no medium to take them.
+TEST(KvFailureWithWriteCache, NoChangeIsAcknowledgedFromDram) {
+  KvConfig config = test::small_config();
+  config.write_cache_bytes = 16 << 10;
+  auto dram = DramMedium::open({.size_bytes = config.size_bytes});
+  ASSERT_TRUE(dram.ok()) << dram.status();
+  auto failing = std::make_unique<FailingMedium>(*std::move(dram));
+  FailingMedium* const medium = failing.get();
+  const std::unique_ptr<KvStore> store = test::make_kv(config, std::move(failing));
+  put_text(*store, "often", "0");
+  put_text(*store, "other", "0");
+  medium->fail_flushes(absl::DataLossError("broken"));
+  EXPECT_EQ(store->erase("other").outcome, KvOutcome::kMediumFailed);
+  for (int i = 1; i < 10; ++i) {
+    EXPECT_EQ(put_text(*store, "often", std::to_string(i)).outcome, KvOutcome::kMediumFailed) << i;
+  }
 }
 
 TEST_F(KvFailure, AnItemThatCannotBeReadIsAMiss) {

@@ -43,6 +43,42 @@ class RecoveryTest : public ::testing::Test {
   }
 };
 
+// Every state beside every opening. The table says it in other words than the code.
+TEST(KvTrustTest, IsNeverMoreThanTheLastOwnerEarned) {
+  constexpr uint64_t kThisBoot = 7;
+  for (const bool clean : {false, true}) {
+    for (const bool invalidates : {false, true}) {
+      for (const bool power : {false, true}) {
+        for (const uint64_t found_boot : {uint64_t{0}, kThisBoot, uint64_t{8}}) {
+          for (const uint64_t boot : {uint64_t{0}, kThisBoot}) {
+            for (const bool promises_power : {false, true}) {
+              const KvState found{
+                  .boot = found_boot, .clean = clean, .invalidates = invalidates, .power = power};
+              SCOPED_TRACE(testing::Message()
+                           << "clean " << clean << " invalidates " << invalidates << " power "
+                           << power << " boots " << found_boot << ' ' << boot << " promises power "
+                           << promises_power);
+              EXPECT_EQ(trust_of(found, boot, Durability::kVolatile, promises_power),
+                        KvTrust::kNothing);
+              const bool pages_are_there = boot == kThisBoot && found_boot == kThisBoot;
+              const bool on_medium = clean || (invalidates && power);
+              const bool in_pages = !on_medium && invalidates && pages_are_there;
+              const KvTrust wanted = on_medium        ? KvTrust::kAll
+                                     : !in_pages      ? KvTrust::kNothing
+                                     : promises_power ? KvTrust::kAfterSync
+                                                      : KvTrust::kAll;
+              for (const Durability durability :
+                   {Durability::kCache, Durability::kEach, Durability::kEachLru}) {
+                EXPECT_EQ(trust_of(found, boot, durability, promises_power), wanted);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(RecoveryTest, AStoreThatWasClosedInOrderIsBelieved) {
   EXPECT_EQ(item_after({.clean = true}), "one");
 }

@@ -274,7 +274,7 @@ TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
             R"(,"write_cache_hits":414,"flushes":415,"flushed_bytes":416)"
             R"(,"flushed_lines":417,"drains":418,"medium_written_bytes":419,"damaged":420)"
             R"(,"items":421,"data_bytes":422,"size_bytes":423,"metadata_bytes":424)"
-            R"(,"recovered_items":425,"recovery_seconds":0.25,"recovered":true)"
+            R"(,"recovered_items":425,"recovery_seconds":0.25,"failed":false,"recovered":true)"
             R"(,"medium":"dram","durability":"process"})");
 }
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -196,6 +197,17 @@ def ends_in_order():
     check("shutting down" in log and "1 items kept" in log, log)
 
 
+def log_that_cannot_be_written():
+    reader, writer = os.pipe()
+    os.close(reader)
+    for name, log in (("/dev/full", open("/dev/full", "wb")), ("no reader", open(writer, "wb"))):
+        with log, Server(PROGRAM, "-A", "-vv", stderr=log) as server:
+            equal(server.ask(b"verbosity 2\r\nset a 0 0 1\r\nx\r\nget a\r\n", b"END\r\n"),
+                  b"OK\r\nSTORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n")
+            code, _ = server.stop()
+            equal((name, code), (name, 0))
+
+
 def delayed_flush():
     with Server(PROGRAM) as server:
         equal(server.ask(b"set a 0 0 1\r\nx\r\nflush_all 2\r\nget a\r\n", b"END\r\n"),
@@ -204,6 +216,12 @@ def delayed_flush():
         while server.ask(b"get a\r\n", b"END\r\n") != b"END\r\n":
             check(time.time() < deadline, "the flush does not come")
             time.sleep(0.2)
+
+
+def binary(opcode, extras=b"", key=b"", value=b""):
+    body = extras + key + value
+    lengths = len(key), len(extras), 0, 0, len(body)
+    return struct.pack(">BBHBBHIIQ", 0x80, opcode, *lengths, 7, 0) + body
 
 
 # Requests whose answers must equal memcached's. Each runs on its own connection, all on one pair
@@ -258,11 +276,52 @@ REQUESTS = [
     b"get " + b"a " * 3000 + b"\r\n", b"cas a 0 0 1 99999\r\nx\r\ncas none 0 0 1 1\r\nx\r\n",
     b"set k" + b"x" * 249 + b" 0 0 1\r\ny\r\nget k" + b"x" * 249 + b"\r\n",
     b"set e 0 0 0\r\n\r\nget e\r\nflush_all\r\nget e\r\n", b"quit\r\n", b"quit now\r\nmn\r\n",
+    # noreply silences errors, too.
+    b"delete a 10 noreply\r\nmn\r\n", b"incr a abc noreply\r\nmn\r\n", b"incr a noreply\r\nmn\r\n",
+    b"set a 0 0 -1 noreply\r\nmn\r\n", b"set a 0 0 2 noreply\r\nxyz\r\nmn\r\n",
+    b"set " + LONG + b" 0 0 1 noreply\r\nx\r\nmn\r\n", b"touch a abc noreply\r\nmn\r\n",
+    b"set a 0 0 2000000 noreply\r\n" + b"x" * 2000000 + b"\r\nmn\r\n",
+    b"flush_all abc noreply\r\nmn\r\n", b"verbosity a noreply\r\nmn\r\n",
+    b"verbosity noreply\r\nmn\r\n",
+    b"delete a b c noreply\r\nmn\r\n", b"cas a 0 0 1 abc noreply\r\nx\r\nmn\r\n",
+    b"append nope 0 0 1 noreply\r\nx\r\nmn\r\n",
+    # Nothing is answered before all of a value has arrived.
+    b"set a 0 0 2000000\r\n" + b"x" * 1000000, b"ms a 2000000\r\n" + b"x" * 1000000,
+    b"set a 0 0 3\r\n 12\r\nincr a 1\r\n", b"set a 0 0 3\r\n12 \r\nincr a 1\r\n",
+    b"set a 0 0 3\r\n+12\r\nincr a 1\r\n", b"set a 0 0 2\r\n-1\r\nincr a 1\r\n",
+    b"set a 0 0 1048400\r\n" + b"x" * 1048400 + b"\r\nappend a 0 0 1000\r\n" + b"x" * 1000
+    + b"\r\nprepend a 0 0 1000\r\n" + b"x" * 1000 + b"\r\nms a 1000 MA\r\n" + b"x" * 1000 + b"\r\n",
+    b"shutdown foo\r\n", b"slabs\r\n", b"slabs foo\r\n", b"slabs automove\r\n",
+    b"slabs automove 1\r\n", b"slabs reassign 1\r\n", b"lru\r\n", b"lru foo\r\n",
+    b"lru mode flat\r\n",
+    b"lru mode bad\r\n", b"lru tune 10 25 0.1 2.0\r\n", b"lru tune 10\r\n", b"lru temp_ttl 10\r\n",
+    b"lru temp_ttl\r\n", b"lru_crawler\r\n", b"lru_crawler foo\r\n", b"lru_crawler crawl\r\n",
+    b"lru_crawler sleep 100\r\n", b"lru_crawler sleep\r\n", b"lru_crawler tocrawl 10\r\n",
+    b"lru_crawler mgdump all\r\n", b"lru_crawler disable\r\n",
+    b"GET / HTTP/1.0\r\nset a 0 0 1\r\nx\r\n", b"POST /set HTTP/1.1\r\nset a 0 0 1\r\nx\r\n",
+    b"get / HTTP\r\n", b"post\r\n", b"incr a 1 2 3 4\r\n",
+    # A stale value keeps its time of expiry.
+    b"set s 0 100 1\r\nx\r\nset s 0 100 1\r\ny\r\nms s 1 C1 I T900\r\nz\r\nmg s v t\r\n",
+    # Binary: an unknown opcode with an empty frame; a value that is too large; expiry past 2^31.
+    binary(0x1b), binary(0x01, b"\0" * 8, b"k", b"v")
+    + binary(0x01, b"\0" * 8, b"k", b"x" * 2000000) + binary(0x00, b"", b"k") + binary(0x0a),
+    binary(0x01, b"\0" * 8, b"k", b"x" * 1000000)[:900000],
+    binary(0x01, b"\0\0\0\0\x80\0\0\1", b"k", b"v") + binary(0x00, b"", b"k"),
+    binary(0x01, b"\0\0\0\0\xff\xff\xff\xff", b"k", b"v") + binary(0x00, b"", b"k"),
+    binary(0x1c, b"\x80\0\0\1", b"k") + binary(0x00, b"", b"k"),
+    binary(0x05, b"\0" * 7 + b"\1" + b"\0" * 8 + b"\x80\0\0\1", b"n") + binary(0x00, b"", b"n"),
 ]
 
 
 def alike(answer):
     answer = re.sub(rb"VERSION \S+", b"VERSION V", answer)
+    if answer.startswith(b"\x81"):  # a binary answer: without the cas of its 24-byte headers
+        at, plain = 0, b""
+        while len(answer) - at >= 24:
+            body = struct.unpack(">I", answer[at + 8:at + 12])[0]
+            plain += answer[at:at + 16] + answer[at + 24:at + 24 + body]
+            at += 24 + body
+        return plain + answer[at:]
     return re.sub(rb"(VALUE \S+ \d+ \d+) \d+", rb"\1 CAS", answer)
 
 
@@ -271,7 +330,7 @@ LAST_REQUEST, LAST_ANSWER = b"ms zzlast 0 Olast\r\n\r\n", b"HD Olast\r\n"
 
 
 def answer_of(server, request):
-    last = LAST_REQUEST if request.endswith(b"\n") else b""
+    last = LAST_REQUEST if request.endswith(b"\n") and request[0] != 0x80 else b""
     return alike(server.ask(request + last, LAST_ANSWER, 1))
 
 
@@ -295,4 +354,5 @@ def same_answers_as_memcached():
 
 if __name__ == "__main__":
     sys.exit(run([memccapable_text, memccapable_binary, pymemcache_client, unix_socket, udp, tls,
-                  auth_file, metrics, ends_in_order, delayed_flush, same_answers_as_memcached]))
+                  auth_file, metrics, ends_in_order, log_that_cannot_be_written, delayed_flush,
+                  same_answers_as_memcached]))

@@ -59,7 +59,8 @@ class ConnectionTest : public testing::Test {
     EXPECT_EQ(send(ends[0], requests.data(), requests.size(), 0),
               static_cast<ssize_t>(requests.size()));
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    worker_.adopt(ends[1], std::make_unique<ScriptedTransport>(ends[1], std::move(write)), "test");
+    worker_.adopt(ends[1], std::make_unique<ScriptedTransport>(ends[1], std::move(write)), "test",
+                  "here");
     return ends[0];
   }
 

@@ -63,6 +63,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
 
   KvResult erase(std::string_view key, uint64_t cas) override {
     const MutexLock lock(mutex_);
+    if (refuses_all_) return {refuse_with_};
     const Value* found = live(key);
     if (found == nullptr) return {KvOutcome::kNotFound};
     if (cas != 0 && cas != found->meta.cas) return {KvOutcome::kExists};
@@ -73,6 +74,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
 
   KvOutcome touch(std::string_view key, uint32_t expires_s) override {
     const MutexLock lock(mutex_);
+    if (refuses_all_) return refuse_with_;
     Value* found = live(key);
     if (found == nullptr) return KvOutcome::kNotFound;
     found->meta.expires_s = expires_s;
@@ -99,10 +101,15 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     return stats;
   }
 
-  // For tests: what puts answer from now on, and how many items readers hold.
+  // For tests: what puts, or all changes, answer from now on, and how many items readers hold.
   void refuse_puts(KvOutcome outcome) {
     const MutexLock lock(mutex_);
     refuse_with_ = outcome;
+  }
+  void refuse_changes(KvOutcome outcome) {
+    const MutexLock lock(mutex_);
+    refuse_with_ = outcome;
+    refuses_all_ = true;
   }
   void fail_clears(bool fail) {
     const MutexLock lock(mutex_);
@@ -140,6 +147,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
   std::unordered_map<uint64_t, std::shared_ptr<const std::string>> held_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_handle_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_cas_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool refuses_all_ ABSL_GUARDED_BY(mutex_) = false;
   KvOutcome refuse_with_ ABSL_GUARDED_BY(mutex_) = KvOutcome::kDone;
   bool fail_clears_ ABSL_GUARDED_BY(mutex_) = false;
   KvStats stats_ ABSL_GUARDED_BY(mutex_);

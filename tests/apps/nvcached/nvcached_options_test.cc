@@ -54,6 +54,13 @@ std::string sample(const std::string& argument) {
   return found == kSamples.end() ? "" : found->second;
 }
 
+TEST(Options, AUdpPortAloneIsThatOfTcpToo) {
+  EXPECT_EQ(parse_options(words("-U 11222"))->settings.port, 11222);
+  EXPECT_EQ(parse_options(words("-U 11222 -p 4"))->settings.port, 4);
+  EXPECT_EQ(parse_options(words("-p 0 -U 11222"))->settings.port, 0);
+  EXPECT_EQ(parse_options(words("-U 0"))->settings.port, 11211);
+}
+
 TEST(Options, MeanWhatTheyMeanToMemcached) {
   const auto options =
       parse_options(words("-p 1234 -m 128 -I 2m -c 77 -t2 -vv -s /tmp/x -a 770 -F -A --listen=::1 "

@@ -52,9 +52,9 @@ def peer(program):
 
 class Server:
     """`port`: a number, or True for any; `folder`: where it keeps its data, which stays;
-    `wait`: until it listens."""
+    `wait`: until it listens; `stderr`: in place of the log."""
 
-    def __init__(self, program, *options, port=True, folder=None, wait=True):
+    def __init__(self, program, *options, port=True, folder=None, wait=True, stderr=None):
         self.temporary = None if folder else tempfile.TemporaryDirectory(prefix="nvcached_test_")
         self.folder = folder or self.temporary.name
         self.port_file = self.path("port")
@@ -69,7 +69,7 @@ class Server:
             command += ["-u", "root"]
         self.log = open(self.path("log"), "wb+")
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
-                                        stderr=self.log)
+                                        stderr=self.log if stderr is None else stderr)
         self.ports = {}
         for _ in range(1500 if wait else 0):
             if os.path.exists(self.port_file):

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -29,11 +30,39 @@ TEST(Items, ExpireRelativeAbsoluteAndAtOnce) {
   EXPECT_FALSE(there("past"));
   EXPECT_FALSE(there("gone"));
   fixture.pass_time(10);
-  EXPECT_FALSE(there("relative"));
+  EXPECT_TRUE(there("relative")) << "stored late in its second, it is not 10 s old";
   EXPECT_TRUE(there("absolute"));
-  fixture.pass_time(10);
+  fixture.pass_time(1);
+  EXPECT_FALSE(there("relative"));
+  fixture.pass_time(9);
   EXPECT_FALSE(there("absolute"));
   EXPECT_TRUE(there("never"));
+}
+
+// The server reads its clock once a second, and an item may be stored just before it does.
+TEST(Items, AnItemLivesAsLongAsAskedHoweverLateTheServersClockIs) {
+  SessionFixture fixture;
+  fixture.now_s += 1;  // without a tick
+  EXPECT_EQ(fixture.ask("set a 0 1 1\r\nx\r\nmg a t\r\n"), "STORED\r\nHD t1\r\n");
+  fixture.pass_time(1);
+  EXPECT_EQ(fixture.ask("mg a t\r\n"), "HD t0\r\n");
+  fixture.pass_time(1);
+  EXPECT_EQ(fixture.ask("mg a t\r\n"), "EN\r\n");
+}
+
+TEST(Traces, AFetchNeverTakesAWinBack) {
+  for (int round = 0; round < 200; ++round) {
+    Traces traces(4);
+    std::atomic<bool> over{false};
+    std::thread fetcher([&] {
+      for (uint32_t now_s = 1; !over; ++now_s) traces.fetched("key", now_s);
+    });
+    int wins = 0;
+    for (int i = 0; i < 2000; ++i) wins += traces.win("key", 1) ? 1 : 0;
+    over = true;
+    fetcher.join();
+    ASSERT_EQ(wins, 1) << "round " << round;
+  }
 }
 
 TEST(Items, CompareAndSwap) {
@@ -66,8 +95,7 @@ TEST(Items, AppendingKeepsFlagsAndTimeAndRespectsTheLimit) {
   EXPECT_EQ(fixture.ask("mg a f t v\r\n"), "VA 5 f9 t100\r\n<abc>\r\n");
   const std::string half(600'000, 'x');
   fixture.ask("set big 0 0 600000\r\n" + half + "\r\n");
-  EXPECT_EQ(fixture.ask("append big 0 0 600000\r\n" + half + "\r\n"),
-            "SERVER_ERROR object too large for cache\r\n");
+  EXPECT_EQ(fixture.ask("append big 0 0 600000\r\n" + half + "\r\n"), "NOT_STORED\r\n");
   EXPECT_EQ(fixture.ask("mg big s\r\n"), "HD s600000\r\n");
 }
 
@@ -79,6 +107,20 @@ TEST(Items, AValueThatCouldNotBeStoredTakesTheOlderOneAway) {
     EXPECT_THAT(fixture.ask("set a 0 0 1\r\ny\r\n"), HasSubstr("SERVER_ERROR"));
     EXPECT_EQ(fixture.ask("get a\r\n"), "END\r\n");
   }
+}
+
+TEST(Items, AMediumThatFailedIsSaidInEveryProtocol) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 1\r\nx\r\nset n 0 0 1\r\n1\r\n");
+  fixture.store.refuse_changes(KvOutcome::kMediumFailed);
+  const std::string failed = "SERVER_ERROR medium failed\r\n";
+  for (const std::string request :
+       {"set a 0 0 1\r\ny\r\n", "add b 0 0 1\r\ny\r\n", "append a 0 0 1\r\ny\r\n", "delete a\r\n",
+        "delete none\r\n", "incr n 1\r\n", "touch a 9\r\n", "ms a 1\r\ny\r\n", "md a\r\n",
+        "ma n\r\n", "mg a T9\r\n"}) {
+    EXPECT_EQ(fixture.ask(request), failed) << request;
+  }
+  EXPECT_EQ(fixture.ask("get n\r\n"), "VALUE n 0 1\r\n1\r\nEND\r\n") << "lookups go on";
 }
 
 TEST(Items, ManyClientsCountWithoutLosingOne) {

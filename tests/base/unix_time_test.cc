@@ -1,0 +1,34 @@
+#include "base/unix_time.h"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+namespace nvcache {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+int64_t wall_ns = 0;
+int64_t steady_ns = 0;
+
+TEST(SteadyUnixClock, FollowsTimeAndNoStepOfTheWallClock) {
+  wall_ns = 1'700'000'000 * kSecondNs + kSecondNs / 2;
+  steady_ns = 77 * kSecondNs;
+  const SteadyUnixClock clock([] { return wall_ns; }, [] { return steady_ns; });
+  EXPECT_EQ(clock.now_s(), 1'700'000'000u);
+  steady_ns += kSecondNs / 2;
+  EXPECT_EQ(clock.now_s(), 1'700'000'001u);
+  wall_ns -= 86'400 * kSecondNs;
+  EXPECT_EQ(clock.now_s(), 1'700'000'001u) << "a step back";
+  wall_ns += 10 * 86'400 * kSecondNs;
+  EXPECT_EQ(clock.now_s(), 1'700'000'001u) << "a step forward";
+  steady_ns += 9 * kSecondNs;
+  EXPECT_EQ(clock.now_s(), 1'700'000'010u);
+}
+
+TEST(SteadyUnixClock, TheProcesssIsTheWallClocksAtTheStart) {
+  EXPECT_NEAR(static_cast<double>(steady_unix_s()), static_cast<double>(std::time(nullptr)), 2);
+}
+
+}  // namespace
+}  // namespace nvcache
