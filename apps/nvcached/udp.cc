@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace nvcache::server {
 namespace {
@@ -18,6 +19,11 @@ constexpr size_t kMaxDatagramBytes = 65536;
 void put_u16(char* to, size_t number) {
   to[0] = static_cast<char>(number >> 8);
   to[1] = static_cast<char>(number);
+}
+
+// Whether the first thing in a datagram was no request.
+bool is_refusal(std::string_view answer) {
+  return answer.starts_with("ERROR") || answer.starts_with("CLIENT_ERROR");
 }
 
 }  // namespace
@@ -57,9 +63,10 @@ bool UdpEndpoint::serve_one() {
     rest = rest.subspan(turn.used);
     if (turn.next != Turn::kGoOn || out.size() >= Session::kFullOutputBytes) break;
   }
-  const std::string text = out.text();
+  std::string text = out.text();
+  if (is_refusal(text)) return true;
+  if (text.size() > kMostAnswerBytes) text = "SERVER_ERROR answer too large for UDP\r\n";
   const size_t count = (text.size() + kPayloadBytes - 1) / kPayloadBytes;
-  if (count > UINT16_MAX) return true;
   for (size_t i = 0; i < count; ++i) {
     std::string frame(kFrameBytes, '\0');
     frame[0] = datagram[0];

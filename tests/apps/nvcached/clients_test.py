@@ -125,6 +125,25 @@ def udp():
               b"VALUE a 0 9000\r\n" + b"x" * 9000 + b"\r\nEND\r\n")
 
 
+def udp_answers_no_garbage():
+    with Server(PROGRAM, "-U", "-1") as one:
+        address = ("127.0.0.1", one.ports["UDP INET"])
+        client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        client.settimeout(0.4)
+        frame = b"\0\1\0\0\0\1\0\0"
+        for garbage in (b"ERROR\r\n", b"END\r\n", b"STORED\r\n", b"CLIENT_ERROR x\r\n", b"\r\n",
+                        b"SERVER_ERROR x\r\n", b"\x81" + b"\0" * 23, b"get " + LONG + b"\r\n"):
+            client.sendto(frame + garbage, address)
+            try:
+                raise AssertionError(f"{garbage!r} is answered by {client.recv(65536)!r}")
+            except socket.timeout:
+                pass
+        one.ask(b"set big 0 0 70000\r\n" + b"x" * 70000 + b"\r\n", b"\r\n")
+        client.settimeout(10)
+        client.sendto(frame + b"get big\r\n", address)
+        equal(client.recv(65536)[8:], b"SERVER_ERROR answer too large for UDP\r\n")
+
+
 def tls():
     if shutil.which("openssl") is None:
         return "openssl is not installed"
@@ -353,6 +372,7 @@ def same_answers_as_memcached():
 
 
 if __name__ == "__main__":
-    sys.exit(run([memccapable_text, memccapable_binary, pymemcache_client, unix_socket, udp, tls,
+    sys.exit(run([memccapable_text, memccapable_binary, pymemcache_client, unix_socket, udp,
+                  udp_answers_no_garbage, tls,
                   auth_file, metrics, ends_in_order, log_that_cannot_be_written, delayed_flush,
                   same_answers_as_memcached]))
