@@ -155,10 +155,8 @@ BinaryStatus check_binary_header(const BinaryHeader& header) {
       good = !key && !value && (extras == 0 || extras == 4);
       break;
     case BinaryOp::kVerbosity:
-      // memcached does not know it; only what is meant by it is understood here.
-      if (key || value || extras != 4) return BinaryStatus::kUnknown;
-      good = true;
-      break;
+      // memcached does not know this command, and answers so.
+      return !key && !value && extras == 4 ? BinaryStatus::kOk : BinaryStatus::kUnknown;
     case BinaryOp::kStat:
       good = !value && extras == 0;
       break;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr MetricKind kCounter = MetricKind::kCounter;
 constexpr MetricKind kGauge = MetricKind::kGauge;
+constexpr MetricKind kNone{};  // not a metric
 
 using Snapshot = MetricSnapshot;
 
@@ -62,15 +63,15 @@ MetricValue recovered(const Snapshot& snapshot) {
 }
 
 constexpr MetricRow kMetricRows[] = {
-    {"pid", nullptr, kGauge, "Process id", process_id},
+    {"pid", nullptr, kNone, "Process id", process_id},
     {"uptime", "uptime_seconds", kGauge, "Seconds since the start", uptime},
-    {"time", nullptr, kGauge, "Unix time", now},
-    {"version", nullptr, kGauge, "Version that clients are told", version},
-    {"libevent", nullptr, kGauge, "Version of libevent", libevent},
-    {"pointer_size", nullptr, kGauge, "Bits of a pointer", constant<8 * sizeof(void*)>},
-    {"rusage_user", nullptr, kGauge, "Processor time in user mode, seconds", user_time},
-    {"rusage_system", nullptr, kGauge, "Processor time in the kernel, seconds", system_time},
-    {"max_connections", nullptr, kGauge, "Most connections at one time (-c)",
+    {"time", nullptr, kNone, "Unix time", now},
+    {"version", nullptr, kNone, "Version that clients are told", version},
+    {"libevent", nullptr, kNone, "Version of libevent", libevent},
+    {"pointer_size", nullptr, kNone, "Bits of a pointer", constant<8 * sizeof(void*)>},
+    {"rusage_user", nullptr, kNone, "Processor time in user mode, seconds", user_time},
+    {"rusage_system", nullptr, kNone, "Processor time in the kernel, seconds", system_time},
+    {"max_connections", nullptr, kNone, "Most connections at one time (-c)",
      setting<&Settings::max_connections>},
     {"curr_connections", "connections", kGauge, "Open connections",
      connections<&ConnectionGauges::current>},
@@ -78,7 +79,7 @@ constexpr MetricRow kMetricRows[] = {
      connections<&ConnectionGauges::total>},
     {"rejected_connections", "connections_rejected_total", kCounter,
      "Connections closed at once because -c was reached", connections<&ConnectionGauges::rejected>},
-    {"connection_structures", nullptr, kGauge, "Open connections",
+    {"connection_structures", nullptr, kNone, "Open connections",
      connections<&ConnectionGauges::current>},
 
     {"cmd_get", "cmd_get_total", kCounter, "Keys looked up", total<Count::kCmdGet>},
@@ -131,24 +132,24 @@ constexpr MetricRow kMetricRows[] = {
 
     {"limit_maxbytes", "size_bytes", kGauge, "Bytes of the store's medium",
      kv<&KvStats::size_bytes>},
-    {"accepting_conns", nullptr, kGauge, "Always 1", constant<1>},
-    {"listen_disabled_num", nullptr, kGauge, "Always 0", constant<0>},
-    {"threads", nullptr, kGauge, "Worker threads (-t)", setting<&Settings::threads>},
+    {"accepting_conns", nullptr, kNone, "Always 1", constant<1>},
+    {"listen_disabled_num", nullptr, kNone, "Always 0", constant<0>},
+    {"threads", nullptr, kNone, "Worker threads (-t)", setting<&Settings::threads>},
     {"hash_bytes", "metadata_bytes", kGauge, "Bytes of DRAM for the store's metadata",
      kv<&KvStats::metadata_bytes>},
-    {"hash_is_expanding", nullptr, kGauge, "Always 0", constant<0>},
+    {"hash_is_expanding", nullptr, kNone, "Always 0", constant<0>},
     {"bytes", "data_bytes", kGauge, "Bytes of keys and values", kv<&KvStats::data_bytes>},
     {"curr_items", "items", kGauge, "Items in the store", kv<&KvStats::items>},
-    {"total_items", nullptr, kGauge, "Items stored since the start", kv<&KvStats::puts>},
+    {"total_items", nullptr, kNone, "Items stored since the start", kv<&KvStats::puts>},
     {"evictions", "evictions_total", kCounter, "Items evicted to make room", kv<&KvStats::evicted>},
     {"reclaimed", "relocated_items_total", kCounter, "Items that cleaning moved",
      kv<&KvStats::relocated>},
     {nullptr, "relocated_bytes_total", kCounter, "Bytes that cleaning moved",
      kv<&KvStats::relocated_bytes>},
 
-    {"store_medium", nullptr, kGauge, "Medium of the store", kv<&KvStats::medium>},
-    {"store_durability", nullptr, kGauge, "Durability of the store", kv<&KvStats::durability>},
-    {"store_recovered", nullptr, kGauge, "Whether the medium held a store at the start", recovered},
+    {"store_medium", nullptr, kNone, "Medium of the store", kv<&KvStats::medium>},
+    {"store_durability", nullptr, kNone, "Durability of the store", kv<&KvStats::durability>},
+    {"store_recovered", nullptr, kNone, "Whether the medium held a store at the start", recovered},
     {"store_failed", "store_failed", kGauge, "1 once the medium failed: changes are refused",
      failed},
     {"store_recovered_items", "recovered_items", kGauge, "Items recovered at the start",

@@ -30,7 +30,8 @@ using MetricValue = std::variant<uint64_t, double, std::string>;
 struct MetricRow {
   const char* stat = nullptr;    // name in `stats`; null: not there
   const char* metric = nullptr;  // name in Prometheus, behind "nvcached_"; null: not there
-  // A counter only grows, from the start of the server (or, in `stats`, from its reset).
+  // Of the metric. A counter only grows, from the start of the server (or, in `stats`, from its
+  // reset). Says nothing of a row that is in `stats` alone: that may be a text.
   MetricKind kind = MetricKind::kGauge;
   const char* help = nullptr;
   MetricValue (*value)(const MetricSnapshot& snapshot) = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "fmt/format.h"

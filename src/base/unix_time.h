@@ -26,7 +26,8 @@ class SteadyUnixClock {
   const int64_t offset_ns_;
 };
 
-// The process's: of a resolution of some milliseconds. Costs a few nanoseconds. Thread-safe.
+// The time of the clock that the whole process shares. It may lag by some milliseconds. Costs a few
+// nanoseconds. Thread-safe.
 uint32_t steady_unix_s();
 
 }  // namespace nvcache
