@@ -1,5 +1,7 @@
 #include "apps/nvcached/connection.h"
 
+#include <algorithm>
+
 #include "apps/nvcached/worker.h"
 #include "base/text.h"
 
@@ -25,6 +27,17 @@ Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transp
 Connection::~Connection() {
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
+  worker_.service().buffers().give(held_bytes_);
+}
+
+bool Connection::hold(uint64_t bytes) {
+  BufferBudget& budget = worker_.service().buffers();
+  if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
+  while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
+    if (!worker_.close_slowest(*this)) return false;
+  }
+  held_bytes_ = bytes;
+  return true;
 }
 
 bool Connection::start() {
@@ -42,10 +55,18 @@ void Connection::on_event(int, short what, void* self) {
   Output& spare = connection.worker_.spare_output();
   const bool borrowed = connection.output_.empty();
   if (borrowed) swap(connection.output_, spare);
-  const bool open = (what & EV_WRITE) != 0 ? connection.writable() : connection.readable();
+  bool open = (what & EV_WRITE) != 0 ? connection.writable() : connection.readable();
   if (connection.output_.empty()) {
     if (borrowed) swap(connection.output_, spare);
     connection.output_ = Output();
+    connection.stalled_since_ = 0;
+  } else if (connection.stalled_since_ == 0) {
+    connection.stalled_since_ = connection.worker_.next_stall();
+  }
+  const uint64_t bytes = connection.output_.heap_bytes() + connection.input_.capacity();
+  if (open && !connection.hold(bytes)) {
+    open = false;
+    connection.worker_.counters().add(Count::kBufferKicks);
   }
   if (open) {
     connection.watch();
@@ -65,6 +86,10 @@ bool Connection::readable() {
   bool open = true;
   for (int round = 0; open; ++round) {
     const auto [to, bytes] = input.room(want_);
+    if (!borrowed && !hold(output_.heap_bytes() + input.capacity())) {
+      worker_.counters().add(Count::kBufferKicks);
+      return false;
+    }
     const ssize_t got = transport_->read(to, bytes);
     if (got == Transport::kWouldBlock) break;
     if (got == Transport::kClosed) {
@@ -141,6 +166,10 @@ bool Connection::flush() {
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
   if (output_.empty()) return !closing_;
+  if (output_.has_pins() && !hold(output_.size() + input_.capacity())) {
+    worker_.counters().add(Count::kBufferKicks);
+    return false;
+  }
   output_.copy_pinned();
   return true;
 }

@@ -30,6 +30,9 @@ class Connection {
   // False if the event loop cannot watch the socket.
   bool start();
 
+  // Turns at which its client left answers unread; 0: it left none. The smallest is the slowest.
+  uint64_t stalled_since() const { return stalled_since_; }
+
   uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
   // For `stats conns`. Any thread may call it.
   void visit(const StatVisitor& visit, uint32_t now_s) const;
@@ -44,6 +47,9 @@ class Connection {
   bool serve(Input& input);
   bool flush();
   void watch();
+  // Takes or gives back buffer memory, so that this connection has taken so much. Closes slower
+  // readers of the same worker to make room; false if that is not enough.
+  bool hold(uint64_t bytes);
 
   Worker& worker_;
   const int fd_;
@@ -54,6 +60,8 @@ class Connection {
   Input input_;
   Output output_;
   size_t want_ = 0;
+  uint64_t held_bytes_ = 0;
+  uint64_t stalled_since_ = 0;
   // There is more to serve, but not yet: too much output is pending, or other connections have
   // their turn. Nothing is read or served until the socket is writable.
   bool waiting_ = false;

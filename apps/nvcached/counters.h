@@ -38,6 +38,7 @@ enum class Count : uint8_t {
   kBytesWritten,
   kConnYields,
   kIdleKicks,
+  kBufferKicks,
   kEnd
 };
 inline constexpr size_t kCounts = static_cast<size_t>(Count::kEnd);

@@ -4,12 +4,17 @@
 #include <pwd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -71,9 +76,40 @@ void raise_limits(const Options& options) {
     const rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
     if (setrlimit(RLIMIT_CORE, &all) != 0) say("-r: cannot lift the limit on core files");
   }
+}
+
+// After daemon(): a child does not inherit locks.
+void lock_memory(const Options& options) {
   if (options.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
-    say("-k: cannot lock memory");
+    say(fmt::format("-k: cannot lock memory: {}", std::strerror(errno)));
   }
+}
+
+// A load or store that the medium fails comes as SIGBUS. The store was not closed in order, so that
+// the next start trusts only what its durability promises.
+void on_bus_error(int) {
+  constexpr char kMessage[] =
+      "nvcached: the medium failed: a page of the data file cannot be read or written (a disk "
+      "error, or the file was cut short). Ended without closing the store.\n";
+  (void)!write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  _exit(kFailedCode);
+}
+
+absl::Status resize(const Options& options) {
+  auto last = std::chrono::steady_clock::now();
+  const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::seconds(5)) return;
+    last = now;
+    say(fmt::format("resizing the store: {} of {} zones copied", done, all));
+  });
+  if (!resized.ok()) return resized.status();
+  if (resized->after_bytes != 0) {
+    say(fmt::format("resized the store from {} to {}: {} of {} items kept",
+                    format_bytes(resized->before_bytes), format_bytes(resized->after_bytes),
+                    resized->items_kept, resized->items_found));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status become_user(const Options& options) {
@@ -117,11 +153,37 @@ void report_recovery(const KvStats& stats) {
                   stats.medium, stats.durability, stats.damaged));
 }
 
+// Reads passwords and certificates again. What cannot be read leaves the old ones in use.
+void reload(server::Service& service) {
+  absl::Status status = service.load_auth_file();
+  if (status.ok() && service.on_refresh_certs) status = service.on_refresh_certs();
+  say(status.ok() ? "passwords and certificates read again" : std::string(message_of(status)));
+}
+
 // Waits for SIGINT or SIGTERM, which all threads block.
-void wait_for_end(const sigset_t& ends) {
-  int signal = 0;
-  while (sigwait(&ends, &signal) != 0 || signal == SIGHUP) {
+void wait_for_end(const sigset_t& ends, server::Service& service) {
+  for (int signal = 0;;) {
+    if (sigwait(&ends, &signal) != 0) continue;
+    if (signal != SIGHUP) return;
+    reload(service);
   }
+}
+
+// Tells systemd (sd_notify(3), Type=notify) what the server does. Nothing without systemd.
+void notify_systemd(std::string_view state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const size_t length = path == nullptr ? 0 : std::strlen(path);
+  if (length == 0 || length >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, path, length);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  (void)!sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
+                reinterpret_cast<const sockaddr*>(&address),
+                static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
+  close(fd);
 }
 
 absl::Status run(Options options) {
@@ -137,11 +199,14 @@ absl::Status run(Options options) {
   if (options.daemon && daemon(1, options.settings.verbosity > 0 ? 1 : 0) != 0) {
     return absl::ErrnoToStatus(errno, "cannot run in the background");
   }
+  lock_memory(options);
+  std::signal(SIGBUS, on_bus_error);
   for (const std::string& name : options.ignored) {
     say(name + " has no effect here: it tunes memcached's own memory");
   }
 
   options.settings.store = server::store_spec_of(options);
+  if (absl::Status status = resize(options); !status.ok()) return status;
   auto store = open_kv_store(options.settings.store);
   if (!store.ok()) return store.status();
   report_recovery((*store)->stats());
@@ -160,10 +225,14 @@ absl::Status run(Options options) {
   }
   for (const std::string& address : (*server)->addresses()) say("listening on " + address);
 
-  wait_for_end(ends);
+  notify_systemd("READY=1");
+  wait_for_end(ends, service);
   say("shutting down");
-  (*server)->stop();
+  notify_systemd("STOPPING=1");
+  // Serves on while most of it is written: what is left for the second sync is little.
   absl::Status synced = (*store)->sync();
+  (*server)->stop();
+  if (synced.ok()) synced = (*store)->sync();
   if (synced.ok()) say(fmt::format("{} items kept", (*store)->stats().items));
   if (!options.pid_file.empty()) unlink(options.pid_file.c_str());
   return synced;

@@ -57,6 +57,10 @@ MetricValue version(const Snapshot& snapshot) { return snapshot.service.settings
 MetricValue libevent(const Snapshot&) { return std::string(event_get_version()); }
 MetricValue user_time(const Snapshot&) { return seconds_of(usage().ru_utime); }
 MetricValue system_time(const Snapshot&) { return seconds_of(usage().ru_stime); }
+MetricValue buffered(const Snapshot& snapshot) { return snapshot.service.buffers().used_bytes(); }
+MetricValue buffer_limit(const Snapshot& snapshot) {
+  return snapshot.service.buffers().most_bytes();
+}
 MetricValue failed(const Snapshot& snapshot) { return uint64_t{snapshot.kv.failed}; }
 MetricValue recovered(const Snapshot& snapshot) {
   return std::string(snapshot.kv.recovered ? "yes" : "no");
@@ -129,6 +133,11 @@ constexpr MetricRow kMetricRows[] = {
      "Times that a connection made way for the others (-R)", total<Count::kConnYields>},
     {"idle_kicks", "idle_kicks_total", kCounter, "Connections closed by -o idle_timeout",
      total<Count::kIdleKicks>},
+    {"buffer_kicks", "buffer_kicks_total", kCounter,
+     "Connections closed because --buffer-memory was used up", total<Count::kBufferKicks>},
+    {"buffer_bytes", "buffer_bytes", kGauge,
+     "Bytes of requests and answers that connections hold in DRAM", buffered},
+    {"limit_buffer_bytes", nullptr, kNone, "Most such bytes (--buffer-memory)", buffer_limit},
 
     {"limit_maxbytes", "size_bytes", kGauge, "Bytes of the store's medium",
      kv<&KvStats::size_bytes>},
@@ -152,6 +161,8 @@ constexpr MetricRow kMetricRows[] = {
     {"store_recovered", nullptr, kNone, "Whether the medium held a store at the start", recovered},
     {"store_failed", "store_failed", kGauge, "1 once the medium failed: changes are refused",
      failed},
+    {"store_max_item_bytes", "store_max_item_bytes", kGauge,
+     "Bytes of the largest key and value that the store takes", kv<&KvStats::max_item_bytes>},
     {"store_recovered_items", "recovered_items", kGauge, "Items recovered at the start",
      kv<&KvStats::recovered_items>},
     {"store_recovery_seconds", "recovery_seconds", kGauge, "Seconds that recovery took",

@@ -2,6 +2,8 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+
 #include "apps/nvcached/option_table.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -13,6 +15,8 @@ constexpr size_t kHelpColumns = 100;
 constexpr size_t kUsageColumns = 32;
 // Options without a letter have numbers from here on, behind every letter.
 constexpr int kWordOnly = 256;
+// An item takes at most half of a zone, and a store has three zones beside its table.
+constexpr uint64_t kItemsPerStore = 8;
 
 // getopt's two tables, made from the rows.
 struct GetoptTables {
@@ -49,10 +53,16 @@ GetoptTables getopt_tables() {
 }
 
 absl::Status check_together(const Settings& settings) {
-  if (settings.max_item_bytes > settings.memory_bytes / 2) {
-    return invalid_argument("-I: {} given; allowed: at most half of -m ({})",
-                            format_bytes(settings.max_item_bytes),
-                            format_bytes(settings.memory_bytes));
+  if (settings.max_item_bytes > settings.memory_bytes / kItemsPerStore) {
+    return invalid_argument(
+        "-I: {} given; allowed: at most an eighth of -m ({}); give -m {} for it",
+        format_bytes(settings.max_item_bytes), format_bytes(settings.memory_bytes),
+        (settings.max_item_bytes * kItemsPerStore + (1 << 20) - 1) >> 20);
+  }
+  if (settings.buffer_bytes < 2 * settings.max_item_bytes) {
+    return invalid_argument("--buffer-memory: {} given; allowed: at least twice -I ({})",
+                            format_bytes(settings.buffer_bytes),
+                            format_bytes(settings.max_item_bytes));
   }
   if (settings.tls && settings.udp_port != 0) {
     return invalid_argument("-U and -Z: UDP has no TLS; allowed: one of the two");
@@ -135,6 +145,10 @@ absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments)
   if (optind < argc) return invalid_argument("'{}' is not an option", words[optind]);
   Settings& settings = options.settings;
   if (settings.udp_port != 0 && !options.tcp_port_given) settings.port = settings.udp_port;
+  if (!options.item_size_given && options.store_spec.empty()) {
+    settings.max_item_bytes =
+        std::min(settings.max_item_bytes, settings.memory_bytes / kItemsPerStore);
+  }
   if (absl::Status status = check_together(settings); !status.ok()) return status;
   return options;
 }

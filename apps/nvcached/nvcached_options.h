@@ -17,8 +17,9 @@ struct Options {
   Settings settings;
   std::string medium;  // empty: a file in the user's state directory
   std::string durability = "cache";
-  std::string store_spec;       // of --store: replaces -m, --medium and --durability
-  bool tcp_port_given = false;  // -p
+  std::string store_spec;        // of --store: replaces -m, --medium and --durability
+  bool tcp_port_given = false;   // -p
+  bool item_size_given = false;  // -I
   std::string user;
   std::string pid_file;
   bool daemon = false;

@@ -61,7 +61,12 @@ absl::Status set_memory(std::string_view name, const std::string& value, Options
 }
 
 absl::Status set_item_size(std::string_view name, const std::string& value, Options& options) {
+  options.item_size_given = true;
   return parse_item_size(name, value, options.settings.max_item_bytes);
+}
+
+absl::Status set_buffers(std::string_view name, const std::string& value, Options& options) {
+  return parse_memory(name, value, options.settings.buffer_bytes);
 }
 
 absl::Status set_protocol(std::string_view name, const std::string& value, Options& options) {
@@ -143,10 +148,13 @@ constexpr OptionRow kOptionRows[] = {
      set_text<&Settings::unix_socket>},
     {kMemcached, 'a', "unix-mask", "MASK", "permissions of the unix socket, octal (700)", set_mask},
     {kMemcached, 'l', "listen", "ADDR",
-     "addresses to listen on, separated by commas:\nhost, host:port, [v6]:port (all)", add_listen},
+     "addresses to listen on, separated by commas:\nhost, host:port, [v6]:port (all); with -Z, "
+     "those with notls:\nbefore them have no TLS",
+     add_listen},
     {kMemcached, 'm', "memory-limit", "SIZE",
      "size of the store in megabytes, or with a unit: 10GiB (64)", set_memory},
-    {kMemcached, 'I', "max-item-size", "SIZE", "largest item: 1k to 128m (1m)", set_item_size},
+    {kMemcached, 'I', "max-item-size", "SIZE",
+     "largest item: 1k to 128m, at most an eighth of -m (1m)", set_item_size},
     {kMemcached, 'c', "conn-limit", "NUM", "most connections at one time (1024)",
      set_int<&Settings::max_connections, 1, 10'000'000>},
     {kMemcached, 't', "threads", "NUM", "worker threads (4)",
@@ -200,6 +208,10 @@ constexpr OptionRow kOptionRows[] = {
      "the whole specification of the store, instead of -m, --medium\nand --durability: "
      "nvkv://?size=...&medium=...",
      set_own_text<&Options::store_spec>},
+    {kOwn, 0, "buffer-memory", "SIZE",
+     "most DRAM for requests and answers in flight; clients that read\ntoo slowly are closed, the "
+     "slowest first (256MiB)",
+     set_buffers},
     {kOwn, 0, "metrics-port", "NUM",
      "port for Prometheus metrics over HTTP, on the addresses of -l\nor else on 127.0.0.1 (0: "
      "none; -1: any free port)",

@@ -28,6 +28,8 @@ class Output {
   void append_value(Pin&& pin, std::string_view value);
 
   size_t size() const { return pending_bytes_; }
+  size_t heap_bytes() const { return capacity_; }
+  bool has_pins() const { return first_pin_ < pins_.size(); }
   bool empty() const { return pending_bytes_ == 0; }
 
   // Points `vectors` at the first pending bytes, in order. Returns how many it filled.

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <thread>
 
+#include "absl/strings/escaping.h"
 #include "apps/nvcached/sockets.h"
 #include "apps/nvcached/stats_report.h"
 #include "apps/nvcached/udp.h"
@@ -23,6 +24,24 @@ namespace {
 constexpr timeval kSecond = {1, 0};
 constexpr std::string_view kTooMany = "ERROR Too many open connections\r\n";
 constexpr int kAcceptsPerEvent = 64;
+
+constexpr int kUnauthorized = 401;
+
+// Under -Y, metrics need a user of that file, too: HTTP's basic authentication.
+bool may_see_metrics(const Service& service, evhttp_request* request) {
+  if (!service.needs_auth()) return true;
+  constexpr std::string_view kBasic = "Basic ";
+  const char* given =
+      evhttp_find_header(evhttp_request_get_input_headers(request), "Authorization");
+  const std::string_view header = given == nullptr ? "" : given;
+  if (!header.starts_with(kBasic)) return false;
+  std::string decoded;
+  if (!absl::Base64Unescape(given + kBasic.size(), &decoded)) return false;
+  const size_t colon = decoded.find(':');
+  if (colon == std::string::npos) return false;
+  decoded[colon] = ' ';
+  return service.authenticate(decoded);
+}
 
 class EventServer final : public Server {
  public:
@@ -106,6 +125,7 @@ absl::Status EventServer::start() {
     auto context = make_tls_context(settings);
     if (!context.ok()) return context.status();
     tls_ = *std::move(context);
+    service_.on_refresh_certs = [this] { return tls_->refresh(); };
   }
   if (absl::Status status = bind_all(); !status.ok()) return status;
   for (int i = 0; i < settings.threads; ++i) {
@@ -150,7 +170,7 @@ absl::Status EventServer::start_metrics() {
   const Settings& settings = service_.settings();
   if (settings.metrics_port == 0) return absl::OkStatus();
   // Without -l, metrics are for this machine alone.
-  const std::string host = settings.listen.empty() ? "127.0.0.1" : settings.listen;
+  const std::string host = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
   const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, 64);
   if (!sockets.ok()) return sockets.status();
   http_ = evhttp_new(base_);
@@ -173,6 +193,12 @@ absl::Status EventServer::start_metrics() {
 
 void EventServer::on_metrics(evhttp_request* request, void* self) {
   auto& server = *static_cast<EventServer*>(self);
+  if (!may_see_metrics(server.service_, request)) {
+    evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
+                      "Basic realm=\"nvcached\"");
+    evhttp_send_error(request, kUnauthorized, "a user of -Y must sign in");
+    return;
+  }
   const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
   const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
   if (path == nullptr || (std::string_view(path) != "/metrics" && std::string_view(path) != "/")) {
@@ -234,7 +260,7 @@ bool EventServer::accept_one(Listener& listener) {
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   if (from.ss_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  auto transport = tls_ ? tls_->accept(fd) : make_plain_transport(fd);
+  auto transport = tls_ && listener.socket.tls ? tls_->accept(fd) : make_plain_transport(fd);
   if (transport == nullptr) {
     close(fd);
     return true;
@@ -264,6 +290,7 @@ void EventServer::stop() {
   // A worker may be serving `stats conns`, which looks at the other workers.
   for (const auto& worker : workers_) worker->stop();
   service_.visit_connections = nullptr;
+  service_.on_refresh_certs = nullptr;
   workers_.clear();
   listeners_.clear();
   if (second_event_ != nullptr) event_free(second_event_);

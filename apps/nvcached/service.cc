@@ -23,6 +23,7 @@ bool same_text(std::string_view a, std::string_view b) {
 Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s)
     : settings_(settings),
       items_(store, settings.max_item_bytes, std::move(now_s), settings.trace_bits),
+      buffers_(settings.buffer_bytes),
       start_s_(items_.now_s()),
       verbosity_(settings.verbosity),
       detail_(settings.detail) {}
@@ -96,8 +97,11 @@ absl::Status Service::load_auth_file() {
 bool Service::authenticate(std::string_view user_and_password) const {
   const auto [user, password] = split_once(user_and_password, ' ');
   const MutexLock lock(mutex_);
-  const auto known = passwords_.find(user);
-  return known != passwords_.end() && same_text(password, known->second);
+  bool good = false;
+  for (const auto& [name, secret] : passwords_) {
+    good |= same_text(user, name) & same_text(password, secret);
+  }
+  return good;
 }
 
 void Service::count_detail(std::string_view key, Detail what) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/nvcached/buffer_budget.h"
 #include "apps/nvcached/counters.h"
 #include "apps/nvcached/items.h"
 #include "apps/nvcached/settings.h"
@@ -33,6 +34,7 @@ class Service {
   const Settings& settings() const { return settings_; }
   Items& items() { return items_; }
   ConnectionGauges& connections() { return connections_; }
+  BufferBudget& buffers() { return buffers_; }
 
   // Counters of a new thread; they live as long as the service.
   Counters& new_counters();
@@ -66,6 +68,7 @@ class Service {
 
   // The server sets these before the first request. Empty functions are not called.
   std::function<void()> on_shutdown_command;
+  std::function<absl::Status()> on_refresh_certs;  // empty without TLS
   std::function<void(const StatVisitor&)> visit_connections;
 
  private:
@@ -77,6 +80,7 @@ class Service {
   const Settings settings_;
   Items items_;
   ConnectionGauges connections_;
+  BufferBudget buffers_;
   const uint32_t start_s_;
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_;

@@ -50,8 +50,11 @@ Found Session::fetch(std::string_view key, bool counts) {
   return found;
 }
 
-ItemResult Session::store_counted(std::string_view key, Received value,
-                                  const StoreRequest& request) {
+// Answers of the same batch may pin zones, all of them in a small store: then nothing could be
+// stored.
+ItemResult Session::store_counted(std::string_view key, Received value, const StoreRequest& request,
+                                  Output& out) {
+  if (out.has_pins()) out.copy_pinned();
   const ItemResult result = items_.store(key, value, request);
   counters_.add(Count::kCmdSet);
   if (service_.detail()) service_.count_detail(key, Service::Detail::kSet);

@@ -91,7 +91,8 @@ class Session {
 
   // All protocols.
   Found fetch(std::string_view key, bool counts = true);
-  ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request);
+  ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request,
+                           Output& out);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase_counted(std::string_view key, uint64_t cas);
   // Skips the next bytes, and then answers: a client that sends a whole request first must not

@@ -220,7 +220,7 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
   }
   store.compare = header.cas != 0;
   store.cas = header.cas;
-  const ItemResult result = store_counted(key, value, store);
+  const ItemResult result = store_counted(key, value, store, out);
   if (result.status == ItemStatus::kOk) return succeed(header, result.cas, out);
   BinaryStatus status = status_of(result.status);
   if (result.status == ItemStatus::kNotStored && op == BinaryOp::kAdd) {

@@ -230,7 +230,7 @@ void Session::meta_set(const MetaRequest& request, std::string_view key, Receive
   store.compare = request.has_cas;
   store.cas = request.cas;
   store.invalidate = request.invalidate;
-  append_result(request, store_counted(key, value, store), out);
+  append_result(request, store_counted(key, value, store, out), out);
 }
 
 void Session::meta_delete(const MetaRequest& request, std::string_view key, Output& out) {

@@ -181,7 +181,7 @@ void Session::store_text(const TextRequest& request, Received value, Output& out
   store.expires_s = items_.expiry(request.exptime);
   store.compare = request.op == TextOp::kCas;
   store.cas = request.cas;
-  switch (store_counted(request.key, value, store).status) {
+  switch (store_counted(request.key, value, store, out).status) {
     case ItemStatus::kOk:
       answer(request, "STORED\r\n", out);
       break;
@@ -230,6 +230,12 @@ void Session::command(const TextRequest& request, Output& out) {
       return answer(request, "OK\r\n", out);
     case TextOp::kStats:
       return stats_text(request.arguments, out);
+    case TextOp::kRefreshCerts: {
+      if (!service_.on_refresh_certs) return out.append("ERROR\r\n");
+      const absl::Status status = service_.on_refresh_certs();
+      return out.append(status.ok() ? "OK\r\n"
+                                    : "SERVER_ERROR " + std::string(message_of(status)) + "\r\n");
+    }
     case TextOp::kShutdown:
       if (!service_.settings().shutdown_command) {
         return out.append("ERROR: shutdown not enabled\r\n");

@@ -21,7 +21,8 @@ struct Settings {
   int requests_per_turn = 20;
   uint64_t memory_bytes = 64ull << 20;
   uint64_t max_item_bytes = 1ull << 20;
-  uint32_t idle_timeout_s = 0;  // 0: none
+  uint64_t buffer_bytes = 256ull << 20;  // of all connections together
+  uint32_t idle_timeout_s = 0;           // 0: none
   bool cas_enabled = true;
   bool flush_enabled = true;
   bool evict_to_free = true;

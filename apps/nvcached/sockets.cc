@@ -6,10 +6,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "apps/nvcached/words.h"
 #include "base/text.h"
+#include "fmt/ranges.h"
 
 namespace nvcache::server {
 namespace {
@@ -17,10 +19,14 @@ namespace {
 struct HostPort {
   std::string host;  // empty: all
   int port;
+  bool tls = true;
 };
 
 absl::StatusOr<HostPort> parse_host(std::string_view text, int port) {
-  HostPort result{std::string(text), port};
+  constexpr std::string_view kNoTls = "notls:";
+  const bool tls = !text.starts_with(kNoTls);
+  if (!tls) text.remove_prefix(kNoTls.size());
+  HostPort result{std::string(text), port, tls};
   size_t colon = text.rfind(':');
   if (text.starts_with('[')) {
     const size_t close = text.find(']');
@@ -64,6 +70,19 @@ int bind_one(const addrinfo& info, int type, int backlog) {
 }
 
 }  // namespace
+
+std::string hosts_alone(std::string_view hosts) {
+  std::vector<std::string> alone;
+  while (!hosts.empty()) {
+    const auto [first, rest] = split_once(hosts, ',');
+    hosts = rest;
+    const auto host = parse_host(first, 0);
+    std::string name = !host.ok() || host->host.empty() ? "*" : host->host;
+    if (name.find(':') != std::string::npos) name = "[" + name + "]";
+    if (std::find(alone.begin(), alone.end(), name) == alone.end()) alone.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(alone, ","));
+}
 
 std::string name_of(const sockaddr_storage& address, std::string_view kind) {
   if (address.ss_family == AF_UNIX) return "unix";
@@ -116,7 +135,7 @@ absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int por
       const int at =
           ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
                                             : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
-      all.push_back({fd, at, name_of(bound, type == SOCK_STREAM ? "tcp" : "udp")});
+      all.push_back({fd, at, name_of(bound, type == SOCK_STREAM ? "tcp" : "udp"), host->tls});
       if (host->port == 0) break;  // any free port: a second address would get a different port
     }
     freeaddrinfo(found);

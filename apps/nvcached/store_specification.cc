@@ -8,6 +8,8 @@
 namespace nvcache::server {
 namespace {
 
+constexpr uint64_t kPageBytes = 4096;
+
 std::string percent_encoded(std::string_view text) {
   std::string encoded;
   for (const char c : text) {
@@ -34,15 +36,13 @@ std::string store_spec_of(const Options& options) {
   const Settings& settings = options.settings;
   std::string spec = fmt::format("nvkv://?size={}&medium={}&durability={}", settings.memory_bytes,
                                  percent_encoded(options.medium), options.durability);
-  // An item lies in one zone. By default the store makes zones of a 16th of its size, from 64 KiB
-  // to 4 MiB.
+  // An item takes at most half of a zone. By default the store makes zones of a 16th of its size,
+  // from 64 KiB to 4 MiB.
   const uint64_t own_zone_bytes =
       std::clamp<uint64_t>(settings.memory_bytes / 16, 64 << 10, 4 << 20);
-  const uint64_t least_bytes = settings.max_item_bytes + settings.max_item_bytes / 8;
+  const uint64_t least_bytes = 2 * settings.max_item_bytes;
   if (least_bytes > own_zone_bytes) {
-    uint64_t zone_bytes = own_zone_bytes;
-    while (zone_bytes < least_bytes) zone_bytes *= 2;
-    spec += fmt::format("&zone={}", zone_bytes);
+    spec += fmt::format("&zone={}", (least_bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
   }
   return spec;
 }

@@ -36,6 +36,7 @@ constexpr Command kCommands[] = {
     {"stats", TextOp::kStats},
     {"quit", TextOp::kQuit},
     {"shutdown", TextOp::kShutdown},
+    {"refresh_certs", TextOp::kRefreshCerts},
     {"cache_memlimit", TextOp::kMemoryLimit},
     {"slabs", TextOp::kTuning},
     {"lru", TextOp::kTuning},

@@ -33,6 +33,7 @@ enum class TextOp : uint8_t {
   kStats,
   kQuit,
   kShutdown,
+  kRefreshCerts,
   kMemoryLimit,
   kTuning,  // slabs, lru, lru_crawler: what memcached takes is accepted, without effect
   kMetadump,

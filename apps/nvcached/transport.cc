@@ -5,15 +5,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr int kVectors = 64;
+constexpr unsigned char kSessionContext[] = {'n', 'v', 'c', 'a', 'c', 'h', 'e', 'd'};
 
 ssize_t result_of(ssize_t done) {
   if (done > 0) return done;
@@ -83,13 +87,28 @@ class TlsTransport final : public Transport {
   SSL* const ssl_;
 };
 
+struct FreeContext {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+using Context = std::unique_ptr<SSL_CTX, FreeContext>;
+
+absl::StatusOr<Context> read_context(const Settings& settings);
+
 class OpensslContext final : public TlsContext {
  public:
-  explicit OpensslContext(SSL_CTX* context) : context_(context) {}
-  ~OpensslContext() override { SSL_CTX_free(context_); }
+  OpensslContext(const Settings& settings, Context context)
+      : settings_(settings), context_(std::move(context)) {}
+
+  absl::Status refresh() override {
+    auto context = read_context(settings_);
+    if (!context.ok()) return context.status();
+    const MutexLock lock(mutex_);
+    context_.swap(*context);
+    return absl::OkStatus();
+  }
 
   std::unique_ptr<Transport> accept(int fd) override {
-    SSL* ssl = SSL_new(context_);
+    SSL* ssl = new_session();
     if (ssl == nullptr) return nullptr;
     if (SSL_set_fd(ssl, fd) != 1) {
       SSL_free(ssl);
@@ -99,10 +118,16 @@ class OpensslContext final : public TlsContext {
     return std::make_unique<TlsTransport>(fd, ssl);
   }
 
-  SSL_CTX* get() { return context_; }
-
  private:
-  SSL_CTX* const context_;
+  // Counts a reference to the context, which lives on while it has sessions.
+  SSL* new_session() {
+    const MutexLock lock(mutex_);
+    return SSL_new(context_.get());
+  }
+
+  const Settings settings_;
+  Mutex mutex_;
+  Context context_ ABSL_GUARDED_BY(mutex_);
 };
 
 std::string openssl_error() {
@@ -111,24 +136,20 @@ std::string openssl_error() {
   return text;
 }
 
-}  // namespace
-
-std::unique_ptr<Transport> make_plain_transport(int fd) {
-  return std::make_unique<PlainTransport>(fd);
-}
-
-absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& settings) {
+absl::StatusOr<Context> read_context(const Settings& settings) {
   if (settings.tls_certificate.empty()) {
     return invalid_argument("TLS needs a certificate: -o ssl_chain_cert=FILE");
   }
-  auto context = std::make_unique<OpensslContext>(SSL_CTX_new(TLS_server_method()));
-  SSL_CTX* ctx = context->get();
+  Context context(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX* ctx = context.get();
   if (ctx == nullptr) return absl::ResourceExhaustedError(openssl_error());
   constexpr int kVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION};
   SSL_CTX_set_min_proto_version(ctx, kVersions[settings.tls_min_version]);
   // A write that failed is repeated, and the buffer may have moved meanwhile.
   SSL_CTX_set_mode(ctx, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE |
                             SSL_MODE_RELEASE_BUFFERS);
+  // With clients' certificates OpenSSL refuses to resume a session that is of no context.
+  SSL_CTX_set_session_id_context(ctx, kSessionContext, sizeof(kSessionContext));
   const std::string& key = settings.tls_key.empty() ? settings.tls_certificate : settings.tls_key;
   if (SSL_CTX_use_certificate_chain_file(ctx, settings.tls_certificate.c_str()) != 1) {
     return invalid_argument("certificate {}: {}", settings.tls_certificate, openssl_error());
@@ -152,6 +173,18 @@ absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& set
                                                 : SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(ctx, verify, nullptr);
   return context;
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_plain_transport(int fd) {
+  return std::make_unique<PlainTransport>(fd);
+}
+
+absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& settings) {
+  auto context = read_context(settings);
+  if (!context.ok()) return context.status();
+  return std::make_unique<OpensslContext>(settings, *std::move(context));
 }
 
 }  // namespace nvcache::server

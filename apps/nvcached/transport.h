@@ -28,11 +28,14 @@ class Transport {
 
 std::unique_ptr<Transport> make_plain_transport(int fd);
 
+// Thread-safe.
 class TlsContext {
  public:
   virtual ~TlsContext() = default;
   // Takes the socket over. Null if there is no memory; the caller then keeps the socket.
   virtual std::unique_ptr<Transport> accept(int fd) = 0;
+  // Reads the files again, for new connections. After an error the old ones stay in use.
+  [[nodiscard]] virtual absl::Status refresh() = 0;
 };
 // Reads the certificate and the key that the settings name.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(

@@ -102,6 +102,25 @@ void Worker::remove(Connection& connection) {
   service_.connections().current -= 1;
 }
 
+bool Worker::close_slowest(const Connection& except) {
+  std::list<std::unique_ptr<Connection>> gone;
+  {
+    const MutexLock lock(mutex_);
+    auto slowest = connections_.end();
+    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+      if (at->get() == &except || (*at)->stalled_since() == 0) continue;
+      if (slowest == connections_.end() || (*at)->stalled_since() < (*slowest)->stalled_since()) {
+        slowest = at;
+      }
+    }
+    if (slowest == connections_.end()) return false;
+    gone.splice(gone.end(), connections_, slowest);
+  }
+  counters_.add(Count::kBufferKicks);
+  service_.connections().current -= 1;
+  return true;
+}
+
 void Worker::on_second(int, short, void* self) { static_cast<Worker*>(self)->close_idle(); }
 
 void Worker::close_idle() {

@@ -40,6 +40,10 @@ class Worker {
   Input& spare_input() { return spare_input_; }
   Output& spare_output() { return spare_output_; }
   void remove(Connection& connection);
+  // Closes the connection whose client has left answers unread for the longest time. False if there
+  // is none.
+  bool close_slowest(const Connection& except);
+  uint64_t next_stall() { return ++stalls_; }
 
  private:
   static void on_wake(int fd, short what, void* self);
@@ -56,6 +60,7 @@ class Worker {
   std::atomic<bool> stopping_{false};
   Input spare_input_;
   Output spare_output_;
+  uint64_t stalls_ = 0;
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);

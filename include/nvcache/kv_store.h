@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -93,10 +94,12 @@ struct KvStats {
   uint64_t drains = 0;         // each is a fence or a device's flush
   uint64_t medium_written_bytes = 0;
   uint64_t damaged = 0;          // items whose checksum failed after a crash
+  uint64_t syncs = 0;            // background syncs of a file
   uint64_t items = 0;            // gauge; exact after a restart only once all items were checked
   uint64_t data_bytes = 0;       // gauge: keys and values
   uint64_t size_bytes = 0;       // gauge: size of the medium
   uint64_t metadata_bytes = 0;   // gauge: DRAM that the store uses
+  uint64_t max_item_bytes = 0;   // gauge: largest key and value together
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
   bool recovered = false;        // gauge: the medium held a store
@@ -147,5 +150,24 @@ class KvStore {
 // and what is allowed. FAILED_PRECONDITION if the medium holds something else, another
 // version or a damaged superblock; nothing is overwritten then.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec);
+
+// What a resize found and kept. `after_bytes` is 0 if there was nothing to do.
+struct KvResized {
+  uint64_t before_bytes = 0;
+  uint64_t after_bytes = 0;
+  uint64_t items_found = 0;
+  uint64_t items_kept = 0;
+};
+// Gets how many zones of how many were copied; runs on the caller's thread.
+using KvResizeProgress = std::function<void(uint64_t zones_done, uint64_t zones)>;
+
+// Makes the store in a file fit a specification with another size, or with a larger zone. Call it
+// before open_kv_store(), which refuses a file of another size. Keeps all items that fit; if they
+// do not, it drops those of the zones that were written first. Their cas changes.
+//
+// Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
+// beside the old one, which needs the room for both. An error leaves the old file as it was.
+[[nodiscard]] absl::StatusOr<KvResized> resize_kv_store(std::string_view spec,
+                                                        const KvResizeProgress& progress = {});
 
 }  // namespace nvcache

@@ -1,19 +1,63 @@
 #include "kv_store/cleaner.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/test_hooks.h"
 
 namespace nvcache {
+namespace {
 
-bool Cleaner::clean(uint64_t zone) {
+constexpr size_t kSampledZones = 64;
+constexpr uint64_t kLeastRoomShare = 16;  // of a zone, for new items: one part in so many
+
+}  // namespace
+
+// If all live items are to stay, the zone with the most garbage of a sample; else the oldest.
+size_t Cleaner::choose(const std::deque<uint64_t>& full, uint64_t item_bytes) {
+  if (!keeps_live()) return 0;
+  size_t best = 0;
+  uint64_t least_bytes = most_kept_bytes(item_bytes) + 1;
+  const size_t looks = std::min(full.size(), kSampledZones);
+  for (size_t look = 0; look < looks; ++look) {
+    const size_t at = full.size() <= kSampledZones ? look : random_() % full.size();
+    const uint64_t bytes = parts_.headers.live_bytes(full[at]);
+    if (bytes >= least_bytes || parts_.zones.is_pinned(full[at])) continue;
+    least_bytes = bytes;
+    best = at;
+  }
+  return best;
+}
+
+bool Cleaner::keeps_live() const {
+  const auto live = static_cast<double>(parts_.headers.live().item_bytes);
+  const auto room = static_cast<double>(parts_.geometry.zones * parts_.geometry.zone_bytes);
+  return parts_.config.cleaning == KvCleaning::kLive && live <= kFullShare * room;
+}
+
+uint64_t Cleaner::most_kept_bytes(uint64_t item_bytes) const {
+  const uint64_t zone_bytes = parts_.geometry.zone_bytes;
+  return zone_bytes - std::max(item_bytes, zone_bytes / kLeastRoomShare);
+}
+
+CleaningRule Cleaner::rule_for(uint64_t zone, uint64_t item_bytes) const {
+  const uint64_t most_bytes = most_kept_bytes(item_bytes);
+  if (keeps_live() && parts_.headers.live_bytes(zone) <= most_bytes) {
+    return {.live = true, .keep_bytes = most_bytes};
+  }
+  // At least half of a cleaned zone is for new items.
+  return {.live = false, .keep_bytes = parts_.geometry.zone_bytes / 2};
+}
+
+bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
   if (parts_.zones.is_pinned(zone)) return false;
   const bool fresh = parts_.headers.is_fresh(zone);
   const uint64_t list_length = static_cast<uint64_t>(
       static_cast<double>(parts_.headers.live().items) * parts_.config.hot_share);
   parts_.marks.set_length(list_length);
   const CleaningPlan plan =
-      fresh ? CleaningPlan{} : plan_cleaning(parts_, zone, parts_.zones.hot_line(zone));
+      fresh ? CleaningPlan{}
+            : plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule_for(zone, item_bytes));
 
   const uint64_t version = parts_.zones.full_version(zone);
   if (!parts_.zones.begin_switch(zone)) return false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr QueryForm kStoreForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZE[&key=value...]"};
 constexpr uint64_t kMinZoneBytes = 4 << 10;
-constexpr uint64_t kMaxZoneBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxZoneBytes = uint64_t{1} << 30;
 
 absl::Status set_durability(std::string_view value, KvConfig* config) {
   for (const Durability each :
@@ -37,6 +37,12 @@ absl::Status set_survives(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
+absl::Status set_cleaning(std::string_view value, KvConfig* config) {
+  if (value != "live" && value != "paper") return bad_setting("cleaning", value, "live, paper");
+  config->cleaning = value == "live" ? KvCleaning::kLive : KvCleaning::kPaper;
+  return absl::OkStatus();
+}
+
 absl::Status set_hot(std::string_view value, KvConfig* config) {
   const absl::StatusOr<double> share = parse_number("hot", value, 0, 1);
   if (!share.ok()) return share.status();
@@ -44,7 +50,14 @@ absl::Status set_hot(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
+absl::Status set_sync(std::string_view value, KvConfig* config) {
+  const absl::StatusOr<double> seconds = parse_number("sync", value, 0, 86400);
+  if (!seconds.ok()) return seconds.status();
+  config->sync_seconds = *seconds;
+  return absl::OkStatus();
+}
+
+constexpr std::array<QueryKey<KvConfig>, 10> kStoreKeys = {{
     {"size",
      [](std::string_view v, KvConfig* c) {
        return set_size("size", v, KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes, &c->size_bytes);
@@ -69,7 +82,9 @@ constexpr std::array<QueryKey<KvConfig>, 8> kStoreKeys = {{
      [](std::string_view v, KvConfig* c) {
        return set_size("write_cache", v, 0, uint64_t{1} << 40, &c->write_cache_bytes);
      }},
+    {"cleaning", set_cleaning},
     {"hot", set_hot},
+    {"sync", set_sync},
 }};
 
 absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {

@@ -22,6 +22,12 @@ enum class KvSurvives : uint8_t {
   kPower,    // a loss of power
 };
 
+// Which items of a zone a cleaning keeps.
+enum class KvCleaning : uint8_t {
+  kLive,   // all that have not expired, as long as the store has room for them
+  kPaper,  // those that were used lately (NVMcached, section 3.3)
+};
+
 struct KvConfig {
   uint64_t size_bytes = 0;  // required
   std::string medium = "dram";
@@ -30,9 +36,15 @@ struct KvConfig {
   uint64_t zone_bytes = 0;         // 0: a 16th of the size, 64 KiB to 4 MiB
   uint64_t item_bytes = 256;       // typical size of an item: sizes the table
   uint64_t write_cache_bytes = 0;  // set by the parser: a 64th of the size, at most 64 MiB
-  double hot_share = 0.5;          // length of the list of used items, as a share of all items
+  KvCleaning cleaning = KvCleaning::kLive;
+  double hot_share = 0.5;  // length of the list of used items, as a share of all items
+
+  double sync_seconds = 10;  // between background syncs of a file; 0: none
 
   uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
+  uint32_t cas_bits = 40;           // of a cas, within an epoch; tests set few
+  uint64_t first_epoch = 0;         // of a new store: its openings are numbered from the next on
+  bool read_only = false;           // the medium is not marked as in use; only lookups are allowed
   std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
 
   // Sets the clock if there is none, and takes the write cache from durabilities other than

@@ -24,6 +24,7 @@ void read_counters(const KvCounters& counters, KvStats* stats) {
   stats->drains = sum(KvCounter::kDrains);
   stats->medium_written_bytes = sum(KvCounter::kWrittenBytes);
   stats->damaged = sum(KvCounter::kDamaged);
+  stats->syncs = sum(KvCounter::kSyncs);
 }
 
 }  // namespace nvcache

@@ -30,6 +30,7 @@ enum class KvCounter : uint8_t {
   kDrains,
   kWrittenBytes,
   kDamaged,
+  kSyncs,
   kFieldCount,
 };
 

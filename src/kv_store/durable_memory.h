@@ -37,7 +37,7 @@ class DurableMemory {
     counters_.add(KvCounter::kDrains, 1);
     absl::Status status = medium_.flush({offset, size_bytes});
     if (status.ok()) status = medium_.drain();
-    if (!status.ok()) failed_.store(true, std::memory_order_relaxed);
+    if (!status.ok()) fail();
     return status.ok();
   }
   // Tells the medium of a write that is not flushed: an emulated medium charges for it.
@@ -49,6 +49,8 @@ class DurableMemory {
     return !charges_reads_ || medium_.on_direct_read({offset, size_bytes}).ok();
   }
 
+  // Says so for whoever found that the medium failed.
+  void fail() { failed_.store(true, std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
   // What the store's durability requires.

@@ -30,11 +30,22 @@ absl::Status lock_file(int fd, const std::string& path) {
   return errno_status("locking file", path, errno);
 }
 
-absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
+absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new) {
   if (absl::Status status = lock_file(fd, path); !status.ok()) return status;
   struct stat found {};
   if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
   if (!S_ISREG(found.st_mode)) return invalid_argument("file {}: not a regular file", path);
+  // Who may write the file could make the store serve anything; who may read it sees every value.
+  if (found.st_uid != geteuid()) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: owned by user {}; allowed: a file of the user that opens it ({})",
+                    path, found.st_uid, geteuid()));
+  }
+  if ((found.st_mode & 077) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: mode {:o} lets other users in; allowed: 600 (chmod 600)", path,
+                    found.st_mode & 0777));
+  }
   const auto length = static_cast<uint64_t>(found.st_size);
   if (length != 0 && length != size_bytes) {
     return absl::FailedPreconditionError(
@@ -42,6 +53,7 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
                     "with which it was created, or a new file",
                     path, length, size_bytes));
   }
+  *is_new = length == 0;
   // On a full disk, a store to a page without a block would kill the process.
   const int error = posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
   if (error == 0) return absl::OkStatus();
@@ -54,9 +66,13 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes) {
 
 absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
                                                          uint64_t size_bytes, Power power) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == ELOOP) {
+    return invalid_argument("file {}: a symbolic link; allowed: the file itself", path);
+  }
   if (fd < 0) return errno_status("opening file", path, errno);
-  if (absl::Status status = prepare(fd, path, size_bytes); !status.ok()) {
+  bool is_new = false;
+  if (absl::Status status = prepare(fd, path, size_bytes, &is_new); !status.ok()) {
     close(fd);
     return status;
   }
@@ -73,17 +89,18 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
   // Items are read at random, so that reading ahead would be wasted.
   madvise(base, size_bytes, MADV_RANDOM);
   const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
-  return std::unique_ptr<KeptFile>(
-      new KeptFile(fd, path, std::move(dax), static_cast<std::byte*>(base), size_bytes, survives));
+  return std::unique_ptr<KeptFile>(new KeptFile(
+      fd, path, std::move(dax), static_cast<std::byte*>(base), size_bytes, is_new, survives));
 }
 
 KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
-                   uint64_t size_bytes, bool power)
+                   uint64_t size_bytes, bool is_new, bool power)
     : fd_(fd),
       path_(std::move(path)),
       dax_(std::move(dax)),
       base_(base),
       size_bytes_(size_bytes),
+      new_(is_new),
       power_(power),
       traits_{.name = dax_ ? "dax" : "file",
               .byte_addressable = true,

@@ -25,7 +25,8 @@ class KeptFile final : public Medium {
   enum class Power { kAuto, kOff, kOn };
 
   // Creates a missing file with mode 0600. FAILED_PRECONDITION, and nothing is changed, if
-  // the file is locked, or neither empty nor `size_bytes` long.
+  // the file is locked, belongs to another user, lets other users in, or is neither empty nor
+  // `size_bytes` long.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
                                                                       uint64_t size_bytes,
                                                                       Power power);
@@ -42,6 +43,9 @@ class KeptFile final : public Medium {
   ByteView direct() const override { return {base_, size_bytes_}; }
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
+  bool is_dax() const { return dax_ != nullptr; }
+  // True if the file was empty, so that it holds zeros.
+  bool is_new() const { return new_; }
   // True if what was flushed and drained survives a loss of power.
   bool survives_power() const { return power_; }
   [[nodiscard]] absl::Status sync_all();
@@ -50,13 +54,14 @@ class KeptFile final : public Medium {
 
  private:
   KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
-           uint64_t size_bytes, bool power);
+           uint64_t size_bytes, bool is_new, bool power);
 
   const int fd_;
   const std::string path_;
   const std::unique_ptr<DaxMap> dax_;  // null on any other file system
   std::byte* const base_;
   const uint64_t size_bytes_;
+  const bool new_;
   const bool power_;
   const Traits traits_;
 };

@@ -3,7 +3,8 @@
 // 16th of the list's length of items were used for the first time in it. The list is the
 // items that were used in the last 16 generations: at most `length` items.
 //
-// Thread-safe. use() is a load, and a store if the item was not used in this generation.
+// Thread-safe. use() is a load, and a store if the item was not used in this generation. Each such
+// store also clears old marks in some other slots, at most 65: no call is longer in a larger store.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,12 @@ class KvMarks {
   // `bytes` has a byte for each slot and must outlive this object.
   KvMarks(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) {}
 
+  // A list of less than a 512th of the slots is as long as that.
   void set_length(uint64_t items) {
-    quota_.store(std::max<uint64_t>(1, items / kGenerations), std::memory_order_relaxed);
+    const uint64_t quota =
+        std::max({uint64_t{1}, items / kGenerations, slots_ / kSweepTurns / kMostSweptAtOnce});
+    quota_.store(quota, std::memory_order_relaxed);
+    sweep_step_.store(slots_ / kSweepTurns / quota + 1, std::memory_order_relaxed);
   }
 
   // True if the mark changed.
@@ -29,6 +34,7 @@ class KvMarks {
     std::atomic_ref<uint8_t> mark(bytes_[slot]);
     if (mark.load(std::memory_order_relaxed) == now) return false;
     mark.store(now, std::memory_order_relaxed);
+    sweep();
     const uint64_t used = used_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (used >= quota_.load(std::memory_order_relaxed)) next_generation();
     return true;
@@ -49,21 +55,25 @@ class KvMarks {
  private:
   static constexpr uint8_t kLast = 255;  // generations are numbered 1 to 255, then 1 again
   static constexpr uint32_t kCold = 1000;
-  static constexpr uint64_t kSweepParts = 128;
+  static constexpr uint64_t kSweepTurns = 128;  // generations in which all slots are swept
+  static constexpr uint64_t kMostSweptAtOnce = 64;
 
   void next_generation() {
     if (turning_.exchange(true, std::memory_order_acquire)) return;
     used_.store(0, std::memory_order_relaxed);
     const uint8_t now = now_.load(std::memory_order_relaxed);
     now_.store(now == kLast ? 1 : now + 1, std::memory_order_relaxed);
-    // Clears marks that fell off the list before their generation's number comes round.
-    const uint64_t part = slots_ / kSweepParts + 1;
-    const uint64_t end = std::min(slots_, swept_ + part);
-    for (uint64_t slot = swept_; slot < end; ++slot) {
+    turning_.store(false, std::memory_order_release);
+  }
+
+  // Clears marks that fell off the list before their generation's number comes round.
+  void sweep() {
+    const uint64_t step = sweep_step_.load(std::memory_order_relaxed);
+    const uint64_t from = swept_.fetch_add(step, std::memory_order_relaxed);
+    for (uint64_t at = from; at < from + step; ++at) {
+      const uint64_t slot = at % slots_;
       if (!hot(slot)) forget(slot);
     }
-    swept_ = end == slots_ ? 0 : end;
-    turning_.store(false, std::memory_order_release);
   }
 
   uint8_t* const bytes_;
@@ -72,7 +82,8 @@ class KvMarks {
   std::atomic<uint64_t> used_{0};
   std::atomic<uint8_t> now_{1};
   std::atomic<bool> turning_{false};
-  uint64_t swept_ = 0;
+  std::atomic<uint64_t> sweep_step_{1};
+  std::atomic<uint64_t> swept_{0};
 };
 
 }  // namespace nvcache

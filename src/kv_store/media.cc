@@ -26,6 +26,7 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
     KvMedium medium;
     medium.medium = *std::move(dram);
     medium.survives_power = false;
+    medium.blank = true;
     return medium;
   }
   if (!spec.starts_with("file:") || spec.size() == 5) return bad_medium(spec, "not a medium");
@@ -36,6 +37,8 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
   if (!file.ok()) return file.status();
   KvMedium medium;
   medium.survives_power = (*file)->survives_power();
+  medium.has_pages = !(*file)->is_dax();
+  medium.blank = (*file)->is_new();
   medium.file = file->get();
   medium.medium = *std::move(file);
   return medium;
@@ -47,6 +50,15 @@ absl::Status KvMedium::sync() {
   if (file != nullptr) return file->sync_all();
   absl::Status status = medium->flush({0, medium->size_bytes()});
   return status.ok() ? medium->drain() : status;
+}
+
+std::string path_of_kv_medium(std::string_view spec) {
+  if (names_emulated_medium(spec)) {
+    spec = split_once(spec, ',').second;
+    if (!spec.starts_with("on=")) return "";
+    spec.remove_prefix(3);
+  }
+  return spec.starts_with("file:") ? std::string(spec.substr(5)) : "";
 }
 
 absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {

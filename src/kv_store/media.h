@@ -7,6 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -22,8 +24,13 @@ struct KvMedium {
 
   std::unique_ptr<Medium> medium;  // direct() may be stored to
   bool survives_power = true;      // what was flushed and drained survives a loss of power
+  bool has_pages = false;          // what was stored waits in the page cache: a sync has work
+  bool blank = false;              // known to hold zeros: new memory, or a new file
   KeptFile* file = nullptr;        // within `medium`; null for memory
 };
+
+// The path of the file that a medium's specification names; empty if it names none.
+std::string path_of_kv_medium(std::string_view spec);
 
 // Emulated media charge `clock`, which must outlive the medium.
 [[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config,

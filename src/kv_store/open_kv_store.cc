@@ -5,6 +5,7 @@
 
 #include "kv_store/config.h"
 #include "kv_store/media.h"
+#include "kv_store/resize.h"
 #include "kv_store/store.h"
 
 namespace nvcache {
@@ -17,6 +18,12 @@ absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) {
   auto store = KvStoreImpl::make(*std::move(config), *std::move(medium));
   if (!store.ok()) return store.status();
   return std::unique_ptr<KvStore>(*std::move(store));
+}
+
+absl::StatusOr<KvResized> resize_kv_store(std::string_view spec, const KvResizeProgress& progress) {
+  const auto config = parse_kv_config(spec);
+  if (!config.ok()) return config.status();
+  return resize_kv_file(*config, progress);
 }
 
 }  // namespace nvcache

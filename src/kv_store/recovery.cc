@@ -42,24 +42,38 @@ KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool su
   return survives_power ? KvTrust::kAfterSync : KvTrust::kAll;
 }
 
-absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config) {
+absl::StatusOr<std::optional<KvFoundStore>> find_store(Medium& medium) {
   KvSuperblockFile file(medium, base_of(medium));
-  KvFoundStore store;
+  KvFoundStore store{.superblock = {}, .state = {}, .recovered = true};
   const absl::StatusOr<bool> found = file.load(&store.superblock, &store.state);
   if (!found.ok()) return found.status();
-  store.recovered = *found;
-  if (store.recovered) return store;
+  if (!*found) return std::nullopt;
+  return store;
+}
+
+absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
+  Medium& medium = *on.medium;
+  const auto found = find_store(medium);
+  if (!found.ok()) return found.status();
+  if (*found) return **found;
+  KvFoundStore store;
   auto planned =
       plan_geometry(medium.size_bytes(), config.zone_bytes, config.item_bytes, config.version_bits);
   if (!planned.ok()) return planned.status();
   store.superblock = {.geometry = *planned, .nonce = random_number()};
-  if (absl::Status status = file.format(store.superblock); !status.ok()) return status;
-  store.state = {.sequence = 1, .clean = true, .invalidates = true, .power = true};
+  KvSuperblockFile file(medium, base_of(medium));
+  if (absl::Status status = file.format(store.superblock, on.blank); !status.ok()) return status;
+  store.state = {.sequence = 1,
+                 .epoch = config.first_epoch,
+                 .clean = true,
+                 .invalidates = true,
+                 .power = true};
   return store;
 }
 
 absl::Status Recovery::open() {
   if (absl::Status status = recover_zones(); !status.ok()) return status;
+  if (parts_.config.read_only) return absl::OkStatus();
   if (absl::Status status = mark_in_use(); !status.ok()) return status;
   open_ = true;
   return absl::OkStatus();
@@ -89,6 +103,7 @@ absl::Status Recovery::adopt_zones() {
   std::vector<bool> damaged(zones);
   for (uint64_t zone = 0; zone < zones; ++zone) {
     headers[zone] = parts_.headers.load(zone);
+    parts_.headers.adopt_counts(zone);
     by_sequence[zone] = {headers[zone].sequence, zone};
     damaged[zone] = headers[zone].version == 0;
   }
@@ -117,14 +132,25 @@ absl::Status Recovery::repair(const std::vector<bool>& damaged) {
 }
 
 absl::Status Recovery::mark_in_use() {
-  KvMedium& medium = parts_.medium;
-  KvSuperblockFile file(*medium.medium, base_of(*medium.medium), parts_.nonce);
   state_ = {.sequence = state_.sequence + 1,
             .epoch = state_.epoch + 1,
             .boot = boot_number(),
             .clean = false,
             .invalidates = parts_.memory.flushes_updates(),
-            .power = medium.survives_power};
+            .power = parts_.medium.survives_power};
+  return write_state();
+}
+
+absl::Status Recovery::begin_epoch() {
+  MutexLock lock(mutex_);
+  ++state_.sequence;
+  ++state_.epoch;
+  return write_state();
+}
+
+absl::Status Recovery::write_state() {
+  KvMedium& medium = parts_.medium;
+  KvSuperblockFile file(*medium.medium, base_of(*medium.medium), parts_.nonce);
   if (absl::Status status = file.write_state(state_); !status.ok()) return status;
   // A loss of power must find that the store was in use. Not even after a kill is that certain: it
   // may have come before this line.
@@ -142,6 +168,7 @@ absl::Status Recovery::close() {
   KvState before;
   const absl::StatusOr<bool> found = file.load(&superblock, &before);
   if (!found.ok()) return found.status();
+  open_ = false;
   state_.clean = true;
   ++state_.sequence;
   if (absl::Status status = file.write_state(state_); !status.ok()) return status;

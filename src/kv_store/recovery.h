@@ -5,18 +5,21 @@
 // survived what happened since; otherwise it is emptied, because a deleted item could come
 // back. The state beside the superblock tells (docs/design/format.md).
 //
-// Used by one thread, when a store is opened and closed. Does not own the parts.
+// Used by one thread, when a store is opened and closed, but for begin_epoch(). Does not own the
+// parts.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "kv_store/cleaner.h"
 #include "kv_store/config.h"
+#include "kv_store/media.h"
 #include "kv_store/parts.h"
 #include "kv_store/superblock.h"
-#include "medium/medium.h"
 
 namespace nvcache {
 
@@ -29,7 +32,10 @@ struct KvFoundStore {
 
 // Reads the superblock and the state, or makes an empty store of the configured geometry.
 // FAILED_PRECONDITION where the medium holds anything else; nothing is written then.
-[[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(Medium& medium, const KvConfig& config);
+[[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(KvMedium& medium, const KvConfig& config);
+
+// The same without making a store: empty where the medium holds none.
+[[nodiscard]] absl::StatusOr<std::optional<KvFoundStore>> find_store(Medium& medium);
 
 // What a new opening may believe of the items that a medium holds.
 enum class KvTrust : uint8_t {
@@ -52,7 +58,11 @@ class Recovery {
   [[nodiscard]] absl::Status open();
   bool is_open() const { return open_; }
 
-  // Marks the store as closed in order. All that it holds must be on the medium.
+  // Gives this opening a further epoch, durably: its numbers belong to no other opening then.
+  // Thread-safe against itself.
+  [[nodiscard]] absl::Status begin_epoch();
+
+  // Marks the store as closed in order. All that it holds must be on the medium. Not open then.
   [[nodiscard]] absl::Status close();
 
   // The state of this opening. Its epoch numbers the openings.
@@ -65,9 +75,11 @@ class Recovery {
   [[nodiscard]] absl::Status repair(const std::vector<bool>& damaged)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
   [[nodiscard]] absl::Status mark_in_use();
+  [[nodiscard]] absl::Status write_state();
 
   KvParts& parts_;
   Cleaner& cleaner_;
+  Mutex mutex_;
   KvState state_;
   bool open_ = false;
   uint64_t recovered_items_ = 0;

@@ -9,8 +9,6 @@
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kCasBits = 40;  // of a cas within an opening
-
 // The outcome of a put whose condition does not hold. `cas`: that of the key's value, or
 // empty where it has none.
 std::optional<KvOutcome> refusal_of(const KvCondition& condition, std::optional<uint64_t> cas) {
@@ -37,11 +35,18 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
                             medium.medium->traits().name);
   }
   config.complete();
-  const absl::StatusOr<KvFoundStore> found = find_or_format(*medium.medium, config);
+  const absl::StatusOr<KvFoundStore> found = find_or_format(medium, config);
   if (!found.ok()) return found.status();
   std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
   if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
-  store->next_cas_.store(store->recovery_.state().epoch << kCasBits, std::memory_order_relaxed);
+  const uint64_t epoch = store->recovery_.state().epoch;
+  const uint32_t cas_bits = store->parts_.config.cas_bits;
+  store->next_cas_.store(epoch << cas_bits, std::memory_order_relaxed);
+  store->cas_limit_.store((epoch + 1) << cas_bits, std::memory_order_relaxed);
+  const bool syncs = store->parts_.medium.has_pages && !store->parts_.config.read_only;
+  if (syncs && store->parts_.config.sync_seconds > 0 && !store->syncer_.start()) {
+    return absl::ResourceExhaustedError("no thread for background syncs");
+  }
   store->recovery_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return store;
@@ -52,11 +57,20 @@ KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& f
       index_(parts_),
       cleaner_(parts_),
       recovery_(parts_, cleaner_, found.state),
-      cache_(parts_.config.write_cache_bytes) {}
+      cache_(parts_.config.write_cache_bytes),
+      syncer_(
+          {.name = "nvcache-sync", .interval_seconds = parts_.config.sync_seconds, .round = [this] {
+             sync_file();
+             return false;
+           }}) {}
 
-KvStoreImpl::~KvStoreImpl() {
-  if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return;
-  if (sync().ok()) recovery_.close().IgnoreError();  // else the next opening recovers
+KvStoreImpl::~KvStoreImpl() { close().IgnoreError(); }  // the next opening recovers then
+
+absl::Status KvStoreImpl::close() {
+  syncer_.stop();
+  if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return absl::OkStatus();
+  const absl::Status status = sync();
+  return status.ok() ? recovery_.close() : status;
 }
 
 KvItem KvStoreImpl::get(std::string_view key) {
@@ -179,7 +193,7 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
     if (refusal) return {.outcome = *refusal};
   }
   KvMeta stored = meta;
-  stored.cas = next_cas_.fetch_add(1, std::memory_order_relaxed) + 1;
+  stored.cas = new_cas();
   if (cache_.enabled()) {
     KvBufferRef fallen;
     const bool often = cache_.note(bucket.hash, &fallen);
@@ -189,6 +203,20 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
     }
   }
   return put_on_medium(bucket, key, value, stored, condition);
+}
+
+// A cas must never come again, or a client could overwrite a value that it has not seen. So the
+// numbers of an epoch are used up before those of the next, which is durably this opening's first.
+uint64_t KvStoreImpl::new_cas() {
+  const uint64_t cas = next_cas_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (cas < cas_limit_.load(std::memory_order_acquire)) [[likely]]
+    return cas;
+  MutexLock lock(cas_mutex_);
+  while (cas >= cas_limit_.load(std::memory_order_relaxed)) {
+    if (!recovery_.begin_epoch().ok()) parts_.memory.fail();  // acknowledge() tells
+    cas_limit_.fetch_add(uint64_t{1} << parts_.config.cas_bits, std::memory_order_release);
+  }
+  return cas;
 }
 
 // Empty if the write cache does not take the value.
@@ -318,55 +346,6 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
   return acknowledge({.outcome = outcome}).outcome;
 }
 
-// Takes a value out of the write cache; false if it is not there.
-bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
-  if (!cache_.take(buffer.get())) return false;
-  bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
-  return true;
-}
-
-// The same where nothing replaces the value: concurrent lookups must look again.
-void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
-  uncache(bucket, buffer);
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
-}
-
-// Each put adds at most one value and moves up to two, so that they do not pile up.
-void KvStoreImpl::make_room_in_cache(KvBufferRef fallen) {
-  if (fallen) spill(fallen);
-  for (int i = 0; i < 2; ++i) {
-    if (const KvBufferRef buffer = cache_.next_move()) spill(buffer);
-  }
-}
-
-// Moves a value from the write cache to the medium. That is an insertion: no older copy is
-// valid there, so nothing is flushed.
-void KvStoreImpl::spill(const KvBufferRef& buffer) {
-  const Bucket bucket = parts_.table.bucket_of(buffer->hash());
-  const KvMeta meta = buffer->meta();
-  const auto item = write_item(bucket, buffer->key(), buffer->value(), meta);
-  for (bool done = false; !done;) {
-    CurrentValue now = lock_current(bucket, buffer->key());
-    done = true;
-    if (now.buffer.get() == buffer.get()) {
-      if (item) {
-        // touch() may have changed it until the stripe was locked.
-        const uint32_t expires_s = buffer->meta().expires_s;
-        if (expires_s != meta.expires_s) {
-          parts_.items.set_expiry(item->address, expires_s, meta.cas);
-        }
-        done = publish(bucket, *item, now);
-      } else {
-        remove_cached(bucket, buffer);
-        add(KvCounter::kEvicted);
-      }
-    }
-    bucket.stripe.mutex.unlock();
-    if (!done) std::this_thread::yield();
-  }
-}
-
 absl::Status KvStoreImpl::clear() {
   const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
   for (const KvBufferRef& buffer : cache_.all()) {
@@ -378,9 +357,17 @@ absl::Status KvStoreImpl::clear() {
   return cleaner_.renew_all();
 }
 
+// The kernel tells once of pages that it could not write, and drops them: an older value may be on
+// the medium in the place of an acknowledged one.
+void KvStoreImpl::sync_file() {
+  if (!parts_.medium.sync().ok()) parts_.memory.fail();
+  add(KvCounter::kSyncs);
+}
+
 absl::Status KvStoreImpl::sync() {
   for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
   absl::Status status = parts_.medium.sync();
+  if (!status.ok()) parts_.memory.fail();
   if (status.ok() && parts_.memory.failed()) {
     status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
   }

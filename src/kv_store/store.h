@@ -20,12 +20,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/background_thread.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "kv_store/cleaner.h"
 #include "kv_store/config.h"
 #include "kv_store/item_index.h"
@@ -53,6 +57,18 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   KvStats stats() const override;
 
   const KvGeometry& geometry() const { return parts_.geometry; }
+  uint64_t epoch() const { return recovery_.state().epoch; }
+
+  // Zones that may hold items, those that were opened first at the front.
+  std::vector<uint64_t> zones_by_age() const;
+  // Calls visit(key, value, meta) for the items of a zone that a lookup would find there. For a
+  // store that nobody changes meanwhile.
+  void visit_zone(uint64_t zone,
+                  const std::function<void(std::string_view, ByteView, const KvMeta&)>& visit);
+
+  // Makes all items durable and marks the store as closed in order. Nothing may follow but the
+  // destructor, which otherwise does the same.
+  [[nodiscard]] absl::Status close();
 
  private:
   using Bucket = DescriptorTable::Bucket;
@@ -110,6 +126,9 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   void make_room_in_cache(KvBufferRef fallen);
   void spill(const KvBufferRef& buffer);
 
+  uint64_t new_cas();
+  void sync_file();
+
   void add(KvCounter counter, uint64_t amount = 1) { parts_.counters.add(counter, amount); }
 
   KvParts parts_;
@@ -117,7 +136,10 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   Cleaner cleaner_;
   Recovery recovery_;
   KvWriteCache cache_;
+  BackgroundThread syncer_;  // keeps little for a shutdown to write
   std::atomic<uint64_t> next_cas_{0};
+  std::atomic<uint64_t> cas_limit_{0};  // of the epochs that are this opening's own
+  Mutex cas_mutex_;
   double recovery_seconds_ = 0;
 };
 

@@ -12,6 +12,7 @@ KvStats KvStoreImpl::stats() const {
   stats.size_bytes = parts_.geometry.size_bytes;
   stats.metadata_bytes = parts_.zones.memory_bytes() + parts_.table.memory_bytes() +
                          parts_.geometry.slots() + index_.memory_bytes() + sizeof(KvStoreImpl);
+  stats.max_item_bytes = parts_.geometry.zone_bytes / 2 - kKvItemHeaderBytes;
   stats.recovered_items = recovery_.recovered_items();
   stats.recovery_seconds = recovery_seconds_;
   stats.recovered = parts_.recovered;

@@ -177,12 +177,12 @@ absl::Status KvSuperblockFile::write_state(const KvState& state) {
   return persist(at, sizeof(words));
 }
 
-absl::Status KvSuperblockFile::format(const KvSuperblock& superblock) {
+absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, bool blank) {
   const KvGeometry& g = superblock.geometry;
   nonce_ = superblock.nonce;
   const bool again = load_word(base_, std::memory_order_relaxed) == kKvFormattingMagic;
   // Checked before anything is written: another program's file may start with zeros.
-  for (uint64_t at = kHeadersAt; !again && at < g.zones_at; at += kPageBytes) {
+  for (uint64_t at = kHeadersAt; !again && !blank && at < g.zones_at; at += kPageBytes) {
     if (!all_zero(base_ + at, kPageBytes)) {
       return absl::FailedPreconditionError(
           "the medium holds something that is not a key-value store; nothing was changed. "

@@ -69,8 +69,9 @@ class KvSuperblockFile {
   // FAILED_PRECONDITION for anything else. Writes nothing.
   [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
 
-  // Makes an empty store, durably.
-  [[nodiscard]] absl::Status format(const KvSuperblock& superblock);
+  // Makes an empty store, durably. Reads the medium up to the first zone, to see that it holds
+  // nothing, unless `blank` says so.
+  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, bool blank = false);
 
   [[nodiscard]] absl::Status write_state(const KvState& state);
 

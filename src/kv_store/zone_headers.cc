@@ -1,5 +1,6 @@
 #include "kv_store/zone_headers.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace nvcache {
@@ -25,22 +26,36 @@ void ZoneHeaders::write(uint64_t zone, uint64_t version, uint64_t hot_line, uint
   };
   store(offsetof(KvZoneHeader, sequence), sequence);
   store(offsetof(KvZoneHeader, hot_line), kv_hot_line_word(hot_line, version, zone, nonce_));
-  store(offsetof(KvZoneHeader, live_items), 0);
-  store(offsetof(KvZoneHeader, live_bytes), 0);
+  restart_counts(zone);
   store(offsetof(KvZoneHeader, version), kv_version_word(version, zone, nonce_));
 }
 
-// After a loss of power the counts are what had reached the medium: nonsense is left out.
-ZoneHeaders::Live ZoneHeaders::live() const {
-  Live live;
-  for (uint64_t zone = 0; zone < geometry_.zones; ++zone) {
-    const uint64_t items = live_items(zone);
-    const uint64_t item_bytes =
-        load_word(at(zone) + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
-    if (items <= geometry_.zone_bytes / kKvItemHeaderBytes) live.items += items;
-    if (item_bytes <= geometry_.zone_bytes) live.item_bytes += item_bytes;
+void ZoneHeaders::restart_counts(uint64_t zone) {
+  const auto exchange = [&](size_t field) {
+    auto& word = *reinterpret_cast<uint64_t*>(at(zone) + field);
+    return std::atomic_ref<uint64_t>(word).exchange(0, std::memory_order_relaxed);
+  };
+  auto& sums = sums_.mine();
+  sums.add(Sum::kItems, -exchange(offsetof(KvZoneHeader, live_items)));
+  sums.add(Sum::kItemBytes, -exchange(offsetof(KvZoneHeader, live_bytes)));
+}
+
+void ZoneHeaders::adopt_counts(uint64_t zone) {
+  const uint64_t items = live_items(zone);
+  const uint64_t item_bytes = live_bytes(zone);
+  sums_.mine().add(Sum::kItems, items);
+  sums_.mine().add(Sum::kItemBytes, item_bytes);
+  if (items > geometry_.zone_bytes / kKvItemHeaderBytes || item_bytes > geometry_.zone_bytes) {
+    restart_counts(zone);
   }
-  return live;
+}
+
+// Counts that were lost in a crash may make a sum negative.
+ZoneHeaders::Live ZoneHeaders::live() const {
+  const auto sum = [&](Sum field) {
+    return static_cast<uint64_t>(std::max<int64_t>(0, static_cast<int64_t>(sums_.sum(field))));
+  };
+  return {.items = sum(Sum::kItems), .item_bytes = sum(Sum::kItemBytes)};
 }
 
 }  // namespace nvcache

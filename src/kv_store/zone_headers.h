@@ -3,7 +3,8 @@
 // (docs/design/format.md).
 //
 // Thread-safe: counts are added to atomically; a header is written by the one thread that
-// holds the space lock (kv_store/zone_log.h).
+// holds the space lock (kv_store/zone_log.h). The sums of all counts are kept in DRAM, a stripe for
+// each thread, so that they cost the same for any number of zones.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/striped_counters.h"
 #include "kv_store/durable_memory.h"
 #include "kv_store/layout.h"
 #include "kv_store/superblock.h"
@@ -37,6 +39,9 @@ class ZoneHeaders {
       : memory_(memory), geometry_(geometry), nonce_(nonce) {}
 
   Loaded load(uint64_t zone) const;
+  // Takes the counts of a zone that the medium held into the sums. Call once for each zone, before
+  // any other change. Counts that cannot be true, after a loss of power, become 0.
+  void adopt_counts(uint64_t zone);
   // Not flushed. The counts start at 0.
   void write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence);
   bool persist(uint64_t zone) { return memory_.persist(geometry_.header_at(zone), kKvLineBytes); }
@@ -48,24 +53,37 @@ class ZoneHeaders {
     std::byte* header = at(zone);
     add_word(header + offsetof(KvZoneHeader, live_items), static_cast<uint64_t>(items));
     add_word(header + offsetof(KvZoneHeader, live_bytes), static_cast<uint64_t>(item_bytes));
+    auto& sums = sums_.mine();
+    sums.add(Sum::kItems, static_cast<uint64_t>(items));
+    sums.add(Sum::kItemBytes, static_cast<uint64_t>(item_bytes));
   }
   uint64_t live_items(uint64_t zone) const {
     return load_word(at(zone) + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
   }
+  // Bytes of items that descriptors lead to; a hint. Items that expired count until they are
+  // cleaned.
+  uint64_t live_bytes(uint64_t zone) const {
+    return load_word(at(zone) + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
+  }
   bool is_fresh(uint64_t zone) const {
     return load_word(at(zone) + offsetof(KvZoneHeader, sequence), std::memory_order_relaxed) == 0;
   }
-  // Sums over all zones: reads a line for each.
+  // Over all zones.
   Live live() const;
 
   void prefetch(uint64_t zone) const { __builtin_prefetch(at(zone), /*rw=*/1); }
 
  private:
+  // Differences, modulo 2^64: one thread may count what another counts off.
+  enum class Sum : uint8_t { kItems, kItemBytes, kFieldCount };
+
   std::byte* at(uint64_t zone) const { return memory_.at(geometry_.header_at(zone)); }
+  void restart_counts(uint64_t zone);
 
   DurableMemory& memory_;
   const KvGeometry geometry_;
   const uint64_t nonce_;
+  StripedCounters<Sum> sums_;
 };
 
 }  // namespace nvcache

@@ -50,7 +50,7 @@ std::optional<ZoneLog::Room> ZoneLog::allocate(uint64_t item_bytes, ZoneCleaner&
       if (lane.zone.load(std::memory_order_relaxed) != zone) continue;
       lane.zone.store(kNoZone, std::memory_order_seq_cst);
       if (zone != kNoZone) full_.push_back(zone);
-      const uint64_t next = next_zone(cleaner);
+      const uint64_t next = next_zone(cleaner, item_bytes);
       opened = next != kNoZone;
       lane.zone.store(next, std::memory_order_seq_cst);
     }
@@ -63,12 +63,13 @@ std::optional<ZoneLog::Room> ZoneLog::allocate(uint64_t item_bytes, ZoneCleaner&
   return std::nullopt;
 }
 
-uint64_t ZoneLog::next_zone(ZoneCleaner& cleaner) {
+uint64_t ZoneLog::next_zone(ZoneCleaner& cleaner, uint64_t item_bytes) {
   for (std::deque<uint64_t>* from : {&fresh_, &full_}) {
     for (size_t left = from->size(); left > 0; --left) {
-      const uint64_t zone = from->front();
-      from->pop_front();
-      if (cleaner.clean(zone)) return zone;
+      const size_t at = from == &full_ ? cleaner.choose(full_, item_bytes) : 0;
+      const uint64_t zone = (*from)[at];
+      from->erase(from->begin() + static_cast<ptrdiff_t>(at));
+      if (cleaner.clean(zone, item_bytes)) return zone;
       from->push_back(zone);
       if (memory_.failed()) return kNoZone;
     }

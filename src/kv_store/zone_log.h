@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -25,12 +26,14 @@
 
 namespace nvcache {
 
-// Makes a zone ready for new items. Called under the space lock.
+// Makes zones ready for new items. Called under the space lock.
 class ZoneCleaner {
  public:
   virtual ~ZoneCleaner() = default;
-  // False if the zone is pinned, or the medium failed.
-  virtual bool clean(uint64_t zone) = 0;
+  // The index of the zone to clean next, of the full ones, oldest first; there is at least one.
+  virtual size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) = 0;
+  // Leaves room for an item of this size. False if the zone is pinned, or the medium failed.
+  virtual bool clean(uint64_t zone, uint64_t item_bytes) = 0;
 };
 
 class ZoneLog {
@@ -134,7 +137,8 @@ class ZoneLog {
     return low_bits(serving) == version ? Validity::kValid : Validity::kVoid;
   }
   bool allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room);
-  uint64_t next_zone(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  uint64_t next_zone(ZoneCleaner& cleaner, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
 
   DurableMemory& memory_;
   const KvGeometry geometry_;

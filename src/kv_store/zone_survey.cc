@@ -9,7 +9,7 @@
 namespace nvcache {
 namespace {
 
-constexpr double kStableShare = 0.8;  // of the hot set still in use: it stays in place
+constexpr double kStableShare = 0.8;  // of the hot set still in use: it stays in place (the paper)
 constexpr size_t kBatch = 16;
 
 struct WalkedItem {
@@ -55,7 +55,8 @@ bool find_descriptor(const KvParts& parts, uint64_t zone, uint64_t address, Surv
 
 }  // namespace
 
-CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line) {
+CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line,
+                           const CleaningRule& rule) {
   const bool unchecked = parts.zones.is_unchecked(zone);
   CleaningPlan plan;
   std::vector<Survivor> last_set;
@@ -80,7 +81,7 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
       }
       survivor.age = parts.marks.age(survivor.slot);
       // After a recovery, only the hot line tells which old items were used.
-      const bool is_hot = parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
+      const bool is_hot = rule.live || parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
       if (in_last_set) {
         last_set.push_back(survivor);
         still_hot += is_hot;
@@ -88,17 +89,16 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
       if (is_hot) hot.push_back(survivor);
     }
   }
-  plan.keeps_hot_set = last_set_items > 0 && static_cast<double>(still_hot) >=
-                                                 kStableShare * static_cast<double>(last_set_items);
+  const double stable_share = rule.live ? 1 : kStableShare;
+  plan.keeps_hot_set =
+      last_set_items > 0 && hot_line <= rule.keep_bytes &&
+      static_cast<double>(still_hot) >= stable_share * static_cast<double>(last_set_items);
   if (plan.keeps_hot_set) {
     plan.hot_line = hot_line;
     plan.kept = std::move(last_set);
     std::erase_if(hot, [&](const Survivor& each) { return each.offset < hot_line; });
   }
-  // At least half of a cleaned zone is for new items.
-  const uint64_t room_bytes = parts.geometry.zone_bytes / 2;
-  plan.relocated =
-      choose_survivors(std::move(hot), room_bytes - std::min(room_bytes, plan.hot_line));
+  plan.relocated = choose_survivors(std::move(hot), rule.keep_bytes - plan.hot_line);
   return plan;
 }
 

@@ -1,8 +1,9 @@
-// Plans which items of a zone survive its cleaning: those that were used lately, in at most
-// half of the zone (NVMcached, section 3.3).
+// Plans which items of a zone survive its cleaning: all that live, or those that were used lately
+// (NVMcached, section 3.3).
 //
-// The items that the last cleaning kept lie before the zone's hot line. Where four fifths
-// of them are still in use, they stay in place; else all that survives is relocated.
+// The items that the last cleaning kept lie before the zone's hot line. They stay in place if all
+// of them live, or, in the paper's cleaning, if four fifths of them are still in use. Else all that
+// survives is relocated.
 //
 // Reads every item's header and changes nothing. The caller holds the space lock, so that
 // nobody else cleans the zone. Descriptors may change meanwhile: the cleaner compares them
@@ -39,7 +40,14 @@ struct CleaningPlan {
   }
 };
 
-[[nodiscard]] CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line);
+// What survives has at most `keep_bytes`. `live`: unused items survive, too; if there is no room
+// for all, those used last.
+struct CleaningRule {
+  bool live = false;
+  uint64_t keep_bytes = 0;
+};
+[[nodiscard]] CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line,
+                                         const CleaningRule& rule);
 
 // Of items in use, those used last, as many as `room_bytes` hold; in their order.
 [[nodiscard]] std::vector<Survivor> choose_survivors(std::vector<Survivor> hot,

@@ -25,9 +25,16 @@ TEST(ChooseSurvivors, ThoseUsedLastIfThereIsNot) {
 
 class CleanerTest : public test::PartsFixture {
  protected:
+  CleanerTest() { make(paper()); }
+
+  static KvConfig paper() {
+    KvConfig config = test::small_config();
+    config.cleaning = KvCleaning::kPaper;
+    return config;
+  }
   // A list of used items that holds all of them.
   static KvConfig keeping() {
-    KvConfig config = test::small_config();
+    KvConfig config = paper();
     config.hot_share = 1;
     return config;
   }
@@ -83,6 +90,36 @@ TEST_F(CleanerTest, ExpiredItemsGoHoweverMuchUsed) {
   EXPECT_EQ(find("a"), "");
 }
 
+TEST_F(CleanerTest, LiveItemsStayThoughNobodyUsedThem) {
+  make(test::small_config());
+  const uint64_t zone = insert("a", "one").zone;
+  insert("b", "two", /*expires_s=*/1010);
+  now_s_ = 1010;
+  ASSERT_TRUE(clean(zone));
+  EXPECT_EQ(find("a"), "one");
+  EXPECT_EQ(find("b"), "");
+  EXPECT_EQ(count(KvCounter::kEvicted), 1u) << "the one that expired";
+  EXPECT_EQ(hot_line(zone), kv_item_bytes(1, 3));
+  ASSERT_TRUE(clean(zone));
+  EXPECT_EQ(find("a"), "one");
+  EXPECT_EQ(count(KvCounter::kRelocated), 1u) << "what is in its place stays there";
+}
+
+TEST_F(CleanerTest, TheZoneWithTheMostGarbageIsNext) {
+  make(test::small_config());
+  MutexLock lock(parts_->zones.space_mutex());
+  ZoneCleaner& cleaner = *cleaner_;
+  for (uint64_t zone = 0; zone < 5; ++zone) {
+    parts_->headers.count(zone, 1, zone == 3 ? 500 : 2000 + static_cast<int64_t>(zone));
+  }
+  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}, 64), 1u);
+  EXPECT_EQ(cleaner.choose({4, 2, 0, 1}, 64), 2u);
+  EXPECT_EQ(cleaner.choose({4, 3}, 3800), 0u) << "no zone has room for so large an item";
+  for (uint64_t zone = 5; zone < 11; ++zone) parts_->headers.count(zone, 1, 4096);
+  for (uint64_t zone = 0; zone < 5; ++zone) parts_->headers.count(zone, 1, 2000);
+  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}, 64), 0u) << "too full: the oldest";
+}
+
 TEST_F(CleanerTest, APinnedZoneIsLeftAlone) {
   const auto room = insert("a", "one");
   ASSERT_EQ(parts_->zones.pin(room.zone, room.version), ZoneLog::Validity::kValid);
@@ -94,7 +131,7 @@ TEST_F(CleanerTest, APinnedZoneIsLeftAlone) {
 
 // Two bits of a version: a descriptor of version 2 must be gone when the zone has it again.
 TEST_F(CleanerTest, DescriptorsAreClearedBeforeVersionsComeRound) {
-  KvConfig config = test::small_config();
+  KvConfig config = paper();
   config.version_bits = 2;
   make(config);
   const auto room = insert("a", "one");

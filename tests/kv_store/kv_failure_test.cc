@@ -1,4 +1,6 @@
 // A medium that fails: what the store answers from then on.
+#include <thread>
+
 #include "kv_store/kv_fixture.h"
 #include "medium/dram.h"
 #include "support/failing_medium.h"
@@ -71,6 +73,26 @@ TEST(KvFailureWithWriteCache, NoChangeIsAcknowledgedFromDram) {
   for (int i = 1; i < 10; ++i) {
     EXPECT_EQ(put_text(*store, "often", std::to_string(i)).outcome, KvOutcome::kMediumFailed) << i;
   }
+}
+
+// The kernel reports pages that it could not write back to the next sync, and to no other.
+TEST(KvFailureInTheBackground, NothingIsAcknowledgedAfterAFailedSync) {
+  KvConfig config = test::small_config();
+  config.sync_seconds = 0.01;
+  auto dram = DramMedium::open({.size_bytes = config.size_bytes});
+  ASSERT_TRUE(dram.ok()) << dram.status();
+  KvMedium on;
+  auto failing = std::make_unique<FailingMedium>(*std::move(dram));
+  FailingMedium* const medium = failing.get();
+  on.medium = std::move(failing);
+  on.has_pages = true;
+  const auto store = KvStoreImpl::make(config, std::move(on));
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_EQ(put_text(**store, "a", "one").outcome, KvOutcome::kDone);
+  medium->fail_flushes(absl::DataLossError("broken"));
+  while (!(*store)->stats().failed) std::this_thread::yield();
+  medium->heal();
+  EXPECT_EQ(put_text(**store, "a", "two").outcome, KvOutcome::kMediumFailed);
 }
 
 TEST_F(KvFailure, AnItemThatCannotBeReadIsAMiss) {

@@ -1,6 +1,8 @@
 // Opening: which media are refused and left unchanged, which items come back, how fast.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"
@@ -44,6 +46,7 @@ class KvOpen : public ::testing::Test {
   }
   // Not opened, the reason given, not a byte changed.
   void expect_refused(const std::string& reason) {
+    std::filesystem::permissions(path_, std::filesystem::perms(0600));
     const std::string before = contents(path_);
     const auto store = open_kv_store(spec());
     ASSERT_FALSE(store.ok());
@@ -126,6 +129,35 @@ TEST_F(KvOpen, RefusesAFileOfOthersThatBeginsWithZeros) {
 TEST_F(KvOpen, RefusesAnotherSize) {
   std::ofstream(path_, std::ios::binary) << "text";
   expect_refused("4 bytes long, size=1048576 given");
+}
+
+TEST_F(KvOpen, RefusesAFileThatOthersMayOpen) {
+  fill();
+  std::filesystem::permissions(path_, std::filesystem::perms(0640));
+  const auto store = open_kv_store(spec());
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(message(store.status()), HasSubstr("mode 640 lets other users in; allowed: 600"));
+}
+
+TEST_F(KvOpen, RefusesALink) {
+  fill();
+  std::filesystem::rename(path_, dir_.file("real"));
+  std::filesystem::create_symlink(dir_.file("real"), path_);
+  const auto store = open_kv_store(spec());
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(message(store.status()), HasSubstr("a symbolic link"));
+}
+
+// A shutdown has little to write if the file was synced all along.
+TEST_F(KvOpen, IsSyncedInTheBackground) {
+  std::unique_ptr<KvStore> store = open("&sync=0.01");
+  if (store->stats().medium == "dax") GTEST_SKIP() << "DAX has no pages to write";
+  put_text(*store, "a", "one");
+  while (store->stats().syncs < 3) std::this_thread::yield();
+  EXPECT_EQ(get_text(*store, "a"), "one");
+  store.reset();
+  store = open("&sync=0");
+  EXPECT_EQ(store->stats().syncs, 0u);
 }
 
 TEST_F(KvOpen, OneStoreAFile) {

@@ -70,7 +70,7 @@ class PartsFixture : public ::testing::Test {
   bool clean(uint64_t zone) {
     MutexLock lock(parts_->zones.space_mutex());
     ZoneCleaner& cleaner = *cleaner_;  // as the log of zones calls it
-    return cleaner.clean(zone);
+    return cleaner.clean(zone, /*item_bytes=*/64);
   }
   uint64_t count(KvCounter counter) const { return parts_->counters.sum(counter); }
 

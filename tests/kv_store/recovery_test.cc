@@ -112,8 +112,28 @@ TEST_F(RecoveryTest, EveryOpeningHasAnEpochOfItsOwn) {
   }
 }
 
+// Two numbers an epoch: the store goes on to the next, durably, before it runs out.
+TEST_F(RecoveryTest, AnOpeningThatOutlivesItsEpochTakesAnother) {
+  KvConfig config = test::small_config();
+  config.cas_bits = 2;
+  std::vector<std::byte> image = image_with(config);
+  uint64_t last = 0;
+  for (int round = 0; round < 3; ++round) {
+    auto medium = std::make_unique<CrashingMedium>(image);
+    CrashingMedium* seen = medium.get();
+    const auto store = test::make_kv(config, std::move(medium));
+    for (int i = 0; i < 50; ++i) {
+      const uint64_t cas = put_text(*store, "b", std::to_string(i)).cas;
+      ASSERT_GT(cas, last);
+      last = cas;
+    }
+    image = seen->crash(static_cast<uint64_t>(round));
+  }
+}
+
 TEST_F(RecoveryTest, FormatsWhatHoldsNothing) {
-  CrashingMedium medium(64 << 10);
+  KvMedium medium;
+  medium.medium = std::make_unique<CrashingMedium>(64 << 10);
   const auto made = find_or_format(medium, test::small_config());
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_FALSE(made->recovered);

@@ -10,4 +10,8 @@ absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view) {
   return std::make_unique<MemoryStore>([] { return static_cast<uint32_t>(std::time(nullptr)); });
 }
 
+absl::StatusOr<KvResized> resize_kv_store(std::string_view, const KvResizeProgress&) {
+  return KvResized{};
+}
+
 }  // namespace nvcache

@@ -11,6 +11,8 @@
 #include "apps/nvcached/option_table.h"
 #include "apps/nvcached/store_specification.h"
 #include "base/text.h"
+#include "kv_store/config.h"
+#include "kv_store/superblock.h"
 #include "nvcache/kv_store.h"
 #include "support/temp_dir.h"
 
@@ -95,9 +97,41 @@ TEST(Options, NameWhatIsWrongAndWhatIsAllowed) {
   EXPECT_THAT(message({"-a", "8"}), HasSubstr("-a: '8' given"));
   EXPECT_THAT(message({"-S"}), HasSubstr("SASL"));
   EXPECT_THAT(message({"-I", "1g"}), HasSubstr("128m"));
-  EXPECT_THAT(message({"-I", "40m"}), HasSubstr("half of -m"));
+  EXPECT_THAT(message({"-I", "40m"}), HasSubstr("an eighth of -m (64.0 MiB); give -m 320"));
+  EXPECT_THAT(message({"--buffer-memory", "1m"}), HasSubstr("at least twice -I (1.00 MiB)"));
   EXPECT_THAT(message({"--what"}), HasSubstr("--what"));
   EXPECT_THAT(message({"-p"}), HasSubstr("needs a value"));
+}
+
+// memcached takes these; an item is as large as the store allows.
+TEST(Options, SmallStoresHaveSmallItems) {
+  for (int megabytes = 1; megabytes <= 10; ++megabytes) {
+    const auto options = parse_options({"--medium", "dram", "-m", std::to_string(megabytes)});
+    ASSERT_TRUE(options.ok()) << options.status();
+    EXPECT_EQ(options->settings.max_item_bytes,
+              std::min<uint64_t>(1 << 20, (uint64_t(megabytes) << 20) / 8));
+    const auto store = open_kv_store(store_spec_of(*options));
+    ASSERT_TRUE(store.ok()) << store.status();
+  }
+}
+
+// The largest item that -I allows, for any -I and the least -m.
+TEST(Options, MakeZonesForTheLargestItem) {
+  for (const uint64_t item_bytes : {uint64_t{1} << 10, uint64_t{1} << 20, uint64_t{3} << 20,
+                                    uint64_t{100} << 20, uint64_t{128} << 20}) {
+    for (const uint64_t times : {8, 9, 12, 16, 20, 100}) {
+      const uint64_t memory_bytes = std::max<uint64_t>(1 << 20, item_bytes * times);
+      const auto options = parse_options({"--medium", "dram", "-I", std::to_string(item_bytes),
+                                          "-m", std::to_string(memory_bytes >> 10) + "KiB"});
+      ASSERT_TRUE(options.ok()) << options.status();
+      const auto config = parse_kv_config(store_spec_of(*options));
+      ASSERT_TRUE(config.ok()) << config.status();
+      const auto plan =
+          plan_geometry(config->size_bytes, config->zone_bytes, config->item_bytes, 32);
+      ASSERT_TRUE(plan.ok()) << plan.status() << " -I " << item_bytes << " times " << times;
+      EXPECT_GE(plan->zone_bytes / 2, item_bytes);
+    }
+  }
 }
 
 TEST(Options, MakeAStoreSpecification) {

@@ -1,0 +1,125 @@
+#include "kv_store/resize.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "kv_store/media.h"
+#include "kv_store/store.h"
+#include "medium/check.h"
+
+namespace nvcache {
+namespace {
+
+// Of a file that exists and is not empty.
+std::optional<uint64_t> length_of(const std::string& path) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0) {
+    return std::nullopt;
+  }
+  return static_cast<uint64_t>(found.st_size);
+}
+
+absl::Status sync_directory_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string directory = parent.empty() ? "." : parent;
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno_status("opening directory", directory, errno);
+  const int error = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  return error == 0 ? absl::OkStatus() : errno_status("syncing directory", directory, error);
+}
+
+absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
+  auto medium = open_kv_medium(config);
+  if (!medium.ok()) return medium.status();
+  return KvStoreImpl::make(std::move(config), *std::move(medium));
+}
+
+// The store of a file as it is, which is only read. Empty: it fits, or holds no store, of which
+// the opening will tell.
+absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_if_unfit(const KvConfig& wanted,
+                                                           uint64_t length) {
+  KvConfig old = wanted;
+  old.size_bytes = length;
+  old.read_only = true;
+  auto medium = open_kv_medium(old);
+  if (!medium.ok()) return medium.status();
+  const auto found = find_store(*medium->medium);
+  if (!found.ok() || !found->has_value()) return nullptr;
+  const KvGeometry& geometry = (*found)->superblock.geometry;
+  if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return nullptr;
+  return KvStoreImpl::make(std::move(old), *std::move(medium));
+}
+
+void copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& progress,
+                KvResized* resized) {
+  const uint64_t zones = from.geometry().zones;
+  uint64_t done = 0;
+  for (const uint64_t zone : from.zones_by_age()) {
+    from.visit_zone(zone, [&](std::string_view key, ByteView value, const KvMeta& meta) {
+      ++resized->items_found;
+      (void)to.put(key, value, meta, {});  // what does not fit is evicted, or not there
+    });
+    if (progress) progress(++done, zones);
+  }
+}
+
+}  // namespace
+
+std::string resizing_path(const std::string& path) { return path + ".resizing"; }
+
+absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
+  KvResized resized;
+  const std::string path = path_of_kv_medium(wanted.medium);
+  const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
+  if (!length) return resized;
+  auto from = open_if_unfit(wanted, *length);
+  if (!from.ok()) return from.status();
+  if (*from == nullptr) return resized;
+
+  const std::string unfinished = resizing_path(path);
+  KvConfig config = wanted;
+  config.medium = "file:" + unfinished;
+  config.durability = Durability::kCache;  // nothing relies on it until it is closed
+  config.survives = KvSurvives::kProcess;
+  config.write_cache_bytes = 0;
+  config.sync_seconds = 0;
+  config.first_epoch = (*from)->epoch();  // so that no cas comes again
+  if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
+    return errno_status("removing file", unfinished, errno);
+  }
+  auto to = open_store(config);
+  if (!to.ok()) {
+    unlink(unfinished.c_str());
+    return absl::Status(
+        to.status().code(),
+        fmt::format("cannot resize the store from {} to {} bytes: {}; its file is unchanged. Give "
+                    "its old size, make room, or remove it to start empty",
+                    *length, wanted.size_bytes, message_of(to.status())));
+  }
+  copy_items(**from, **to, progress, &resized);
+  resized.items_kept = (*to)->stats().items;
+  resized.before_bytes = *length;
+  resized.after_bytes = wanted.size_bytes;
+  absl::Status status = (*to)->close();
+  if (status.ok() && rename(unfinished.c_str(), path.c_str()) != 0) {
+    status = errno_status("renaming file", unfinished, errno);
+  }
+  if (!status.ok()) {
+    unlink(unfinished.c_str());
+    return status;
+  }
+  if (status = sync_directory_of(path); !status.ok()) return status;
+  return resized;
+}
+
+}  // namespace nvcache

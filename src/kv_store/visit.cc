@@ -1,0 +1,44 @@
+// Visits the items of a store, zone by zone.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "kv_store/store.h"
+
+namespace nvcache {
+
+std::vector<uint64_t> KvStoreImpl::zones_by_age() const {
+  std::vector<std::pair<uint64_t, uint64_t>> order;
+  for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
+    if (!parts_.headers.is_fresh(zone)) {
+      order.emplace_back(parts_.headers.load(zone).sequence, zone);
+    }
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<uint64_t> zones;
+  zones.reserve(order.size());
+  for (const auto& [sequence, zone] : order) zones.push_back(zone);
+  return zones;
+}
+
+void KvStoreImpl::visit_zone(
+    uint64_t zone, const std::function<void(std::string_view, ByteView, const KvMeta&)>& visit) {
+  KvItemView item;
+  for (uint64_t offset = 0; parts_.zones.item_at(zone, offset, &item);
+       offset += item.size_bytes()) {
+    const Bucket bucket = bucket_of(item.key_text());
+    ItemLocation found;
+    if (index_.find(bucket, item.key_text(), &found) != Presence::kPresent) continue;
+    const ZonePin pin(parts_.zones, found.zone);
+    const KvMeta meta{.flags = found.item.header.flags,
+                      .expires_s = found.item.expires_s(),
+                      .cas = found.item.header.cas};
+    const bool is_this = found.descriptor.address() == parts_.geometry.zone_at(zone) + offset;
+    if (is_this && !parts_.config.is_past(meta.expires_s)) {
+      visit(item.key_text(), found.item.value(), meta);
+    }
+  }
+}
+
+}  // namespace nvcache

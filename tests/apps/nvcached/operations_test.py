@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""What an operator does with nvcached, on the real store: other sizes, restarts, certificates,
+passwords, metrics, limits of memory, a data file that fails.
+
+usage: operations_test.py SERVER
+"""
+import base64
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from running_server import Server, free_port, receive, run
+
+PROGRAM = sys.argv[1]
+MIB = 1 << 20
+
+
+def check(condition, what=""):
+    if not condition:
+        raise AssertionError(what)
+
+
+def equal(got, expected):
+    check(got == expected, f"{got!r} is not {expected!r}")
+
+
+def stats(server, what=b""):
+    answer = server.ask(b"stats%s\r\n" % what, b"END\r\n").decode()
+    return dict(line.split(" ", 2)[1:] for line in answer.splitlines()[:-1])
+
+
+def store(client, key, value):
+    client.sendall(b"set %s 0 0 %d\r\n%s\r\n" % (key, len(value), value))
+    return receive(client, b"\r\n")
+
+
+def fill(server, items, size):
+    with server.connect() as client:
+        for i in range(items):
+            equal(store(client, b"k%d" % i, b"%d" % i * (size // len(str(i)))), b"STORED\r\n")
+
+
+def found(server, items, size):
+    with server.connect() as client:
+        count = 0
+        for i in range(items):
+            client.sendall(b"get k%d\r\n" % i)
+            answer = receive(client, b"END\r\n")
+            value = b"%d" % i * (size // len(str(i)))
+            if answer != b"END\r\n":
+                equal(answer, b"VALUE k%d 0 %d\r\n%s\r\nEND\r\n" % (i, len(value), value))
+                count += 1
+        return count
+
+
+def other_sizes():
+    """Another -m or a larger -I keeps what fits, and says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 1000, 2000)
+        with Server(PROGRAM, "-m", "32", folder=folder) as server:
+            equal(found(server, 1000, 2000), 1000)
+            check("resized the store from 8.00 MiB to 32.0 MiB: 1000 of 1000" in server.log_text(),
+                  server.log_text())
+        with Server(PROGRAM, "-m", "32", "-I", "3m", folder=folder) as server:
+            equal(found(server, 1000, 2000), 1000)
+            with server.connect() as client:
+                for size in (1 * MIB, 2 * MIB, 3 * MIB - 200):
+                    equal(store(client, b"large", b"x" * size), b"STORED\r\n")
+        with Server(PROGRAM, "-m", "1", folder=folder) as server:
+            kept = found(server, 1000, 2000)
+            check(100 < kept < 1000, kept)
+        with Server(PROGRAM, "-m", "1", folder=folder) as server:
+            check("resized" not in server.log_text(), "twice")
+            equal(found(server, 1000, 2000), kept)
+
+
+def no_room_to_grow():
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 10, 100)
+        with Server(PROGRAM, "-m", "100TiB", folder=folder, wait=False) as server:
+            server.process.wait(20)
+            check(server.process.returncode != 0)
+        with Server(PROGRAM, "-m", "7000000", folder=folder, wait=False) as server:
+            server.process.wait(20)
+            equal(server.process.returncode, 1)
+            check("its file is unchanged" in server.log_text(), server.log_text())
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            equal(found(server, 10, 100), 10)
+
+
+def small_stores():
+    """-m 1 to 4, which memcached takes: items are an eighth of the store at most."""
+    for megabytes in (1, 2, 4):
+        with Server(PROGRAM, "-m", str(megabytes)) as server:
+            limit = int(stats(server, b" settings")["item_size_max"])
+            equal(limit, megabytes * MIB // 8)
+            with server.connect() as client:
+                equal(store(client, b"a", b"x" * (limit - 200)), b"STORED\r\n")
+                check(store(client, b"b", b"x" * limit).startswith(b"SERVER_ERROR object too large"))
+
+
+def batches_do_not_pin_the_store():
+    """Answers of a batch wait to be sent, and pin all three zones, while it stores a value."""
+    with Server(PROGRAM, "-m", "1", "-I", "120k") as server:
+        with server.connect() as client:
+            for i in range(9):  # three to a zone
+                equal(store(client, b"k%d" % i, b"x" * 80_000), b"STORED\r\n")
+            gets = b"get k0\r\nget k3\r\nget k6\r\n"
+            client.sendall(gets + b"set k0 0 0 30000\r\n%s\r\n" % (b"y" * 30_000))
+            answer = receive(client, b"STORED\r\n")
+            check(answer.endswith(b"END\r\nSTORED\r\n"), answer[-60:])
+            check(answer.count(b"VALUE") == 3, answer[:60])
+
+
+def slow_readers(most_mib):
+    """(kicked connections, growth in MiB) of 400 clients that ask for 12 MiB and do not read."""
+    with Server(PROGRAM, "-m", "64", "-c", "2048", f"--buffer-memory={most_mib}m") as server:
+        with server.connect() as client:
+            equal(store(client, b"large", b"x" * (MIB - 300)), b"STORED\r\n")
+        before = server.rss_kb()
+        clients = []
+        most = 0
+        try:
+            for _ in range(400):
+                client = socket.socket()
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect(("127.0.0.1", server.port))
+                clients.append(client)
+                client.sendall(b"get large\r\n" * 12)
+                if len(clients) % 20 == 0:
+                    most = max(most, server.rss_kb())
+            time.sleep(0.5)
+            most = max(most, server.rss_kb())
+            equal(server.ask(b"set other 0 0 2\r\nhi\r\n", b"\r\n"), b"STORED\r\n")
+            all_stats = stats(server)
+            check(int(all_stats["buffer_bytes"]) <= most_mib * MIB, all_stats["buffer_bytes"])
+            return int(all_stats["buffer_kicks"]), (most - before) // 1024
+        finally:
+            for client in clients:
+                client.close()
+
+
+def slow_readers_are_bounded():
+    kicked, growth_mib = slow_readers(16)
+    check(kicked > 100, kicked)
+    check(growth_mib < 40, growth_mib)
+    print(f"  16 MiB: {kicked} closed, {growth_mib} MiB more")
+
+
+def without_a_bound_they_take_more():
+    """The control: where the budget is large, the same clients take what they ask for."""
+    kicked, growth_mib = slow_readers(2048)
+    equal(kicked, 0)
+    check(growth_mib > 80, growth_mib)
+    print(f"  2 GiB: {kicked} closed, {growth_mib} MiB more")
+
+
+def buffers_are_given_back():
+    with Server(PROGRAM, "-m", "16") as server:
+        for _ in range(3):
+            with server.connect() as client:
+                client.sendall(b"set a 0 0 1000000\r\n" + b"x" * 900_000)
+                time.sleep(0.1)
+                check(int(stats(server)["buffer_bytes"]) >= 900_000)
+        for _ in range(100):
+            if stats(server)["buffer_bytes"] == "0":
+                return
+            time.sleep(0.02)
+        check(False, stats(server)["buffer_bytes"])
+
+
+def a_file_that_fails():
+    """A page that cannot be read ends the server with a message and a code, not with a core."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 100, 1000)
+            os.truncate(os.path.join(folder, "nvcached", "data"), 4096)
+            try:
+                found(server, 100, 1000)
+            except AssertionError:
+                pass
+            server.process.wait(20)
+            equal(server.process.returncode, 1)
+            check("the medium failed: a page of the data file" in server.log_text(),
+                  server.log_text())
+
+
+def files_of_others():
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder):
+            equal(os.stat(data).st_mode & 0o777, 0o600)
+        os.chmod(data, 0o644)
+        for expected in ("mode 644 lets other users in", "a symbolic link"):
+            with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder,
+                        wait=False) as server:
+                server.process.wait(20)
+                check(server.process.returncode != 0)
+                check(expected in server.log_text(), server.log_text())
+            os.chmod(data, 0o600)
+            os.rename(data, data + "2")
+            os.symlink(data + "2", data)
+
+
+def passwords_are_read_again():
+    with tempfile.TemporaryDirectory() as folder:
+        users = os.path.join(folder, "users")
+
+        def write(text):
+            with open(users, "w", encoding="ascii") as file:
+                file.write(text)
+
+        def answer(user, password):
+            text = f"{user} {password}".encode()
+            with server.connect() as client:
+                client.sendall(b"set x 0 0 %d\r\n%s\r\n" % (len(text), text))
+                return receive(client, b"\r\n")
+
+        write("ann:one\nbob:two\n")
+        with Server(PROGRAM, "-m", "8", "-Y", users, folder=folder) as server:
+            equal(answer("ann", "one"), b"STORED\r\n")
+            equal(answer("bob", "two"), b"STORED\r\n")
+            check(answer("ann", "two").startswith(b"CLIENT_ERROR"))
+            write("ann:three\n")
+            server.process.send_signal(signal.SIGHUP)
+            for _ in range(100):
+                if answer("ann", "three") == b"STORED\r\n":
+                    break
+                time.sleep(0.02)
+            check(answer("ann", "one").startswith(b"CLIENT_ERROR"))
+            write("no colon here\n")
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            equal(answer("ann", "three"), b"STORED\r\n")
+            check("a line is not user:password" in server.log_text(), server.log_text())
+
+
+def metrics_on_their_own_port():
+    with tempfile.TemporaryDirectory() as folder:
+        users = os.path.join(folder, "users")
+        with open(users, "w", encoding="ascii") as file:
+            file.write("ann:one\n")
+        port = free_port()
+        with Server(PROGRAM, "-m", "8", "-l", f"127.0.0.1:{port}", "--metrics-port", "-1", "-Y",
+                    users, port=False, folder=folder) as server:
+            url = f"http://127.0.0.1:{server.ports['METRICS']}/metrics"
+            try:
+                urllib.request.urlopen(url, timeout=10)
+                check(False, "metrics without a password")
+            except urllib.error.HTTPError as error:
+                equal(error.code, 401)
+            for user, code in (("ann:one", 200), ("ann:two", 401), ("ann", 401)):
+                request = urllib.request.Request(url)
+                request.add_header("Authorization",
+                                   "Basic " + base64.b64encode(user.encode()).decode())
+                try:
+                    with urllib.request.urlopen(request, timeout=10) as answer:
+                        equal(answer.status, code)
+                        check(b"nvcached_buffer_bytes 0" in answer.read())
+                except urllib.error.HTTPError as error:
+                    equal(error.code, code)
+
+
+def make_certificate(folder, name):
+    certificate, key = os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                    key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+def certificates():
+    """Sessions of clients with certificates resume; a new certificate needs no restart; notls."""
+    with tempfile.TemporaryDirectory() as folder:
+        own, key = make_certificate(folder, "one")
+        new, new_key = make_certificate(folder, "two")
+        client_certificate, client_key = make_certificate(folder, "client")
+        plain = free_port()
+        with Server(PROGRAM, "-m", "8", "-Z", "-l", f"notls:127.0.0.1:{plain}", "-o",
+                    f"ssl_chain_cert={own},ssl_key={key},ssl_ca_cert={client_certificate},"
+                    "ssl_verify_mode=2", folder=folder) as server:
+
+            def ask(trusted, session=None):
+                context = ssl.create_default_context(cafile=trusted)
+                context.load_cert_chain(client_certificate, client_key)
+                with server.connect() as raw:
+                    with context.wrap_socket(raw, server_hostname="127.0.0.1",
+                                             session=session) as client:
+                        client.sendall(b"version\r\n")
+                        check(receive(client, b"\r\n").startswith(b"VERSION"))
+                        return client.session, client.session_reused, context
+
+            def resume():
+                context = ssl.create_default_context(cafile=own)
+                context.load_cert_chain(client_certificate, client_key)
+                session = None
+                reused = []
+                for _ in range(2):
+                    with server.connect() as raw:
+                        with context.wrap_socket(raw, server_hostname="127.0.0.1",
+                                                 session=session) as client:
+                            client.sendall(b"version\r\n")
+                            check(receive(client, b"\r\n").startswith(b"VERSION"))
+                            session = client.session
+                            reused.append(client.session_reused)
+                return reused
+
+            equal(resume(), [False, True])
+            with socket.create_connection(("127.0.0.1", plain), timeout=10) as client:
+                equal(store(client, b"a", b"hi"), b"STORED\r\n")
+                os.replace(new, own)
+                os.replace(new_key, key)
+                client.sendall(b"refresh_certs\r\n")
+                equal(receive(client, b"\r\n"), b"OK\r\n")
+                ask(own)
+                os.unlink(key)
+                client.sendall(b"refresh_certs\r\n")
+                check(receive(client, b"\r\n").startswith(b"SERVER_ERROR private key"))
+            ask(own)
+
+
+def systemd_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            path = os.path.join(folder, "notify")
+            notify.bind(path)
+            notify.settimeout(20)
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                with Server(PROGRAM, "-m", "8", folder=folder):
+                    equal(notify.recv(100), b"READY=1")
+                equal(notify.recv(100), b"STOPPING=1")
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+
+
+def locked_memory_stays_locked():
+    """-k -d: the process that goes on has the lock."""
+    with tempfile.TemporaryDirectory() as folder:
+        pid_file = os.path.join(folder, "pid")
+        with Server(PROGRAM, "-m", "8", "-k", "-d", "-P", pid_file, folder=folder,
+                    wait=False) as server:
+            for _ in range(500):
+                if os.path.exists(pid_file) and os.path.getsize(pid_file) > 0:
+                    break
+                time.sleep(0.02)
+            with open(pid_file, encoding="ascii") as file:
+                pid = int(file.read())
+            try:
+                with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                    locked = [line for line in file if line.startswith("VmLck")][0]
+                if "cannot lock memory" in server.log_text():
+                    return "this user may not lock memory"
+                check(int(locked.split()[1]) > 4096, locked)
+            finally:
+                os.kill(pid, signal.SIGTERM)
+                while os.path.exists(f"/proc/{pid}"):
+                    time.sleep(0.02)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(run([other_sizes, no_room_to_grow, small_stores, batches_do_not_pin_the_store,
+                  slow_readers_are_bounded, without_a_bound_they_take_more, buffers_are_given_back,
+                  a_file_that_fails, files_of_others, passwords_are_read_again,
+                  metrics_on_their_own_port, certificates, systemd_is_told,
+                  locked_memory_stays_locked]))
