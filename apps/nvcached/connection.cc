@@ -52,6 +52,7 @@ void Connection::on_event(int, short what, void* self) {
   auto& connection = *static_cast<Connection*>(self);
   connection.active_s_.store(connection.worker_.service().items().now_s(),
                              std::memory_order_relaxed);
+  connection.state_.store("conn_parse_cmd", std::memory_order_relaxed);
   Output& spare = connection.worker_.spare_output();
   const bool borrowed = connection.output_.empty();
   if (borrowed) swap(connection.output_, spare);
@@ -68,6 +69,10 @@ void Connection::on_event(int, short what, void* self) {
     open = false;
     connection.worker_.counters().add(Count::kBufferKicks);
   }
+  connection.state_.store(!connection.output_.empty()  ? "conn_mwrite"
+                          : !connection.input_.empty() ? "conn_nread"
+                                                       : "conn_read",
+                          std::memory_order_relaxed);
   if (open) {
     connection.watch();
   } else {
@@ -192,7 +197,7 @@ void Connection::visit(const StatVisitor& visit, uint32_t now_s) const {
   const uint32_t active = active_s();
   visit(fmt::format("{}:addr", fd_), address_);
   visit(fmt::format("{}:listen_addr", fd_), listen_address_);
-  visit(fmt::format("{}:state", fd_), "conn_read");
+  visit(fmt::format("{}:state", fd_), state_.load(std::memory_order_relaxed));
   visit(fmt::format("{}:secs_since_last_cmd", fd_),
         fmt::format("{}", now_s > active ? now_s - active : 0));
 }

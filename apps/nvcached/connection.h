@@ -71,6 +71,7 @@ class Connection {
   bool reading_ = false;
   bool writing_ = false;
   std::atomic<uint32_t> active_s_;
+  std::atomic<const char*> state_{"conn_read"};  // memcached's name for it, for `stats conns`
 };
 
 }  // namespace nvcache::server

@@ -89,6 +89,16 @@ Found Items::get(std::string_view key, bool counts) {
   return found;
 }
 
+uint64_t Items::visit(
+    uint64_t cursor, const std::function<void(std::string_view key, const ItemSummary&)>& visitor) {
+  return store_.visit(cursor, [&](std::string_view key, const KvItem& item) {
+    const size_t bytes = item.value().size();
+    visitor(key, {.value_bytes = bytes < kMarkBytes ? 0 : bytes - kMarkBytes,
+                  .expires_s = item.meta.expires_s,
+                  .cas = item.meta.cas});
+  });
+}
+
 KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
                     KvCondition condition, bool stale) {
   traces_.prefetch(key);

@@ -41,6 +41,13 @@ struct Found {
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
+// What a dump tells of an item.
+struct ItemSummary {
+  size_t value_bytes = 0;
+  uint32_t expires_s = 0;
+  uint64_t cas = 0;
+};
+
 struct StoreRequest {
   StoreMode mode = StoreMode::kSet;
   uint32_t flags = 0;
@@ -104,6 +111,10 @@ class Items {
   ItemResult invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
                         uint32_t expires_s);
   [[nodiscard]] absl::Status clear() { return store_.clear(); }
+
+  // As KvStore::visit(). Counts nothing as fetched.
+  uint64_t visit(uint64_t cursor,
+                 const std::function<void(std::string_view key, const ItemSummary&)>& visitor);
 
   Traces& traces() { return traces_; }
   KvStore& kv() { return store_; }

@@ -57,6 +57,9 @@ MetricValue version(const Snapshot& snapshot) { return snapshot.service.settings
 MetricValue libevent(const Snapshot&) { return std::string(event_get_version()); }
 MetricValue user_time(const Snapshot&) { return seconds_of(usage().ru_utime); }
 MetricValue system_time(const Snapshot&) { return seconds_of(usage().ru_stime); }
+MetricValue certificate_age(const Snapshot& snapshot) {
+  return snapshot.service.certificate_age_s();
+}
 MetricValue buffered(const Snapshot& snapshot) { return snapshot.service.buffers().used_bytes(); }
 MetricValue buffer_limit(const Snapshot& snapshot) {
   return snapshot.service.buffers().most_bytes();
@@ -142,6 +145,10 @@ constexpr MetricRow kMetricRows[] = {
     {"limit_maxbytes", "size_bytes", kGauge, "Bytes of the store's medium",
      kv<&KvStats::size_bytes>},
     {"accepting_conns", nullptr, kNone, "Always 1", constant<1>},
+    {"lrutail_reflocked", nullptr, kNone, "Always 0", constant<0>},
+    {"time_in_listen_disabled_us", nullptr, kNone, "Always 0", constant<0>},
+    {"time_since_server_cert_refresh", nullptr, kNone,
+     "Seconds since certificates were read; 0 without TLS", certificate_age},
     {"listen_disabled_num", nullptr, kNone, "Always 0", constant<0>},
     {"threads", nullptr, kNone, "Worker threads (-t)", setting<&Settings::threads>},
     {"hash_bytes", "metadata_bytes", kGauge, "Bytes of DRAM for the store's metadata",

@@ -64,9 +64,6 @@ absl::Status check_together(const Settings& settings) {
                             format_bytes(settings.buffer_bytes),
                             format_bytes(settings.max_item_bytes));
   }
-  if (settings.tls && settings.udp_port != 0) {
-    return invalid_argument("-U and -Z: UDP has no TLS; allowed: one of the two");
-  }
   if (!settings.auth_file.empty() && settings.udp_port != 0) {
     return invalid_argument("-U and -Y: UDP has no authentication; allowed: one of the two");
   }

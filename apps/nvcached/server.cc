@@ -77,6 +77,7 @@ class EventServer final : public Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
+  std::vector<std::pair<int, std::string>> udp_addresses_;
   std::vector<std::string> addresses_;
   event_base* base_ = nullptr;
   event* second_event_ = nullptr;
@@ -114,6 +115,7 @@ absl::Status EventServer::bind_all() {
   udp_port_ = all->front().port;
   for (Listening& socket : *all) {
     addresses_.push_back(socket.address);
+    udp_addresses_.emplace_back(socket.fd, socket.address);
     udp_.push_back(std::make_unique<UdpEndpoint>(service_, socket.fd));
   }
   return absl::OkStatus();
@@ -125,7 +127,12 @@ absl::Status EventServer::start() {
     auto context = make_tls_context(settings);
     if (!context.ok()) return context.status();
     tls_ = *std::move(context);
-    service_.on_refresh_certs = [this] { return tls_->refresh(); };
+    service_.note_certificates();
+    service_.on_refresh_certs = [this] {
+      absl::Status status = tls_->refresh();
+      if (status.ok()) service_.note_certificates();
+      return status;
+    };
   }
   if (absl::Status status = bind_all(); !status.ok()) return status;
   for (int i = 0; i < settings.threads; ++i) {
@@ -136,6 +143,10 @@ absl::Status EventServer::start() {
     for (const auto& listener : listeners_) {
       visit(fmt::format("{}:addr", listener->socket.fd), listener->socket.address);
       visit(fmt::format("{}:state", listener->socket.fd), "conn_listening");
+    }
+    for (const auto& [fd, address] : udp_addresses_) {
+      visit(fmt::format("{}:addr", fd), address);
+      visit(fmt::format("{}:state", fd), "conn_read");
     }
     for (const auto& worker : workers_) worker->visit_connections(visit);
   };

@@ -99,7 +99,10 @@ bool Service::authenticate(std::string_view user_and_password) const {
   const MutexLock lock(mutex_);
   bool good = false;
   for (const auto& [name, secret] : passwords_) {
-    good |= same_text(user, name) & same_text(password, secret);
+    // Both are compared, whichever differs.
+    const bool right_user = same_text(user, name);
+    const bool right_password = same_text(password, secret);
+    good = (right_user && right_password) || good;
   }
   return good;
 }

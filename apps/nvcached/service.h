@@ -64,6 +64,12 @@ class Service {
   void count_detail(std::string_view key, Detail what);
   std::string dump_detail() const;
 
+  // The server calls it when it has read certificates.
+  void note_certificates() { certificates_s_ = items_.now_s(); }
+  uint64_t certificate_age_s() const {
+    const uint32_t read_s = certificates_s_;
+    return read_s == 0 ? 0 : items_.now_s() - read_s;
+  }
   uint64_t uptime_s() const { return items_.now_s() - start_s_; }
 
   // The server sets these before the first request. Empty functions are not called.
@@ -85,6 +91,7 @@ class Service {
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_;
   std::atomic<uint32_t> flush_at_s_{0};
+  std::atomic<uint32_t> certificates_s_{0};
 
   mutable Mutex mutex_;
   std::deque<Counters> counters_ ABSL_GUARDED_BY(mutex_);

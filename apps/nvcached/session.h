@@ -53,6 +53,16 @@ class Session {
     uint32_t expires_s = 0;
   };
 
+  struct Dump {
+    bool active = false;
+    uint64_t cursor = 0;  // of Items::visit()
+    uint64_t left = 0;    // items that may follow; 0: any number
+  };
+
+  // session_dump.cc
+  Turn dump_turn(const TextRequest& request, size_t line_bytes, Output& out);
+  void append_metadump(std::string_view key, const ItemSummary& item, Output& out);
+
   // session_text.cc
   Turn text_turn(Received in, Output& out);
   Turn long_line(std::string_view in);
@@ -110,6 +120,7 @@ class Session {
   std::string after_skip_;  // the answer once they are skipped
   size_t scanned_ = 0;
   MultiGet multi_get_;
+  Dump dump_;
 };
 
 }  // namespace nvcache::server

@@ -11,6 +11,7 @@ constexpr std::string_view kNoMemoryText = "SERVER_ERROR out of memory storing o
 constexpr std::string_view kMediumFailedText = "SERVER_ERROR medium failed\r\n";
 constexpr std::string_view kBadChunk = "CLIENT_ERROR bad data chunk\r\n";
 constexpr size_t kMaxAuthBytes = 1024;
+constexpr size_t kMostBlanks = 100;  // before a get of any length, as in memcached
 
 std::string_view view_of(Received bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -66,6 +67,8 @@ Turn Session::text_turn(Received received, Output& out) {
   }
   if (request.has_value) return storage(request, line->used, received, out);
   if (request.op == TextOp::kQuit) return {line->used, Turn::kClose};
+  const bool dumps = request.op == TextOp::kMetadump || request.op == TextOp::kCachedump;
+  if (dumps && service_.settings().dump_enabled) return dump_turn(request, line->used, out);
   if (is_get(request.op)) {
     multi_get_ = {false, false, request.op, items_.expiry(request.exptime)};
     if (!get_keys(request.arguments, out)) {
@@ -84,6 +87,7 @@ Turn Session::text_turn(Received received, Output& out) {
 // authenticated is closed instead.
 Turn Session::long_line(std::string_view in) {
   if (service_.needs_auth() && !authenticated_) return {0, Turn::kClose};
+  if (in.find_first_not_of(' ') > kMostBlanks) return {0, Turn::kClose};
   std::string_view rest = in;
   const std::string_view command = next_word(rest);
   if (command != "get" && command != "gets") return {0, Turn::kClose};
@@ -249,8 +253,10 @@ void Session::command(const TextRequest& request, Output& out) {
       return answer(request, "MEMLIMIT_ADJUST_FAILED out of bounds or unable to adjust\r\n", out);
     case TextOp::kTuning:
       return answer(request, "OK\r\n", out);
-    case TextOp::kMetadump:
+    case TextOp::kMetadump:  // with -X
       return out.append("ERROR metadump not allowed\r\n");
+    case TextOp::kCachedump:
+      return out.append("CLIENT_ERROR stats cachedump not allowed\r\n");
     case TextOp::kWatch:
       return out.append("ERROR watch commands not allowed\r\n");
     default:
@@ -315,9 +321,6 @@ void Session::stats_text(std::string_view arguments, Output& out) {
     }
     service_.set_detail(what == "on");
     return out.append("OK\r\n");
-  }
-  if (group == "cachedump") {
-    return out.append("CLIENT_ERROR stats cachedump not allowed\r\n");
   }
   const bool known = visit_stats(service_, group, [&](std::string_view name, std::string_view v) {
     out.append(fmt::format("STAT {} {}\r\n", name, v));

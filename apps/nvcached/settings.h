@@ -27,6 +27,7 @@ struct Settings {
   bool flush_enabled = true;
   bool evict_to_free = true;
   bool shutdown_command = false;
+  bool dump_enabled = true;
   bool detail = false;
   char prefix_delimiter = ':';
   int verbosity = 0;

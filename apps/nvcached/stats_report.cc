@@ -18,6 +18,8 @@ struct Visit {
   }
 };
 
+constexpr const char* kTlsVersions[] = {"tlsv1.0", "tlsv1.1", "tlsv1.2", "tlsv1.3"};
+
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
 void visit_general(Service& service, const Visit& visit) {
@@ -64,12 +66,17 @@ void visit_settings(Service& service, const Visit& visit) {
   visit("item_size_max", s.max_item_bytes);
   visit("maxconns_fast", "yes");
   visit("flush_enabled", yes_no(s.flush_enabled));
-  visit("dump_enabled", "no");
+  visit("dump_enabled", yes_no(s.dump_enabled));
   visit("idle_timeout", s.idle_timeout_s);
   visit("track_sizes", "no");
   visit("ssl_enabled", yes_no(s.tls));
   visit("ssl_chain_cert", or_null(s.tls_certificate));
   visit("ssl_key", or_null(s.tls_key));
+  visit("ssl_session_cache", "no");
+  visit("ssl_kernel_tls", "no");
+  visit("ssl_keyformat", 1);      // PEM
+  visit("ssl_wbuf_size", 16384);  // OpenSSL's records
+  visit("ssl_min_version", kTlsVersions[s.tls_min_version]);
   visit("ssl_verify_mode", s.tls_verify);
   visit("ssl_ciphers", or_null(s.tls_ciphers));
   visit("ssl_ca_cert", or_null(s.tls_ca));

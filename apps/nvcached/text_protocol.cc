@@ -9,6 +9,7 @@ namespace nvcache::server {
 namespace {
 
 constexpr std::string_view kUnknownCommand = "ERROR";
+constexpr uint64_t kMostSlabClasses = 63;
 constexpr std::string_view kBadExptime = "CLIENT_ERROR invalid exptime argument";
 
 struct Command {
@@ -168,8 +169,28 @@ void parse_tuning(std::string_view command, std::string_view rest, TextRequest& 
   for (const TuningForm& form : kTuningForms) {
     if (form.command != command || form.what != what || arguments < form.least_arguments) continue;
     if (command == "lru" && what == "mode" && first != "flat" && first != "segmented") continue;
+    if (what == "automove" && (first.size() != 1 || first[0] < '0' || first[0] > '2')) {
+      request.error = kBadFormat;
+      return;
+    }
     if (what == "metadump") request.op = TextOp::kMetadump;
     request.error = {};
+  }
+}
+
+// stats cachedump <class> <items>. There is one class; 0 items means all.
+void parse_stats(std::string_view rest, TextRequest& request) {
+  if (next_word(rest) != "cachedump") return;
+  uint64_t slab_class = 0;
+  const std::string_view first = next_word(rest);
+  const std::string_view second = next_word(rest);
+  request.op = TextOp::kCachedump;
+  if (second.empty()) {
+    request.error = "CLIENT_ERROR bad command line";
+  } else if (!parse_u64(first, slab_class) || !parse_u64(second, request.delta)) {
+    request.error = kBadFormat;
+  } else if (slab_class > kMostSlabClasses) {
+    request.error = "CLIENT_ERROR Illegal slab id";
   }
 }
 
@@ -247,6 +268,9 @@ TextRequest parse_text_line(std::string_view line) {
       break;
     case TextOp::kTuning:
       parse_tuning(command, rest, request);
+      break;
+    case TextOp::kStats:
+      parse_stats(rest, request);
       break;
     default:
       break;

@@ -34,6 +34,7 @@ enum class TextOp : uint8_t {
   kQuit,
   kShutdown,
   kRefreshCerts,
+  kCachedump,
   kMemoryLimit,
   kTuning,  // slabs, lru, lru_crawler: what memcached takes is accepted, without effect
   kMetadump,

@@ -111,6 +111,9 @@ struct KvStats {
   std::string to_prometheus() const;  // text exposition format
 };
 
+// Gets an item and its key, which lie in the store as long as the call lasts.
+using KvVisitor = std::function<void(std::string_view key, const KvItem& item)>;
+
 class KvStore {
  public:
   virtual ~KvStore() = default;
@@ -140,6 +143,12 @@ class KvStore {
   // Makes all acknowledged items durable, e.g. before a shutdown. DATA_LOSS where the
   // medium failed.
   [[nodiscard]] virtual absl::Status sync() = 0;
+
+  // Visits items, for dumps, without marking them as used: a part of the store each call, from
+  // `cursor` on, which is 0 at first. Returns where to go on, or 0 at the end. Items that are
+  // stored, moved or deleted meanwhile may be visited twice or not at all; all others are visited
+  // once. A call costs a scan of 2048 descriptors; the first also visits the write cache.
+  virtual uint64_t visit(uint64_t cursor, const KvVisitor& visitor) = 0;
 
   virtual KvStats stats() const = 0;
 };

@@ -26,6 +26,23 @@ void ItemIndex::prefetch(const Bucket& bucket) const {
   }
 }
 
+bool ItemIndex::look_at(uint64_t slot, ItemLocation* found) {
+  found->slot = slot;
+  const uint64_t place = parts_.table.load_place(slot);
+  if (place == 0 || !parts_.table.load_whole(slot, place, &found->descriptor)) return false;
+  const uint64_t address = found->descriptor.address();
+  found->zone = parts_.geometry.zone_of(address);
+  if (found->zone == ZoneLog::kNoZone) return false;
+  if (parts_.zones.pin(found->zone, found->descriptor.version()) != Validity::kValid) return false;
+  if (parts_.zones.item_at(found->zone, address - parts_.geometry.zone_at(found->zone),
+                           &found->item) &&
+      is_intact(*found)) {
+    return true;
+  }
+  parts_.zones.unpin(found->zone);
+  return false;
+}
+
 // An item that was there at the opening is checked when it is first found.
 bool ItemIndex::is_intact(const ItemLocation& found) {
   if (!parts_.zones.is_unchecked(found.zone)) return true;

@@ -44,6 +44,9 @@ class ItemIndex {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex) {
     return scan(bucket, key, /*locked=*/true, found);
   }
+  // The item that a slot's descriptor leads to, whatever its key. With true, its zone is pinned and
+  // the caller unpins it.
+  bool look_at(uint64_t slot, ItemLocation* found);
   // Starts fetching the item of the bucket's hash into the processor's cache.
   void prefetch(const Bucket& bucket) const;
 

@@ -54,6 +54,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   KvOutcome touch(std::string_view key, uint32_t expires_s) override;
   [[nodiscard]] absl::Status clear() override;
   [[nodiscard]] absl::Status sync() override;
+  uint64_t visit(uint64_t cursor, const KvVisitor& visitor) override;
   KvStats stats() const override;
 
   const KvGeometry& geometry() const { return parts_.geometry; }

@@ -141,6 +141,30 @@ TEST_P(KvContract, ItemsExpire) {
   EXPECT_EQ(store->stats().expired, 1u);
 }
 
+TEST_P(KvContract, AVisitSeesEveryItemOnce) {
+  std::unique_ptr<KvStore> store = open();
+  std::map<std::string, std::string> expected;
+  for (int i = 0; i < 500; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    expected[key] = std::string(static_cast<size_t>(i % 90), 'v');
+    for (int times = 0; times < (i % 50 == 0 ? 10 : 1); ++times) {  // some lie in the write cache
+      put_text(*store, key, expected[key]);
+    }
+  }
+  put_text(*store, "expired", "v", {}, /*expires_s=*/1);
+  store->erase("key7");
+  expected.erase("key7");
+  std::map<std::string, std::string> seen;
+  uint64_t cursor = 0;
+  do {
+    cursor = store->visit(cursor, [&](std::string_view key, const KvItem& item) {
+      EXPECT_TRUE(seen.emplace(key, test::text_of(item.value())).second) << key;
+      EXPECT_EQ(item.meta.flags, 7u);
+    });
+  } while (cursor != 0);
+  EXPECT_EQ(seen, expected);
+}
+
 TEST_P(KvContract, ClearTakesAllAndNothingThatComesAfter) {
   std::unique_ptr<KvStore> store = open();
   for (int i = 0; i < 100; ++i) put_text(*store, "k" + std::to_string(i), "x");

@@ -90,6 +90,19 @@ class MemoryStore final : public KvStore, private Pin::Owner {
 
   absl::Status sync() override { return absl::OkStatus(); }
 
+  uint64_t visit(uint64_t, const KvVisitor& visitor) override {
+    const MutexLock lock(mutex_);
+    for (const auto& [key, value] : values_) {
+      const uint32_t expires_s = value.meta.expires_s;
+      if (expires_s != 0 && expires_s <= now_s_()) continue;
+      const KvItem item{
+          Pin(nullptr, 0, std::as_bytes(std::span(value.bytes->data(), value.bytes->size()))),
+          value.meta};
+      visitor(key, item);
+    }
+    return 0;
+  }
+
   KvStats stats() const override {
     const MutexLock lock(mutex_);
     KvStats stats = stats_;

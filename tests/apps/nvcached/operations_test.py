@@ -105,7 +105,8 @@ def small_stores():
             equal(limit, megabytes * MIB // 8)
             with server.connect() as client:
                 equal(store(client, b"a", b"x" * (limit - 200)), b"STORED\r\n")
-                check(store(client, b"b", b"x" * limit).startswith(b"SERVER_ERROR object too large"))
+                answer = store(client, b"b", b"x" * limit)
+                check(answer.startswith(b"SERVER_ERROR object too large"), answer)
 
 
 def batches_do_not_pin_the_store():

@@ -50,6 +50,34 @@ TEST(Items, AnItemLivesAsLongAsAskedHoweverLateTheServersClockIs) {
   EXPECT_EQ(fixture.ask("mg a t\r\n"), "EN\r\n");
 }
 
+TEST(Dumps, NameEveryItemAsMemcachedDoes) {
+  SessionFixture fixture;
+  fixture.ask("set a 0 0 3\r\nxyz\r\nset b:% 0 2000000000 1\r\nx\r\nset gone 0 -1 1\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("stats cachedump 1 100\r\n"),
+            "ITEM a [3 b; 0 s]\r\nITEM b:% [1 b; 2000000000 s]\r\nEND\r\n");
+  EXPECT_EQ(fixture.ask("stats cachedump 1 1\r\n"), "ITEM a [3 b; 0 s]\r\nEND\r\n");
+  const std::string now = std::to_string(fixture.now_s);
+  EXPECT_EQ(fixture.ask("lru_crawler metadump all\r\n"),
+            "key=a exp=-1 la=" + now + " cas=1 fetch=no cls=1 size=54\n" +
+                "key=b%3A%25 exp=2000000000 la=" + now + " cas=2 fetch=no cls=1 size=54\nEND\r\n");
+  EXPECT_THAT(fixture.ask("get a\r\nlru_crawler metadump all\r\nmn\r\n"),
+              testing::AllOf(testing::StartsWith("VALUE a 0 3\r\nxyz\r\nEND\r\nkey=a exp=-1 la="),
+                             testing::EndsWith("END\r\nMN\r\n")))
+      << "a dump has its turn among other requests";
+}
+
+TEST(Dumps, WrongOnesAndForbiddenOnes) {
+  SessionFixture fixture;
+  EXPECT_EQ(fixture.ask("stats cachedump\r\n"), "CLIENT_ERROR bad command line\r\n");
+  EXPECT_EQ(fixture.ask("stats cachedump x 1\r\n"), "CLIENT_ERROR bad command line format\r\n");
+  EXPECT_EQ(fixture.ask("stats cachedump 100 1\r\n"), "CLIENT_ERROR Illegal slab id\r\n");
+  Settings settings = SessionFixture::make_settings();
+  settings.dump_enabled = false;
+  SessionFixture closed(settings);
+  EXPECT_EQ(closed.ask("stats cachedump 1 1\r\n"), "CLIENT_ERROR stats cachedump not allowed\r\n");
+  EXPECT_EQ(closed.ask("lru_crawler metadump all\r\n"), "ERROR metadump not allowed\r\n");
+}
+
 TEST(Traces, AFetchNeverTakesAWinBack) {
   for (int round = 0; round < 200; ++round) {
     Traces traces(4);

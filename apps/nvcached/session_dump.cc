@@ -1,0 +1,57 @@
+// Dumps of keys: `lru_crawler metadump` and `stats cachedump`. A dump looks at a part of the store
+// each turn, so that it neither fills memory nor keeps other connections waiting.
+#include <algorithm>
+
+#include "apps/nvcached/session.h"
+#include "base/text.h"
+
+namespace nvcache::server {
+namespace {
+
+// memcached keeps letters, digits and these.
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+void append_encoded(std::string_view key, Output& out) {
+  for (const char c : key) {
+    if (is_plain(c)) {
+      out.append(c);
+    } else {
+      out.append(fmt::format("%{:02X}", static_cast<unsigned char>(c)));
+    }
+  }
+}
+
+}  // namespace
+
+// The line stays unread until its dump is done, and is parsed again for each part.
+Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& out) {
+  const bool meta = request.op == TextOp::kMetadump;
+  if (!dump_.active) dump_ = {.active = true, .cursor = 0, .left = meta ? 0 : request.delta};
+  dump_.cursor = items_.visit(dump_.cursor, [&](std::string_view key, const ItemSummary& item) {
+    if (meta) return append_metadump(key, item, out);
+    if (!dump_.active || key.find_first_of("\r\n") != std::string_view::npos) return;
+    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", key, item.value_bytes, item.expires_s));
+    if (dump_.left > 0 && --dump_.left == 0) dump_.active = false;
+  });
+  if (dump_.active && dump_.cursor != 0) {
+    return {0, out.size() >= kFullOutputBytes ? Turn::kFull : Turn::kGoOn};
+  }
+  dump_ = {};
+  out.append("END\r\n");
+  return {line_bytes};
+}
+
+void Session::append_metadump(std::string_view key, const ItemSummary& item, Output& out) {
+  const Traces::Trace trace = items_.traces().find(key);
+  out.append("key=");
+  append_encoded(key, out);
+  const int64_t expires_s = item.expires_s == 0 ? -1 : int64_t{item.expires_s};
+  const size_t bytes = key.size() + item.value_bytes + Items::kItemOverheadBytes;
+  out.append(fmt::format(" exp={} la={} cas={} fetch={} cls=1 size={}\n", expires_s, trace.last_s,
+                         item.cas, trace.fetched ? "yes" : "no", bytes));
+}
+
+}  // namespace nvcache::server
