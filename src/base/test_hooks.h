@@ -21,6 +21,15 @@ struct TestHooks {
   bool skip_delete_flush = false;
   // KvStore: a zone is cleaned before the header that invalidates its items is durable.
   bool skip_zone_flush = false;
+  // KvStore: an update, an eviction from a full bucket, a shorter life, a clear and the state of
+  // the store are believed before they are durable.
+  bool skip_update_flush = false;
+  bool skip_eviction_flush = false;
+  bool skip_touch_flush = false;
+  bool skip_clear_flush = false;
+  bool skip_state_flush = false;
+  // KvStore: a zone's version comes round while descriptors of the last round may still be there.
+  bool skip_version_sweep = false;
 };
 
 // Not inline: an extension that is loaded into a program must have hooks of its own.

@@ -166,7 +166,8 @@ bool ItemIndex::publish(const Bucket& bucket, uint64_t zone, const KvDescriptor&
     parts_.headers.count(zone, 1, static_cast<int64_t>(item_bytes));
   }
   // One line holds the end of the old descriptor and the new one.
-  if ((invalidates && parts_.memory.flushes_updates()) || parts_.memory.flushes_all()) {
+  const bool skips = old != nullptr ? test_hooks.skip_update_flush : test_hooks.skip_eviction_flush;
+  if ((invalidates && parts_.memory.flushes_updates() && !skips) || parts_.memory.flushes_all()) {
     parts_.table.persist(slot);
   } else {
     parts_.table.note_write(slot);

@@ -1,7 +1,11 @@
 // Power failures: after recovery a key has its newest acknowledged value or none, never
 // one that was deleted or overwritten, never bytes of no value.
+#include <array>
 #include <map>
 #include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "kv_store/kv_fixture.h"
 #include "support/test_seed.h"
@@ -22,6 +26,7 @@ struct Losses {
   uint64_t lost = 0;
   uint64_t wrong = 0;
   uint64_t recoveries = 0;
+  uint64_t failed_openings = 0;  // the power failed during these
 };
 
 size_t size_of_value(uint64_t number) {
@@ -73,9 +78,26 @@ class History {
     if (!crashed()) allowed_.clear();
   }
 
-  // Power fails (unless it has), and the store is opened on what is left.
+  void sync() {
+    if (!crashed()) (void)store_->sync();
+  }
+  // An orderly end. The power may fail in the middle of it.
+  void close() {
+    if (!crashed()) (void)static_cast<KvStoreImpl&>(*store_).close();
+  }
+
+  // Power fails (unless it has), and the store is opened on what is left. One time in three the
+  // power fails again while it is being opened.
   void recover(Losses* losses) {
     std::vector<std::byte> image = crashed() ? medium_->image() : medium_->crash(random_());
+    for (int failures = 0; failures < 3 && random_.below(3) == 0; ++failures) {
+      auto medium = std::make_unique<CrashingMedium>(image);
+      CrashingMedium& seen = *medium;
+      seen.crash_at(random_.below(6), random_());
+      const auto store = test::make_kv(config_, std::move(medium));
+      image = seen.crashed() ? seen.image() : seen.crash(random_());
+      ++losses->failed_openings;
+    }
     open(std::make_unique<CrashingMedium>(image));
     ++losses->recoveries;
     for (auto& [key, allowed] : allowed_) {
@@ -131,6 +153,7 @@ KvConfig config_for(uint64_t seed) {
   if (seed % 3 == 0) config.version_bits = 2;
   if (seed % 5 == 0) config.item_bytes = 4096;  // a table that is too small: slots are evicted
   if (seed % 7 == 0) config.write_cache_bytes = 0;
+  if (seed % 2 == 0) config.cleaning = KvCleaning::kPaper;
   return config;
 }
 
@@ -141,8 +164,10 @@ void step(History& history, Prng& random, uint64_t keys) {
     history.put(key);
   } else if (what < 65) {
     history.erase(key);
-  } else if (what < 96) {
+  } else if (what < 95) {
     history.get(key);
+  } else if (what < 96) {
+    history.sync();
   } else if (what < 99) {
     history.medium().evict_lines(random(), 1 + random.below(4));
   } else if (random.below(8) == 0) {
@@ -158,16 +183,22 @@ void run_history(uint64_t seed, Losses* losses) {
     const uint64_t steps = 20 + random.below(250);
     if (random.below(2) == 0) history.arm(random.below(steps));
     for (uint64_t i = 0; i < steps && !history.crashed(); ++i) step(history, random, keys);
+    if (random.below(4) == 0) {
+      if (!history.crashed()) history.arm(random.below(8));
+      history.close();
+    }
     history.recover(losses);
   }
 }
 
 void report(const char* what, const Losses& losses) {
-  std::printf("%s: %llu recoveries, %llu acknowledged values, %llu lost, %llu wrong\n", what,
-              static_cast<unsigned long long>(losses.recoveries),
-              static_cast<unsigned long long>(losses.acknowledged),
-              static_cast<unsigned long long>(losses.lost),
-              static_cast<unsigned long long>(losses.wrong));
+  std::printf(
+      "%s: %llu recoveries, %llu acknowledged values, %llu lost, %llu wrong, "
+      "%llu openings cut short\n",
+      what, static_cast<unsigned long long>(losses.recoveries),
+      static_cast<unsigned long long>(losses.acknowledged),
+      static_cast<unsigned long long>(losses.lost), static_cast<unsigned long long>(losses.wrong),
+      static_cast<unsigned long long>(losses.failed_openings));
 }
 
 TEST(KvCrash, RandomHistoriesNeverBringBackAnOldValue) {
@@ -258,6 +289,7 @@ TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
     KvConfig config = test::small_config();
     config.write_cache_bytes = 0;
     config.hot_share = 0;
+    config.cleaning = KvCleaning::kPaper;  // evicts though there is room
     History history(config, test_seed() + seed);
     for (uint64_t i = 0; i < 20; ++i) history.put(key_of(i));
     ASSERT_TRUE(history.store().sync().ok());  // all on the medium
@@ -266,6 +298,127 @@ TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
     history.recover(&losses);
     ASSERT_EQ(losses.wrong, 0u) << "seed " << seed;
   }
+}
+
+// The same where the item lost its slot in the table to another key.
+TEST(KvCrash, ADeleteThatFindsItsItemLostItsSlotIsDurable) {
+  Losses losses;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    KvConfig config = test::small_config();
+    config.write_cache_bytes = 0;
+    config.item_bytes = 4096;  // one group of 80 slots
+    History history(config, test_seed() + seed);
+    for (uint64_t i = 0; i < 60; ++i) history.put(key_of(i));
+    ASSERT_TRUE(history.store().sync().ok());
+    for (uint64_t i = 100; i < 140; ++i) history.put(key_of(i));
+    for (uint64_t i = 0; i < 60; ++i) {
+      // A delete that finds its item flushes the line, and three other slots with it.
+      if (!history.store().get(key_of(i))) history.erase(key_of(i));
+    }
+    history.recover(&losses);
+    ASSERT_EQ(losses.wrong, 0u) << "seed " << seed;
+  }
+}
+
+TEST(KvCrash, AClearIsDurable) {
+  Losses losses;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    History history(test::small_config(), test_seed() + seed);
+    for (uint64_t i = 0; i < 20; ++i) history.put(key_of(i));
+    ASSERT_TRUE(history.store().sync().ok());
+    history.clear();
+    for (uint64_t i = 30; i < 35; ++i) history.put(key_of(i));
+    history.recover(&losses);
+    for (uint64_t i = 0; i < 20; ++i) EXPECT_FALSE(history.store().get(key_of(i)));
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+// A crash may undo a longer life, which costs a miss, but not a shorter one.
+TEST(KvCrash, AShorterLifeIsDurable) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Prng random(test_seed() + seed);
+    KvConfig config = config_for(seed);
+    config.now_s = [] { return 1000u; };
+    auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+    CrashingMedium& lines = *medium;
+    const auto store = test::make_kv(config, std::move(medium));
+    std::map<std::string, uint32_t> latest_s;  // the last second that the item may live
+    for (int i = 0; i < 40; ++i) {
+      const std::string key = key_of(random.below(10));
+      const auto expires_s = static_cast<uint32_t>(2000 + random.below(1000));
+      if (random.below(3) == 0 || !latest_s.contains(key)) {
+        ASSERT_EQ(test::put_text(*store, key, "value", {}, expires_s).outcome, KvOutcome::kDone);
+        latest_s[key] = expires_s;
+      } else if (store->touch(key, expires_s) == KvOutcome::kDone) {
+        latest_s[key] = expires_s;
+      }
+      if (random.below(4) == 0) lines.evict_lines(random(), 2);
+    }
+    const auto after =
+        test::make_kv(config, std::make_unique<CrashingMedium>(lines.crash(random())));
+    for (const auto& [key, until_s] : latest_s) {
+      const KvItem item = after->get(key);
+      if (!item) continue;
+      ASSERT_NE(item.meta.expires_s, 0u);
+      ASSERT_LE(item.meta.expires_s, until_s) << key << ", seed " << test_seed() + seed;
+    }
+  }
+}
+
+// Each thread has keys of its own, and notes what it was told until the power fails.
+TEST(KvCrash, SeveralThreadsMayBelieveWhatTheyWereTold) {
+  constexpr uint64_t kThreads = 4;
+  Losses losses;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const KvConfig config = config_for(seed);
+    auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+    CrashingMedium& lines = *medium;
+    const auto store = test::make_kv(config, std::move(medium));
+    Prng chance(test_seed() + seed);
+    lines.crash_at(lines.boundaries() + 20 + chance.below(300), chance());
+    std::array<std::map<std::string, Allowed>, kThreads> told;
+    std::vector<std::thread> threads;
+    for (uint64_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        Prng random(test_seed() + seed * 100 + thread);
+        for (uint64_t number = 1; number < 3000 && !lines.crashed(); ++number) {
+          const std::string key = key_of(thread * 1000 + random.below(25));
+          Allowed& allowed = told[thread][key];
+          const bool erases = random.below(3) == 0;
+          if (!erases) allowed.under_way = number;
+          if (erases) {
+            (void)store->erase(key);
+          } else {
+            (void)store->put(key, kv_value(key, number, size_of_value(number)), KvMeta{});
+          }
+          if (lines.crashed()) return;
+          allowed = {.newest = erases ? std::nullopt : std::optional(number), .under_way = {}};
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    const auto image = lines.crashed() ? lines.image() : lines.crash(1);
+    const auto after = test::make_kv(config, std::make_unique<CrashingMedium>(image));
+    ++losses.recoveries;
+    for (const auto& keys : told) {
+      for (const auto& [key, allowed] : keys) {
+        const KvItem item = after->get(key);
+        losses.acknowledged += allowed.newest.has_value();
+        losses.lost += allowed.newest.has_value() && !item;
+        if (!item) continue;
+        bool right = false;
+        for (const auto& number : {allowed.newest, allowed.under_way}) {
+          right |=
+              number && test::same(item.value(), kv_value(key, *number, size_of_value(*number)));
+        }
+        losses.wrong += !right;
+        EXPECT_TRUE(right) << key << ", seed " << test_seed() + seed;
+      }
+    }
+    if (HasFailure()) return;
+  }
+  report("threads", losses);
 }
 
 TEST(KvCrash, EachLosesNothingThatWasAcknowledged) {

@@ -24,7 +24,13 @@ constexpr struct {
               {"skip_tokens", &TestHooks::skip_tokens},
               {"restore_stale", &TestHooks::restore_stale},
               {"skip_delete_flush", &TestHooks::skip_delete_flush},
-              {"skip_zone_flush", &TestHooks::skip_zone_flush}};
+              {"skip_zone_flush", &TestHooks::skip_zone_flush},
+              {"skip_update_flush", &TestHooks::skip_update_flush},
+              {"skip_eviction_flush", &TestHooks::skip_eviction_flush},
+              {"skip_touch_flush", &TestHooks::skip_touch_flush},
+              {"skip_clear_flush", &TestHooks::skip_clear_flush},
+              {"skip_state_flush", &TestHooks::skip_state_flush},
+              {"skip_version_sweep", &TestHooks::skip_version_sweep}};
 
 bool set_hook(std::string_view name) {
   for (const auto& each : kHooks) {
