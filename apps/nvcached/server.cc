@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/strings/escaping.h"
+#include "apps/nvcached/loop_thread.h"
 #include "apps/nvcached/sockets.h"
 #include "apps/nvcached/stats_report.h"
 #include "apps/nvcached/udp.h"
@@ -65,6 +66,7 @@ class EventServer final : public Server {
 
   absl::Status bind_all();
   absl::Status start_loop();
+  absl::Status start_udp();
   absl::Status start_metrics();
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
@@ -76,6 +78,7 @@ class EventServer final : public Server {
   std::unique_ptr<TlsContext> tls_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<LoopThread> udp_loop_;
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
   std::vector<std::pair<int, std::string>> udp_addresses_;
   std::vector<std::string> addresses_;
@@ -169,11 +172,20 @@ absl::Status EventServer::start_loop() {
       return absl::ResourceExhaustedError("cannot watch a listening socket");
     }
   }
-  for (const auto& endpoint : udp_) {
-    if (!endpoint->start(base_)) return absl::ResourceExhaustedError("cannot watch a UDP socket");
-  }
+  if (absl::Status status = start_udp(); !status.ok()) return status;
   if (absl::Status status = start_metrics(); !status.ok()) return status;
   thread_ = std::thread([this] { event_base_dispatch(base_); });
+  return absl::OkStatus();
+}
+
+// On a thread of its own, so that a flood of datagrams keeps no client from being accepted.
+absl::Status EventServer::start_udp() {
+  if (udp_.empty()) return absl::OkStatus();
+  udp_loop_ = std::make_unique<LoopThread>();
+  bool good = udp_loop_->create();
+  for (const auto& endpoint : udp_) good = good && endpoint->start(udp_loop_->base());
+  if (!good) return absl::ResourceExhaustedError("cannot watch a UDP socket");
+  udp_loop_->start();
   return absl::OkStatus();
 }
 
@@ -291,7 +303,9 @@ void EventServer::stop() {
   }
   if (http_ != nullptr) evhttp_free(http_);
   http_ = nullptr;
+  if (udp_loop_ != nullptr) udp_loop_->stop();
   udp_.clear();
+  udp_loop_.reset();
   for (const auto& listener : listeners_) {
     if (listener->accepts != nullptr) event_free(listener->accepts);
     close(listener->socket.fd);
