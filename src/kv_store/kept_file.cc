@@ -54,6 +54,9 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
                     path, length, size_bytes));
   }
   *is_new = length == 0;
+  if (absl::Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
+    return status;
+  }
   // On a full disk, a store to a page without a block would kill the process.
   const int error = posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
   if (error == 0) return absl::OkStatus();

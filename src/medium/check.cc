@@ -1,5 +1,9 @@
 #include "medium/check.h"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -66,6 +70,30 @@ absl::StatusOr<MediumOptions> complete_options(std::string_view medium,
         complete.max_size_bytes, complete.size_bytes);
   }
   return complete;
+}
+
+absl::Status check_room(int fd, std::string_view path, uint64_t size_bytes, uint64_t length_bytes) {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      length_bytes > limit.rlim_cur) {
+    return absl::ResourceExhaustedError(
+        fmt::format("file {}: {} bytes asked for, the process's file size limit (ulimit -f) is {}",
+                    path, length_bytes, limit.rlim_cur));
+  }
+  struct stat found {};
+  struct statvfs room {};
+  if (fstat(fd, &found) != 0 || fstatvfs(fd, &room) != 0) {
+    return errno_status("examining file", path, errno);
+  }
+  // st_blocks counts 512-byte units (stat(2)). A file system of 0 blocks has no limit.
+  const uint64_t allocated = static_cast<uint64_t>(found.st_blocks) * 512;
+  const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
+  if (room.f_blocks != 0 && size_bytes > allocated && size_bytes - allocated > free_bytes) {
+    return absl::ResourceExhaustedError(fmt::format(
+        "file {}: no space left on device: {} bytes asked for, {} there already, {} free", path,
+        size_bytes, allocated, free_bytes));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace nvcache

@@ -33,4 +33,10 @@ namespace nvcache {
 [[nodiscard]] absl::StatusOr<MediumOptions> complete_options(std::string_view medium,
                                                              const MediumOptions& options);
 
+// RESOURCE_EXHAUSTED if an open file may not become `length_bytes` long, or if the disk has no room
+// for `size_bytes` of it. Call it before allocating: a call that fails half way fills the disk for
+// a while, and one past the process's limit is answered by a deadly SIGXFSZ.
+[[nodiscard]] absl::Status check_room(int fd, std::string_view path, uint64_t size_bytes,
+                                      uint64_t length_bytes);
+
 }  // namespace nvcache

@@ -1,9 +1,7 @@
 #include "medium/preallocated_file.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,7 +78,8 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
   max_size_bytes_ = options.max_size_bytes;
   const uint64_t length_bytes =
       std::max(options.max_size_bytes, static_cast<uint64_t>(found.st_size));
-  if (absl::Status status = check_room(options.size_bytes, length_bytes); !status.ok()) {
+  if (absl::Status status = check_room(fd_, path_, options.size_bytes, length_bytes);
+      !status.ok()) {
     return status;
   }
   if (ftruncate(fd_, static_cast<off_t>(length_bytes)) != 0) {
@@ -115,32 +114,6 @@ absl::Status PreallocatedFile::lock() {
         fmt::format("file {}: in use by another cache; allowed: one cache per file", path_));
   }
   return errno_status("locking file", path_, errno);
-}
-
-// Looked at before allocating: a call that fails half way fills the disk for a
-// while, and one past the process's limit is answered by a deadly SIGXFSZ.
-absl::Status PreallocatedFile::check_room(uint64_t size_bytes, uint64_t length_bytes) const {
-  struct rlimit limit {};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      length_bytes > limit.rlim_cur) {
-    return absl::ResourceExhaustedError(
-        fmt::format("file {}: {} bytes asked for, the process's file size limit (ulimit -f) is {}",
-                    path_, length_bytes, limit.rlim_cur));
-  }
-  struct stat found {};
-  struct statvfs room {};
-  if (fstat(fd_, &found) != 0 || fstatvfs(fd_, &room) != 0) {
-    return errno_status("examining file", path_, errno);
-  }
-  // st_blocks counts 512-byte units (stat(2)). A file system of 0 blocks has no limit.
-  const uint64_t allocated = static_cast<uint64_t>(found.st_blocks) * 512;
-  const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
-  if (room.f_blocks != 0 && size_bytes > allocated && size_bytes - allocated > free_bytes) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "file {}: no space left on device: {} bytes asked for, {} there already, {} free", path_,
-        size_bytes, allocated, free_bytes));
-  }
-  return absl::OkStatus();
 }
 
 bool PreallocatedFile::still_at_path() const {
@@ -191,7 +164,8 @@ absl::Status PreallocatedFile::check_length() const {
 }
 
 absl::Status PreallocatedFile::allocate(uint64_t size_bytes) {
-  if (absl::Status status = check_room(size_bytes, size_bytes); !status.ok()) return status;
+  if (absl::Status status = check_room(fd_, path_, size_bytes, size_bytes); !status.ok())
+    return status;
   int error = 0;
   do {
     error = posix_fallocate(fd_, 0, static_cast<off_t>(size_bytes));

@@ -56,7 +56,6 @@ class PreallocatedFile {
       : fd_(fd), path_(std::move(path)), created_(created) {}
   [[nodiscard]] absl::Status lock();
   [[nodiscard]] absl::Status prepare(const MediumOptions& options);
-  [[nodiscard]] absl::Status check_room(uint64_t size_bytes, uint64_t length_bytes) const;
   bool still_at_path() const;
 
   const int fd_;

@@ -1,6 +1,7 @@
 // A test's own directory, removed with its contents at the end.
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -12,7 +13,10 @@ class TempDir {
   // The system's temporary folder may be in memory, without direct I/O: then name another.
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
     std::string name = (parent / "nvcache_test_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
+    if (mkdtemp(name.data()) == nullptr) {
+      std::perror(name.c_str());
+      std::abort();
+    }
     path_ = name;
   }
   ~TempDir() {
