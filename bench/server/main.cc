@@ -23,7 +23,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcached_bench ... --rounds 7 --seconds 1 --json out/nvcached.json
   nvcached_bench ... --rounds 0 --restart-items 10000000)";
 
-void say(const std::string& text) { print_to(stderr, "  {}\n", text); }
+void say(const std::string& text) { nvcache::print_to(stderr, "  {}\n", text); }
 
 struct Spread {
   double low = 0;
@@ -52,10 +52,11 @@ Spread ratios(const MixResult& result) {
 }
 
 nlohmann::json throughput_table(const std::vector<MixResult>& results) {
-  print_to(stdout, "\nthousand requests per second of the server's CPU; median of {} pairs\n",
-           results.back().nvcached.size());
-  print_to(stdout, "{:>8}  {:<6}{:>10}{:>11}{:>8}  {:<14}{:>16}\n", "value", "mix", "nvcached",
-           "memcached", "ratio", "[min..max]", "hits, ours|its");
+  nvcache::print_to(stdout,
+                    "\nthousand requests per second of the server's CPU; median of {} pairs\n",
+                    results.back().nvcached.size());
+  nvcache::print_to(stdout, "{:>8}  {:<6}{:>10}{:>11}{:>8}  {:<14}{:>16}\n", "value", "mix",
+                    "nvcached", "memcached", "ratio", "[min..max]", "hits, ours|its");
   nlohmann::json rows = nlohmann::json::array();
   for (const MixResult& each : results) {
     const Spread ours = over(each.nvcached, &Half::requests_per_cpu_second);
@@ -63,9 +64,10 @@ nlohmann::json throughput_table(const std::vector<MixResult>& results) {
     const Spread ratio = ratios(each);
     const double our_hits = over(each.nvcached, &Half::hit_share).median;
     const double their_hits = over(each.memcached, &Half::hit_share).median;
-    print_to(stdout, "{:>8}  {:<6}{:>10.0f}{:>11.0f}{:>8.2f}  {:<14}{:>8.3f}|{:.3f}\n",
-             each.value_bytes, each.mix, ours.median / 1e3, theirs.median / 1e3, ratio.median,
-             fmt::format("[{:.2f}..{:.2f}]", ratio.low, ratio.high), our_hits, their_hits);
+    nvcache::print_to(stdout, "{:>8}  {:<6}{:>10.0f}{:>11.0f}{:>8.2f}  {:<14}{:>8.3f}|{:.3f}\n",
+                      each.value_bytes, each.mix, ours.median / 1e3, theirs.median / 1e3,
+                      ratio.median, fmt::format("[{:.2f}..{:.2f}]", ratio.low, ratio.high),
+                      our_hits, their_hits);
     rows.push_back(
         {{"value_bytes", each.value_bytes},
          {"mix", each.mix},
@@ -83,9 +85,10 @@ nlohmann::json throughput_table(const std::vector<MixResult>& results) {
 }
 
 nlohmann::json restart_table(const RestartResult& result) {
-  print_to(stdout, "\n{} items of {} bytes, keys of 10\n", result.items, result.value_bytes);
+  nvcache::print_to(stdout, "\n{} items of {} bytes, keys of 10\n", result.items,
+                    result.value_bytes);
   const auto row = [](const char* what, const std::string& value) {
-    print_to(stdout, "{:<58}{:>14}\n", what, value);
+    nvcache::print_to(stdout, "{:<58}{:>14}\n", what, value);
   };
   row("memcached, DRAM per item, bytes", fmt::format("{:.1f}", result.memcached_bytes_per_item));
   row("nvcached, DRAM per item, bytes", fmt::format("{:.1f}", result.nvcached_dram_bytes_per_item));
@@ -105,8 +108,8 @@ nlohmann::json restart_table(const RestartResult& result) {
 }
 
 int fail(const absl::Status& status) {
-  print_to(stderr, "nvcached_bench: {}\n",
-           std::string_view(status.message().data(), status.message().size()));
+  nvcache::print_to(stderr, "nvcached_bench: {}\n",
+                    std::string_view(status.message().data(), status.message().size()));
   return 1;
 }
 
@@ -126,7 +129,7 @@ int compare(const ComparisonOptions& options, uint64_t restart_items, const std:
   std::ofstream file(json);
   file << out.dump(2) << "\n";
   if (file.flush()) return 0;
-  print_to(stderr, "nvcached_bench: cannot write {}\n", json);
+  nvcache::print_to(stderr, "nvcached_bench: cannot write {}\n", json);
   return 1;
 }
 
@@ -162,6 +165,6 @@ int main(int argc, char** argv) try {
   }
   return compare(options, restart_items, json);
 } catch (const std::exception& error) {
-  print_to(stderr, "nvcached_bench: {}\n", error.what());
+  nvcache::print_to(stderr, "nvcached_bench: {}\n", error.what());
   return 1;
 }
