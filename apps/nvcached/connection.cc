@@ -34,7 +34,9 @@ bool Connection::hold(uint64_t bytes) {
   BufferBudget& budget = worker_.service().buffers();
   if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
   while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
-    if (!worker_.close_slowest(*this)) return false;
+    if (worker_.close_slowest(*this)) continue;
+    worker_.counters().add(Count::kBufferKicks);
+    return false;
   }
   held_bytes_ = bytes;
   return true;
@@ -65,10 +67,7 @@ void Connection::on_event(int, short what, void* self) {
     connection.stalled_since_ = connection.worker_.next_stall();
   }
   const uint64_t bytes = connection.output_.heap_bytes() + connection.input_.capacity();
-  if (open && !connection.hold(bytes)) {
-    open = false;
-    connection.worker_.counters().add(Count::kBufferKicks);
-  }
+  open = open && connection.hold(bytes);
   connection.state_.store(!connection.output_.empty()  ? "conn_mwrite"
                           : !connection.input_.empty() ? "conn_nread"
                                                        : "conn_read",
@@ -91,10 +90,7 @@ bool Connection::readable() {
   bool open = true;
   for (int round = 0; open; ++round) {
     const auto [to, bytes] = input.room(want_);
-    if (!borrowed && !hold(output_.heap_bytes() + input.capacity())) {
-      worker_.counters().add(Count::kBufferKicks);
-      return false;
-    }
+    if (!borrowed && !hold(output_.heap_bytes() + input.capacity())) return false;
     const ssize_t got = transport_->read(to, bytes);
     if (got == Transport::kWouldBlock) break;
     if (got == Transport::kClosed) {
@@ -171,10 +167,7 @@ bool Connection::flush() {
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
   if (output_.empty()) return !closing_;
-  if (output_.has_pins() && !hold(output_.size() + input_.capacity())) {
-    worker_.counters().add(Count::kBufferKicks);
-    return false;
-  }
+  if (output_.has_pins() && !hold(output_.size() + input_.capacity())) return false;
   output_.copy_pinned();
   return true;
 }

@@ -48,7 +48,7 @@ class Connection {
   bool flush();
   void watch();
   // Takes or gives back buffer memory, so that this connection has taken so much. Closes slower
-  // readers of the same worker to make room; false if that is not enough.
+  // readers of the same worker to make room. False if that is not enough: this one must close, too.
   bool hold(uint64_t bytes);
 
   Worker& worker_;

@@ -1,58 +1,42 @@
-// A thread that runs an event loop of its own until it is stopped. The caller adds events before
-// start(), or on the thread itself: libevent's loops are not shared between threads.
+// A thread that runs an event loop of its own. The caller adds events before start(), or on the
+// thread itself: libevent's loops are not shared between threads. wake() is thread-safe; the caller
+// serialises the rest.
 #pragma once
 
 #include <event2/event.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include <cstdint>
+#include <atomic>
+#include <functional>
 #include <thread>
+#include <utility>
 
 namespace nvcache::server {
 
-// Caller-locked.
 class LoopThread {
  public:
-  LoopThread() = default;
-  ~LoopThread() {
-    stop();
-    if (wake_ != nullptr) event_free(wake_);
-    if (base_ != nullptr) event_base_free(base_);
-    if (wake_fd_ >= 0) close(wake_fd_);
-  }
+  // `on_wake` runs on the thread after each wake(); it may be empty.
+  explicit LoopThread(std::function<void()> on_wake = {}) : on_wake_(std::move(on_wake)) {}
+  ~LoopThread();  // stops; the caller has freed its events
   LoopThread(const LoopThread&) = delete;
   LoopThread& operator=(const LoopThread&) = delete;
 
   // False if the system has no more memory or descriptors.
-  [[nodiscard]] bool create() {
-    base_ = event_base_new();
-    wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (base_ == nullptr || wake_fd_ < 0) return false;
-    wake_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, base_);
-    return wake_ != nullptr && event_add(wake_, nullptr) == 0;
-  }
+  [[nodiscard]] bool create();
   event_base* base() { return base_; }
 
-  void start() {
-    thread_ = std::thread([this] { event_base_dispatch(base_); });
-  }
-  // Waits for the event that is being served. Events may be freed after that.
-  void stop() {
-    if (!thread_.joinable()) return;
-    const uint64_t one = 1;
-    (void)!write(wake_fd_, &one, sizeof one);
-    thread_.join();
-  }
+  void start();
+  void wake();
+  // Waits for the event that is being served. The caller may free its events after that.
+  void stop();
 
  private:
-  static void on_wake(int, short, void* base) {
-    event_base_loopbreak(static_cast<event_base*>(base));
-  }
+  static void on_event(int fd, short what, void* self);
 
+  const std::function<void()> on_wake_;
   event_base* base_ = nullptr;
-  event* wake_ = nullptr;
+  event* wake_event_ = nullptr;
   int wake_fd_ = -1;
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
 

@@ -78,7 +78,7 @@ void raise_limits(const Options& options) {
   }
 }
 
-// After daemon(): a child does not inherit locks.
+// After daemon(), because a child does not inherit locks, and after a resize, which maps two files.
 void lock_memory(const Options& options) {
   if (options.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
     say(fmt::format("-k: cannot lock memory: {}", std::strerror(errno)));
@@ -199,7 +199,6 @@ absl::Status run(Options options) {
   if (options.daemon && daemon(1, options.settings.verbosity > 0 ? 1 : 0) != 0) {
     return absl::ErrnoToStatus(errno, "cannot run in the background");
   }
-  lock_memory(options);
   std::signal(SIGBUS, on_bus_error);
   for (const std::string& name : options.ignored) {
     say(name + " has no effect here: it tunes memcached's own memory");
@@ -207,6 +206,7 @@ absl::Status run(Options options) {
 
   options.settings.store = server::store_spec_of(options);
   if (absl::Status status = resize(options); !status.ok()) return status;
+  lock_memory(options);
   auto store = open_kv_store(options.settings.store);
   if (!store.ok()) return store.status();
   report_recovery((*store)->stats());

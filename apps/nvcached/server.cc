@@ -4,11 +4,9 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <netinet/tcp.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <thread>
 
 #include "absl/strings/escaping.h"
 #include "apps/nvcached/loop_thread.h"
@@ -70,7 +68,6 @@ class EventServer final : public Server {
   absl::Status start_metrics();
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
-  static void on_wake(int fd, short what, void* self);
   static void on_metrics(evhttp_request* request, void* self);
   bool accept_one(Listener& listener);
 
@@ -82,16 +79,13 @@ class EventServer final : public Server {
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
   std::vector<std::pair<int, std::string>> udp_addresses_;
   std::vector<std::string> addresses_;
-  event_base* base_ = nullptr;
   event* second_event_ = nullptr;
-  event* wake_event_ = nullptr;
   evhttp* http_ = nullptr;
-  int wake_fd_ = -1;
   int tcp_port_ = 0;
   int udp_port_ = 0;
   int metrics_port_ = 0;
   size_t next_worker_ = 0;
-  std::thread thread_;
+  std::unique_ptr<LoopThread> loop_;
 };
 
 absl::Status EventServer::bind_all() {
@@ -157,24 +151,20 @@ absl::Status EventServer::start() {
 }
 
 absl::Status EventServer::start_loop() {
-  base_ = event_base_new();
-  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (base_ == nullptr || wake_fd_ < 0)
-    return absl::ResourceExhaustedError("cannot create an event loop");
-  second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
-  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
+  loop_ = std::make_unique<LoopThread>();
+  if (!loop_->create()) return absl::ResourceExhaustedError("cannot create an event loop");
+  second_event_ = event_new(loop_->base(), -1, EV_PERSIST, on_second, this);
   event_add(second_event_, &kSecond);
-  event_add(wake_event_, nullptr);
   for (const auto& listener : listeners_) {
-    listener->accepts =
-        event_new(base_, listener->socket.fd, EV_READ | EV_PERSIST, on_accept, listener.get());
+    listener->accepts = event_new(loop_->base(), listener->socket.fd, EV_READ | EV_PERSIST,
+                                  on_accept, listener.get());
     if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
       return absl::ResourceExhaustedError("cannot watch a listening socket");
     }
   }
   if (absl::Status status = start_udp(); !status.ok()) return status;
   if (absl::Status status = start_metrics(); !status.ok()) return status;
-  thread_ = std::thread([this] { event_base_dispatch(base_); });
+  loop_->start();
   return absl::OkStatus();
 }
 
@@ -196,7 +186,7 @@ absl::Status EventServer::start_metrics() {
   const std::string host = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
   const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, 64);
   if (!sockets.ok()) return sockets.status();
-  http_ = evhttp_new(base_);
+  http_ = evhttp_new(loop_->base());
   if (http_ == nullptr) return absl::ResourceExhaustedError("out of memory for the metrics port");
   evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
   evhttp_set_max_headers_size(http_, 8192);
@@ -247,10 +237,6 @@ void EventServer::on_second(int, short, void* self) {
   }
 }
 
-void EventServer::on_wake(int, short, void* self) {
-  event_base_loopbreak(static_cast<EventServer*>(self)->base_);
-}
-
 void EventServer::on_accept(int, short, void* self) {
   auto& listener = *static_cast<Listener*>(self);
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
@@ -296,11 +282,7 @@ bool EventServer::accept_one(Listener& listener) {
 }
 
 void EventServer::stop() {
-  if (thread_.joinable()) {
-    const uint64_t one = 1;
-    (void)!write(wake_fd_, &one, sizeof one);
-    thread_.join();
-  }
+  if (loop_ != nullptr) loop_->stop();
   if (http_ != nullptr) evhttp_free(http_);
   http_ = nullptr;
   if (udp_loop_ != nullptr) udp_loop_->stop();
@@ -319,12 +301,8 @@ void EventServer::stop() {
   workers_.clear();
   listeners_.clear();
   if (second_event_ != nullptr) event_free(second_event_);
-  if (wake_event_ != nullptr) event_free(wake_event_);
-  if (base_ != nullptr) event_base_free(base_);
-  if (wake_fd_ >= 0) close(wake_fd_);
-  second_event_ = wake_event_ = nullptr;
-  base_ = nullptr;
-  wake_fd_ = -1;
+  second_event_ = nullptr;
+  loop_.reset();
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ class Service {
   // "user:password".
   [[nodiscard]] absl::Status load_auth_file();
   bool needs_auth() const { return !settings_.auth_file.empty(); }
+  // Compares with every user of the file, so that timing tells nothing.
   bool authenticate(std::string_view user_and_password) const;
 
   // Statistics by prefix of the key, counted while `stats detail on` holds.

@@ -1,5 +1,6 @@
 // Dumps of keys: `lru_crawler metadump` and `stats cachedump`. A dump looks at a part of the store
-// each turn, so that it neither fills memory nor keeps other connections waiting.
+// each turn, so that it neither fills memory nor keeps other connections waiting. The first part is
+// longer: it has the keys of the write cache, whose values have 64 MiB at most.
 #include <algorithm>
 
 #include "apps/nvcached/session.h"

@@ -53,7 +53,7 @@ Turn Session::text_turn(Received received, Output& out) {
   }
   scanned_ = 0;
   TextRequest request = parse_text_line(line->text);
-  log(line->text);
+  if (!dump_.active) log(line->text);
   if (service_.needs_auth() && !authenticated_) {
     return authenticate(request, line->used, received, out);
   }

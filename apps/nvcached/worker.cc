@@ -1,8 +1,5 @@
 #include "apps/nvcached/worker.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 namespace nvcache::server {
 namespace {
 
@@ -11,29 +8,17 @@ constexpr timeval kTick = {1, 0};
 }  // namespace
 
 absl::Status Worker::start() {
-  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  base_ = event_base_new();
-  if (wake_fd_ < 0 || base_ == nullptr) {
-    return absl::ResourceExhaustedError("cannot create an event loop for a worker thread");
-  }
-  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
-  second_event_ = event_new(base_, -1, EV_PERSIST, on_second, this);
-  if (wake_event_ == nullptr || second_event_ == nullptr || event_add(wake_event_, nullptr) != 0 ||
-      event_add(second_event_, &kTick) != 0) {
-    return absl::ResourceExhaustedError("cannot create the events of a worker thread");
+  if (loop_.create()) second_event_ = event_new(base(), -1, EV_PERSIST, on_second, this);
+  if (second_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
+    return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
   }
   spare_input_.reserve(kSpareInputBytes);
-  thread_ = std::thread([this] { event_base_dispatch(base_); });
+  loop_.start();
   return absl::OkStatus();
 }
 
 void Worker::stop() {
-  if (thread_.joinable()) {
-    stopping_ = true;
-    const uint64_t one = 1;
-    (void)!write(wake_fd_, &one, sizeof one);
-    thread_.join();
-  }
+  loop_.stop();
   std::list<std::unique_ptr<Connection>> all;
   {
     const MutexLock lock(mutex_);
@@ -42,13 +27,8 @@ void Worker::stop() {
   }
   service_.connections().current -= all.size();
   all.clear();
-  if (wake_event_ != nullptr) event_free(wake_event_);
   if (second_event_ != nullptr) event_free(second_event_);
-  if (base_ != nullptr) event_base_free(base_);
-  if (wake_fd_ >= 0) close(wake_fd_);
-  wake_event_ = second_event_ = nullptr;
-  base_ = nullptr;
-  wake_fd_ = -1;
+  second_event_ = nullptr;
 }
 
 void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
@@ -60,19 +40,7 @@ void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string add
     const MutexLock lock(mutex_);
     adopted_.push_back(std::move(connection));
   }
-  const uint64_t one = 1;
-  (void)!write(wake_fd_, &one, sizeof one);
-}
-
-void Worker::on_wake(int fd, short, void* self) {
-  uint64_t count;
-  (void)!read(fd, &count, sizeof count);
-  auto& worker = *static_cast<Worker*>(self);
-  if (worker.stopping_) {
-    event_base_loopbreak(worker.base_);
-    return;
-  }
-  worker.take_adopted();
+  loop_.wake();
 }
 
 void Worker::take_adopted() {

@@ -4,15 +4,14 @@
 
 #include <event2/event.h>
 
-#include <atomic>
 #include <list>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "apps/nvcached/connection.h"
+#include "apps/nvcached/loop_thread.h"
 #include "base/mutex.h"
 
 namespace nvcache::server {
@@ -36,35 +35,30 @@ class Worker {
   // Only the worker's own connections call these.
   Service& service() { return service_; }
   Counters& counters() { return counters_; }
-  event_base* base() { return base_; }
+  event_base* base() { return loop_.base(); }
   Input& spare_input() { return spare_input_; }
   Output& spare_output() { return spare_output_; }
   void remove(Connection& connection);
   // Closes the connection whose client has left answers unread for the longest time. False if there
-  // is none.
+  // is none. Looks at every connection of the worker.
   bool close_slowest(const Connection& except);
   uint64_t next_stall() { return ++stalls_; }
 
  private:
-  static void on_wake(int fd, short what, void* self);
   static void on_second(int fd, short what, void* self);
   void take_adopted();
   void close_idle();
 
   Service& service_;
   Counters& counters_;
-  event_base* base_ = nullptr;
-  event* wake_event_ = nullptr;
   event* second_event_ = nullptr;
-  int wake_fd_ = -1;
-  std::atomic<bool> stopping_{false};
   Input spare_input_;
   Output spare_output_;
   uint64_t stalls_ = 0;
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  LoopThread loop_{[this] { take_adopted(); }};
 };
 
 }  // namespace nvcache::server

@@ -175,7 +175,8 @@ using KvResizeProgress = std::function<void(uint64_t zones_done, uint64_t zones)
 // do not, it drops those of the zones that were written first. Their cas changes.
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
-// beside the old one, which needs the room for both. An error leaves the old file as it was.
+// beside the old one, which needs the room for both. An error leaves the old file as it was, unless
+// only the folder could not be synced after the new file took its name.
 [[nodiscard]] absl::StatusOr<KvResized> resize_kv_store(std::string_view spec,
                                                         const KvResizeProgress& progress = {});
 

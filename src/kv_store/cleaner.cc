@@ -20,7 +20,7 @@ size_t Cleaner::choose(const std::deque<uint64_t>& full, uint64_t item_bytes) {
   uint64_t least_bytes = most_kept_bytes(item_bytes) + 1;
   const size_t looks = std::min(full.size(), kSampledZones);
   for (size_t look = 0; look < looks; ++look) {
-    const size_t at = full.size() <= kSampledZones ? look : random_() % full.size();
+    const size_t at = full.size() <= kSampledZones ? look : random_.below(full.size());
     const uint64_t bytes = parts_.headers.live_bytes(full[at]);
     if (bytes >= least_bytes || parts_.zones.is_pinned(full[at])) continue;
     least_bytes = bytes;

@@ -1,7 +1,6 @@
 // Visits the items of a store: for dumps, by slots of the table; for a copy of a store that nobody
 // changes, by zones in the order in which they were written.
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ constexpr uint64_t kSlotsAtOnce = 2048;
 uint64_t KvStoreImpl::visit(uint64_t cursor, const KvVisitor& visitor) {
   if (cursor == 0) {
     for (KvBufferRef& buffer : cache_.all()) {
-      const std::string key(buffer->key());
+      const std::string_view key = buffer->key();  // lies in the buffer, which the item holds
       const ByteView value = buffer->value();
       const KvMeta meta = buffer->meta();
       const KvItem item{

@@ -132,9 +132,11 @@ TEST_P(KvLive, NothingIsLostAt80Percent) {
   const KvStats stats = store->stats();
   EXPECT_EQ(stats.evicted, 0u);
   EXPECT_EQ(stats.refused, 0u);
-  // Greedy cleaning at this fill copies about two and a half bytes for each new one.
+  std::printf("%s: cleaning copied %.2f bytes for each new one\n", GetParam().name,
+              static_cast<double>(stats.relocated_bytes) /
+                  static_cast<double>(stats.medium_written_bytes - stats.relocated_bytes));
   EXPECT_LT(static_cast<double>(stats.medium_written_bytes),
-            6 * static_cast<double>(stats.medium_written_bytes - stats.relocated_bytes));
+            3 * static_cast<double>(stats.medium_written_bytes - stats.relocated_bytes));
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixes, KvLive, ::testing::ValuesIn(kMixes),
