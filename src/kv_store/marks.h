@@ -18,7 +18,7 @@ class KvMarks {
   static constexpr uint32_t kGenerations = 16;
 
   // `bytes` has a byte for each slot and must outlive this object.
-  KvMarks(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) {}
+  KvMarks(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) { set_length(0); }
 
   // A list of less than a 512th of the slots is as long as that.
   void set_length(uint64_t items) {

@@ -291,5 +291,18 @@ TEST(KvMarks, HoldsTheItemsUsedLast) {
   }
 }
 
+// Before the first cleaning sets a length, too.
+TEST(KvMarks, WhatWasUsedLongAgoStaysColdInANewStore) {
+  std::vector<uint8_t> bytes(10000);
+  KvMarks marks(bytes.data(), bytes.size());
+  for (uint64_t slot = 0; slot < 5000; ++slot) marks.use(slot);
+  for (int round = 0; round < 50; ++round) {
+    for (uint64_t slot = 5000; slot < 10000; ++slot) {
+      marks.use(slot);
+      if (slot % 100 == 0) ASSERT_FALSE(marks.hot(slot % 4900)) << slot % 4900;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nvcache
