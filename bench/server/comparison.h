@@ -42,8 +42,8 @@ struct MixResult {
   std::vector<Half> memcached;
 };
 
-// Fills each server (mix "fill": one pair, because memory is touched for the first time only once),
-// then writes twice its memory, then measures. Calls `say` with lines of progress. Wrong values
+// Fills new servers (mix "fill"). Then fills two more, writes twice their memory, and measures the
+// other mixes on them. Calls `say` with lines of progress. Wrong values
 // are an error.
 [[nodiscard]] absl::StatusOr<std::vector<MixResult>> compare_throughput(
     const ComparisonOptions& options, void (*say)(const std::string&));

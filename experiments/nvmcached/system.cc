@@ -43,8 +43,8 @@ const Kind& find_kind(std::string_view name) {
 }
 
 std::string store_spec(const Kind& kind, uint64_t size_bytes, const Trace& trace) {
-  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaning=paper", size_bytes,
-                     kind.durability,
+  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaning=paper&cleaner=inline",
+                     size_bytes, kind.durability,
                      std::clamp(size_bytes / kZones, kLeastZoneBytes, kMostZoneBytes),
                      std::max<uint64_t>(32, static_cast<uint64_t>(trace.mean_stored_bytes())));
 }

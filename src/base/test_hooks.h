@@ -28,6 +28,8 @@ struct TestHooks {
   bool skip_touch_flush = false;
   bool skip_clear_flush = false;
   bool skip_state_flush = false;
+  // KvStore: an item that moves takes the time of expiry that it had when it was copied.
+  bool skip_expiry_copy = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.
   bool skip_version_sweep = false;
 };

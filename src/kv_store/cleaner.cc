@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <thread>
 
 #include "base/test_hooks.h"
 
@@ -9,6 +11,8 @@ namespace nvcache {
 namespace {
 
 constexpr size_t kSampledZones = 64;
+constexpr int kSwitchAttempts = 20;
+constexpr size_t kAhead = 8;              // survivors whose descriptors are fetched early
 constexpr uint64_t kLeastRoomShare = 16;  // of a zone, for new items: one part in so many
 
 }  // namespace
@@ -52,18 +56,16 @@ CleaningRule Cleaner::rule_for(uint64_t zone, uint64_t item_bytes) const {
 bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
   if (parts_.zones.is_pinned(zone)) return false;
   const bool fresh = parts_.headers.is_fresh(zone);
-  const uint64_t list_length = static_cast<uint64_t>(
-      static_cast<double>(parts_.headers.live().items) * parts_.config.hot_share);
+  const auto list_length = static_cast<uint64_t>(static_cast<double>(parts_.headers.live().items) *
+                                                 parts_.config.hot_share);
   parts_.marks.set_length(list_length);
-  const CleaningPlan plan =
-      fresh ? CleaningPlan{}
-            : plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule_for(zone, item_bytes));
+  const uint64_t next = next_version(parts_.zones.full_version(zone));
+  const std::optional<Work> work = fresh ? Work{} : prepare(zone, next, item_bytes);
+  if (!work || !begin_switch(zone)) return false;
+  if (comes_round(next)) clear_descriptors({zone});
 
-  const uint64_t version = parts_.zones.full_version(zone);
-  if (!parts_.zones.begin_switch(zone)) return false;
-  const uint64_t hot_line = plan.hot_line + plan.relocated_bytes();
+  const uint64_t hot_line = work->plan.hot_line + work->moved_bytes;
   const uint64_t items_before = parts_.headers.live_items(zone);
-  const uint64_t next = next_version(zone, version);
   parts_.headers.write(zone, next, hot_line, parts_.zones.next_sequence());
   // Durable before anybody misses an item: see the top of item_index.h.
   if (parts_.memory.flushes_updates() && !test_hooks.skip_zone_flush &&
@@ -71,104 +73,160 @@ bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
     parts_.zones.serve(zone, next);
     return false;
   }
-  revive(zone, next, plan);
+  copy_in(*work);
+  revive(zone, parts_.zones.low_bits(next), *work);
   parts_.zones.end_switch(zone, next, hot_line);
-  if (!fresh) {
-    const uint64_t survived = plan.kept.size() + plan.relocated.size();
-    parts_.counters.add(KvCounter::kZonesCleaned, 1);
-    parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
-    // After a crash the count is a hint: it may be less than what survived.
-    if (items_before > survived && items_before < parts_.geometry.slots()) {
-      parts_.counters.add(KvCounter::kEvicted, items_before - survived);
-    }
-  }
+  if (!fresh) count_cleaning(work->plan, items_before);
   return true;
+}
+
+// Lookups pin a zone for moments only, but there may be one at any time.
+bool Cleaner::begin_switch(uint64_t zone) {
+  for (int attempt = 0; attempt < kSwitchAttempts; ++attempt) {
+    if (parts_.zones.begin_switch(zone)) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+void Cleaner::count_cleaning(const CleaningPlan& plan, uint64_t items_before) {
+  const uint64_t survived = plan.kept.size() + plan.relocated.size();
+  parts_.counters.add(KvCounter::kZonesCleaned, 1);
+  parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
+  // After a crash the count is a hint: it may be less than what survived.
+  if (items_before > survived && items_before < parts_.geometry.slots()) {
+    parts_.counters.add(KvCounter::kEvicted, items_before - survived);
+  }
+}
+
+std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version,
+                                              uint64_t item_bytes) try {
+  Work work;
+  work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule_for(zone, item_bytes));
+  work.moved_at = parts_.geometry.zone_at(zone) + work.plan.hot_line;
+  work.moved_bytes = work.plan.relocated_bytes();
+  copy_out(parts_.zones.low_bits(version), &work);
+  return work;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+// Copies items that move to DRAM, one behind the other: where they will lie may overlap items that
+// are still to be copied. All but their time of expiry stays as it is.
+void Cleaner::copy_out(uint32_t version, Work* work) {
+  if (scratch_.size() < work->moved_bytes) scratch_.resize(work->moved_bytes);
+  work->moved.reserve(work->plan.relocated.size());
+  uint64_t at = 0;
+  for (const Survivor& each : work->plan.relocated) {
+    std::byte* const copy = scratch_.data() + at;
+    const uint64_t address = work->moved_at + at;
+    const KvItemView item = parts_.items.view(each.descriptor.address());
+    std::memcpy(copy + kKvExpiryBytes, item.bytes + kKvExpiryBytes,
+                each.size_bytes - kKvExpiryBytes);
+    parts_.items.rebind(copy, address, item.expires_s());
+    const uint32_t checksum = parts_.items.checksum(address, view_item(copy));
+    work->moved.push_back(make_descriptor(address, each.descriptor.tag(), version, checksum));
+    at += each.size_bytes;
+  }
+}
+
+// Copies the items that move to their place. Nobody changes an item of the zone any more.
+void Cleaner::copy_in(const Work& work) {
+  if (work.moved.empty()) return;
+  uint64_t at = 0;
+  for (const Survivor& each : work.plan.relocated) {
+    if (test_hooks.skip_expiry_copy) break;
+    const uint32_t expires_s = parts_.items.view(each.descriptor.address()).expires_s();
+    parts_.items.rebind(scratch_.data() + at, work.moved_at + at, expires_s);
+    at += each.size_bytes;
+  }
+  std::memcpy(parts_.memory.at(work.moved_at), scratch_.data(), work.moved_bytes);
+  if (parts_.memory.flushes_all()) {
+    parts_.memory.persist(work.moved_at, work.moved_bytes);
+  } else {
+    parts_.memory.note_write(work.moved_at, work.moved_bytes);
+  }
+  parts_.counters.add(KvCounter::kWrittenBytes, work.moved_bytes);
+  parts_.counters.add(KvCounter::kRelocated, work.moved.size());
+  parts_.counters.add(KvCounter::kRelocatedBytes, work.moved_bytes);
 }
 
 // Gives the survivors descriptors of the new version, without a flush: a crash may lose a
 // survivor, as it may lose an item that was just inserted.
-void Cleaner::revive(uint64_t zone, uint64_t version, const CleaningPlan& plan) {
-  const uint32_t low = parts_.zones.low_bits(version);
-  for (const Survivor& each : plan.kept) {
-    const uint64_t address = each.descriptor.address();
-    const uint32_t checksum =
-        each.descriptor.checksum() ^ kv_version_mask(each.descriptor.version(), address);
-    revive_one(zone, each, make_descriptor(address, each.descriptor.tag(), low, checksum));
-  }
-  if (plan.relocated.empty()) return;
-  uint64_t address = parts_.geometry.zone_at(zone) + plan.hot_line;
-  relocate(address, plan);
-  for (const Survivor& each : plan.relocated) {
-    const uint32_t checksum = parts_.items.checksum(address, parts_.items.view(address));
-    revive_one(zone, each, make_descriptor(address, each.descriptor.tag(), low, checksum));
-    address += each.size_bytes;
-  }
-}
-
-// Copies items to one place, one behind the other. The copy goes through DRAM, because the
-// target may overlap items that are still to be copied.
-void Cleaner::relocate(uint64_t to, const CleaningPlan& plan) {
-  const uint64_t moved_bytes = plan.relocated_bytes();
-  if (scratch_.size() < moved_bytes) scratch_.resize(moved_bytes);
-  uint64_t at = 0;
-  for (const Survivor& each : plan.relocated) {
-    std::memcpy(scratch_.data() + at, parts_.memory.at(each.descriptor.address()), each.size_bytes);
-    parts_.items.rebind(scratch_.data() + at, to + at);
-    at += each.size_bytes;
-  }
-  std::memcpy(parts_.memory.at(to), scratch_.data(), moved_bytes);
-  if (parts_.memory.flushes_all()) {
-    parts_.memory.persist(to, moved_bytes);
-  } else {
-    parts_.memory.note_write(to, moved_bytes);
-  }
-  parts_.counters.add(KvCounter::kWrittenBytes, moved_bytes);
-  parts_.counters.add(KvCounter::kRelocated, plan.relocated.size());
-  parts_.counters.add(KvCounter::kRelocatedBytes, moved_bytes);
-}
-
-// Does nothing if the item was deleted or replaced since the survey.
-void Cleaner::revive_one(uint64_t zone, const Survivor& survivor, const KvDescriptor& descriptor) {
-  DescriptorTable::Stripe& stripe = parts_.table.stripe_of(survivor.slot);
-  {
-    MutexLock lock(stripe.mutex);
-    if (parts_.table.load(survivor.slot) != survivor.descriptor) return;
-    parts_.table.write(stripe, survivor.slot, descriptor);
-    if (parts_.memory.flushes_all()) {
-      parts_.table.persist(survivor.slot);
-    } else {
-      parts_.table.note_write(survivor.slot);
+void Cleaner::revive(uint64_t zone, uint32_t version, const Work& work) {
+  const std::vector<Survivor>& kept = work.plan.kept;
+  const std::vector<Survivor>& moved = work.plan.relocated;
+  uint64_t bytes = work.moved_bytes;
+  for (const Survivor& each : kept) bytes += each.size_bytes;
+  // Counted before the first can be deleted, so that no sum is ever negative.
+  parts_.headers.count(zone, static_cast<int64_t>(kept.size() + moved.size()),
+                       static_cast<int64_t>(bytes));
+  const auto revive_all = [&](const std::vector<Survivor>& survivors, const auto& descriptor_of) {
+    for (size_t i = 0; i < survivors.size(); ++i) {
+      if (i + kAhead < survivors.size()) parts_.table.prefetch_slot(survivors[i + kAhead].slot);
+      if (revive_one(survivors[i], descriptor_of(i))) continue;
+      parts_.headers.count(zone, -1, -static_cast<int64_t>(survivors[i].size_bytes));
     }
-  }
-  parts_.headers.count(zone, 1, static_cast<int64_t>(survivor.size_bytes));
+  };
+  revive_all(kept, [&](size_t i) {
+    const KvDescriptor& old = kept[i].descriptor;
+    const uint32_t checksum = old.checksum() ^ kv_version_mask(old.version(), old.address());
+    return make_descriptor(old.address(), old.tag(), version, checksum);
+  });
+  revive_all(moved, [&](size_t i) { return work.moved[i]; });
 }
 
-// Descriptors hold the lower bits of a version. Before these come round again, all
-// descriptors of the zone are cleared.
-uint64_t Cleaner::next_version(uint64_t zone, uint64_t version) {
-  uint64_t next = version + 1;
-  if (parts_.zones.low_bits(next) == 0 && !test_hooks.skip_version_sweep) {
-    std::vector<bool> zones(parts_.geometry.zones);
-    zones[zone] = true;
-    clear_descriptors(zones);
-    ++next;
+// False, and nothing is changed, if the item was deleted or replaced since the survey.
+bool Cleaner::revive_one(const Survivor& survivor, const KvDescriptor& descriptor) {
+  DescriptorTable::Stripe& stripe = parts_.table.stripe_of(survivor.slot);
+  MutexLock lock(stripe.mutex);
+  if (parts_.table.load(survivor.slot) != survivor.descriptor) return false;
+  parts_.table.write(stripe, survivor.slot, descriptor);
+  if (parts_.memory.flushes_all()) {
+    parts_.table.persist(survivor.slot);
+  } else {
+    parts_.table.note_write(survivor.slot);
   }
-  return next & kKvVersionMask;
+  return true;
 }
 
-void Cleaner::clear_descriptors(const std::vector<bool>& zones) {
+void Cleaner::populate(uint64_t zone, uint64_t offset) {
+  parts_.medium.populate(
+      {parts_.geometry.zone_at(zone) + offset, parts_.geometry.zone_bytes - offset});
+}
+
+// Descriptors hold the lower bits of a version; 0 is left out, but for tests.
+uint64_t Cleaner::next_version(uint64_t version) const {
+  const bool left_out = parts_.zones.low_bits(version + 1) == 0 && !test_hooks.skip_version_sweep;
+  return (version + (left_out ? 2 : 1)) & kKvVersionMask;
+}
+
+// Before the lower bits come round again, all descriptors of the zone must be cleared.
+bool Cleaner::comes_round(uint64_t version) const {
+  return parts_.zones.low_bits(version) == 1 && !test_hooks.skip_version_sweep;
+}
+
+void Cleaner::clear_descriptors(const std::vector<uint64_t>& zones) {
+  std::vector<bool> goes(parts_.geometry.zones);
+  for (const uint64_t zone : zones) goes[zone] = true;
   parts_.table.clear_where([&](const KvDescriptor& descriptor) {
     const uint64_t zone = parts_.geometry.zone_of(descriptor.address());
-    return zone == ZoneLog::kNoZone || zones[zone];
+    return zone == ZoneLog::kNoZone || goes[zone];
   });
 }
 
 absl::Status Cleaner::renew_all() {
+  MutexLock cleaning(parts_.zones.cleaning_mutex());
   MutexLock lock(parts_.zones.space_mutex());
   const std::vector<bool> open = parts_.zones.open_zones();
   std::vector<uint64_t> versions(parts_.geometry.zones);
+  std::vector<uint64_t> round;
   for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
-    versions[zone] = next_version(zone, parts_.zones.full_version(zone));
+    versions[zone] = next_version(parts_.zones.full_version(zone));
+    if (comes_round(versions[zone])) round.push_back(zone);
+  }
+  if (!round.empty()) clear_descriptors(round);
+  for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
     parts_.headers.write(zone, versions[zone], 0, open[zone] ? parts_.zones.next_sequence() : 0);
   }
   if (!test_hooks.skip_clear_flush && !parts_.headers.persist_all()) {

@@ -11,7 +11,10 @@
 // descriptors of the new version. A crash in between may lose survivors, as it may lose the
 // newest insertions; it brings nothing back.
 //
-// The caller of clean() holds the space lock; the cleaner takes locks of stripes, one at a
+// A zone is out of service only while its survivors get their new descriptors; they are found and
+// copied to DRAM before. nvcache_kv_pauses measures how long operations wait for that.
+//
+// The caller of clean() holds the cleaning lock; the cleaner takes locks of stripes, one at a
 // time. Does not own the parts. Cost in DRAM: a copy of the survivors that move, less than a zone.
 // At a fill of 80% it copies 1.1 to 1.4 bytes for each new one (the four mixes of KvLive).
 #pragma once
@@ -19,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,32 +39,47 @@ class Cleaner final : public ZoneCleaner {
   explicit Cleaner(KvParts& parts) : parts_(parts) {}
 
   size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   bool clean(uint64_t zone, uint64_t item_bytes) override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void populate(uint64_t zone, uint64_t offset) override;
 
   // Gives all zones a new version, so that no stored item can be found. Open zones stay open
   // and keep their cursor, because readers may still hold items in them.
-  // Takes the space lock. DATA_LOSS if the medium fails.
+  // Takes both locks of the log. DATA_LOSS if the medium fails.
   [[nodiscard]] absl::Status renew_all();
 
   // Clears the descriptors that have any version of these zones, and flushes the table.
-  void clear_descriptors(const std::vector<bool>& zones);
+  void clear_descriptors(const std::vector<uint64_t>& zones);
 
  private:
+  // The items that a cleaning keeps, those that move first copied to DRAM.
+  struct Work {
+    CleaningPlan plan;
+    std::vector<KvDescriptor> moved;  // the new descriptors of plan.relocated
+    uint64_t moved_at = 0;            // where these items will lie
+    uint64_t moved_bytes = 0;
+  };
+
   bool keeps_live() const;
   uint64_t most_kept_bytes(uint64_t item_bytes) const;
   CleaningRule rule_for(uint64_t zone, uint64_t item_bytes) const;
-  uint64_t next_version(uint64_t zone, uint64_t version);
-  void revive(uint64_t zone, uint64_t version, const CleaningPlan& plan)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
-  void relocate(uint64_t to, const CleaningPlan& plan)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
-  void revive_one(uint64_t zone, const Survivor& survivor, const KvDescriptor& descriptor);
+  // Reads the zone and changes nothing on the medium. Empty if there is no memory for it.
+  std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void copy_out(uint32_t version, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void copy_in(const Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  uint64_t next_version(uint64_t version) const;
+  bool comes_round(uint64_t version) const;
+  void revive(uint64_t zone, uint32_t version, const Work& work);
+  bool revive_one(const Survivor& survivor, const KvDescriptor& descriptor);
+  void count_cleaning(const CleaningPlan& plan, uint64_t items_before);
 
   KvParts& parts_;
-  std::vector<std::byte> scratch_;  // under the space lock
-  Prng random_{1};                  // under the space lock
+  std::vector<std::byte> scratch_;  // under the cleaning lock
+  Prng random_{1};                  // under the cleaning lock
 };
 
 }  // namespace nvcache

@@ -43,6 +43,13 @@ absl::Status set_cleaning(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
+absl::Status set_cleaner(std::string_view value, KvConfig* config) {
+  if (value != "thread" && value != "inline")
+    return bad_setting("cleaner", value, "thread, inline");
+  config->clean_ahead = value == "thread";
+  return absl::OkStatus();
+}
+
 absl::Status set_hot(std::string_view value, KvConfig* config) {
   const absl::StatusOr<double> share = parse_number("hot", value, 0, 1);
   if (!share.ok()) return share.status();
@@ -57,7 +64,7 @@ absl::Status set_sync(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<KvConfig>, 10> kStoreKeys = {{
+constexpr std::array<QueryKey<KvConfig>, 11> kStoreKeys = {{
     {"size",
      [](std::string_view v, KvConfig* c) {
        return set_size("size", v, KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes, &c->size_bytes);
@@ -83,6 +90,7 @@ constexpr std::array<QueryKey<KvConfig>, 10> kStoreKeys = {{
        return set_size("write_cache", v, 0, uint64_t{1} << 40, &c->write_cache_bytes);
      }},
     {"cleaning", set_cleaning},
+    {"cleaner", set_cleaner},
     {"hot", set_hot},
     {"sync", set_sync},
 }};

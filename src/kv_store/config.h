@@ -37,7 +37,8 @@ struct KvConfig {
   uint64_t item_bytes = 256;       // typical size of an item: sizes the table
   uint64_t write_cache_bytes = 0;  // set by the parser: a 64th of the size, at most 64 MiB
   KvCleaning cleaning = KvCleaning::kLive;
-  double hot_share = 0.5;  // length of the list of used items, as a share of all items
+  bool clean_ahead = true;  // a thread keeps zones ready; else puts clean them
+  double hot_share = 0.5;   // length of the list of used items, as a share of all items
 
   double sync_seconds = 10;  // between background syncs of a file; 0: none
 

@@ -68,6 +68,11 @@ class DescriptorTable {
     __builtin_prefetch(&bucket.stripe, /*rw=*/1);
   }
 
+  void prefetch_slot(uint64_t slot) const {
+    __builtin_prefetch(address(slot), /*rw=*/1);
+    __builtin_prefetch(&stripe_of(slot), /*rw=*/1);
+  }
+
   KvDescriptor load(uint64_t slot) const {
     const std::byte* at = address(slot);
     return {.place = load_word(at, std::memory_order_acquire),

@@ -20,12 +20,10 @@ KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView val
   return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
 }
 
-void KvItems::rebind(std::byte* item, uint64_t address) const {
-  uint64_t expiry = 0;
+void KvItems::rebind(std::byte* item, uint64_t address, uint32_t expires_s) const {
   uint64_t cas = 0;
-  std::memcpy(&expiry, item, 8);
   std::memcpy(&cas, item + 8, 8);
-  expiry = kv_expiry_word(static_cast<uint32_t>(expiry), cas, address, nonce_);
+  const uint64_t expiry = kv_expiry_word(expires_s, cas, address, nonce_);
   std::memcpy(item, &expiry, 8);
 }
 

@@ -29,7 +29,7 @@ class KvItems {
                std::memory_order_relaxed);
   }
   // Prepares a copy of an item, in DRAM, for the address that it will move to.
-  void rebind(std::byte* item, uint64_t address) const;
+  void rebind(std::byte* item, uint64_t address, uint32_t expires_s) const;
 
   KvItemView view(uint64_t address) const { return view_item(memory_.at(address)); }
   uint32_t checksum(uint64_t address, const KvItemView& item) const;

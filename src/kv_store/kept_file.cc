@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kv_store/populate.h"
 #include "medium/check.h"
 
 namespace nvcache {
@@ -177,6 +178,10 @@ absl::Status KeptFile::sync(Extent extent) {
     return absl::OkStatus();
   }
   return errno_status("flushing file", path_, errno);
+}
+
+void KeptFile::populate(Extent extent) {
+  if (dax_ == nullptr) populate_file(fd_, base_, extent);
 }
 
 absl::Status KeptFile::resize(uint64_t size_bytes) {

@@ -51,6 +51,9 @@ class KeptFile final : public Medium {
   [[nodiscard]] absl::Status sync_all();
   // The same for the pages of an extent alone.
   [[nodiscard]] absl::Status sync(Extent extent);
+  // Gets pages for an extent that will be overwritten, without reading them from the disk: fills
+  // those that are not in memory with zeros, whatever they held. Does nothing on DAX.
+  void populate(Extent extent);
 
  private:
   KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kv_store/populate.h"
 #include "medium/dram.h"
 #include "medium/emulated.h"
 #include "medium/profiles.h"
@@ -50,6 +51,14 @@ absl::Status KvMedium::sync() {
   if (file != nullptr) return file->sync_all();
   absl::Status status = medium->flush({0, medium->size_bytes()});
   return status.ok() ? medium->drain() : status;
+}
+
+void KvMedium::populate(Extent extent) {
+  if (file != nullptr) {
+    file->populate(extent);
+  } else {
+    populate_memory(medium->direct().subspan(extent.offset, extent.size_bytes));
+  }
 }
 
 std::string path_of_kv_medium(std::string_view spec) {

@@ -21,6 +21,8 @@ namespace nvcache {
 struct KvMedium {
   // Makes all that was stored durable.
   [[nodiscard]] absl::Status sync();
+  // Gets memory for an extent that will be overwritten, and whose bytes nobody needs. A hint.
+  void populate(Extent extent);
 
   std::unique_ptr<Medium> medium;  // direct() may be stored to
   bool survives_power = true;      // what was flushed and drained survives a loss of power

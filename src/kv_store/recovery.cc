@@ -96,16 +96,17 @@ absl::Status Recovery::recover_zones() {
 }
 
 absl::Status Recovery::adopt_zones() {
+  MutexLock cleaning(parts_.zones.cleaning_mutex());
   MutexLock lock(parts_.zones.space_mutex());
   const uint64_t zones = parts_.geometry.zones;
   std::vector<ZoneHeaders::Loaded> headers(zones);
   std::vector<std::pair<uint64_t, uint64_t>> by_sequence(zones);
-  std::vector<bool> damaged(zones);
+  std::vector<uint64_t> damaged;
   for (uint64_t zone = 0; zone < zones; ++zone) {
     headers[zone] = parts_.headers.load(zone);
     parts_.headers.adopt_counts(zone);
     by_sequence[zone] = {headers[zone].sequence, zone};
-    damaged[zone] = headers[zone].version == 0;
+    if (headers[zone].version == 0) damaged.push_back(zone);
   }
   std::sort(by_sequence.begin(), by_sequence.end());
   for (const auto& [sequence, zone] : by_sequence) {
@@ -117,11 +118,10 @@ absl::Status Recovery::adopt_zones() {
 
 // The version that a damaged header had is unknown. Descriptors of the zone are cleared, so
 // that none can be valid by chance.
-absl::Status Recovery::repair(const std::vector<bool>& damaged) {
-  if (std::find(damaged.begin(), damaged.end(), true) == damaged.end()) return absl::OkStatus();
+absl::Status Recovery::repair(const std::vector<uint64_t>& damaged) {
+  if (damaged.empty()) return absl::OkStatus();
   cleaner_.clear_descriptors(damaged);
-  for (uint64_t zone = 0; zone < damaged.size(); ++zone) {
-    if (!damaged[zone]) continue;
+  for (const uint64_t zone : damaged) {
     parts_.zones.serve(zone, 1);
     parts_.headers.write(zone, 1, 0, 0);
     if (!parts_.headers.persist(zone)) {

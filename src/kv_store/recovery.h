@@ -72,8 +72,8 @@ class Recovery {
  private:
   [[nodiscard]] absl::Status recover_zones();
   [[nodiscard]] absl::Status adopt_zones();
-  [[nodiscard]] absl::Status repair(const std::vector<bool>& damaged)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.space_mutex());
+  [[nodiscard]] absl::Status repair(const std::vector<uint64_t>& damaged)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   [[nodiscard]] absl::Status mark_in_use();
   [[nodiscard]] absl::Status write_state();
 

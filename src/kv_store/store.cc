@@ -44,10 +44,7 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
   const uint32_t cas_bits = store->parts_.config.cas_bits;
   store->next_cas_.store(epoch << cas_bits, std::memory_order_relaxed);
   store->cas_limit_.store((epoch + 1) << cas_bits, std::memory_order_relaxed);
-  const bool syncs = store->parts_.medium.has_pages && !store->parts_.config.read_only;
-  if (syncs && store->parts_.config.sync_seconds > 0 && !store->syncer_.start()) {
-    return absl::ResourceExhaustedError("no thread for background syncs");
-  }
+  if (absl::Status status = store->start_threads(); !status.ok()) return status;
   store->recovery_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return store;
@@ -59,16 +56,32 @@ KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& f
       cleaner_(parts_),
       recovery_(parts_, cleaner_, found.state),
       cache_(parts_.config.write_cache_bytes),
+      cleaning_({.name = "nvcache-clean",
+                 .round = [this] { return parts_.zones.clean_ahead(cleaner_); }}),
       syncer_(
           {.name = "nvcache-sync", .interval_seconds = parts_.config.sync_seconds, .round = [this] {
              sync_file();
              return false;
            }}) {}
 
+absl::Status KvStoreImpl::start_threads() {
+  const KvConfig& config = parts_.config;
+  if (config.read_only) return absl::OkStatus();
+  if (config.clean_ahead && parts_.zones.most_ahead() > 0) {
+    if (!cleaning_.start()) return absl::ResourceExhaustedError("no thread for the cleaner");
+    parts_.zones.keep_ahead([this] { cleaning_.wake(); });
+  }
+  if (parts_.medium.has_pages && config.sync_seconds > 0 && !syncer_.start()) {
+    return absl::ResourceExhaustedError("no thread for background syncs");
+  }
+  return absl::OkStatus();
+}
+
 KvStoreImpl::~KvStoreImpl() { close().IgnoreError(); }  // the next opening recovers then
 
 absl::Status KvStoreImpl::close() {
   syncer_.stop();
+  cleaning_.stop();
   if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return absl::OkStatus();
   const absl::Status status = sync();
   return status.ok() ? recovery_.close() : status;

@@ -10,12 +10,13 @@
 //   Recovery         opens and closes
 //   KvWriteCache     holds values that are written often, in DRAM
 //
-// Locks, in the order in which they are taken: the space lock (zones change hands, one is
-// cleaned), a stripe of the table (its descriptors are written), a part of the write
-// cache. Lookups take neither of the first two: they read descriptors as pairs of words,
+// Locks, in the order in which they are taken: the cleaning lock (a zone is cleaned), the space
+// lock (zones change hands), a stripe of the table (its descriptors are written), a part of the
+// write cache. Lookups take none of the first three: they read descriptors as pairs of words,
 // pin the zone, and check that it still serves the descriptor's version; a miss is
 // believed when the stripe was not written meanwhile. Items are copied under no lock
-// except by the cleaner, which holds the space lock that only allocation waits for.
+// except by the cleaner, which holds the cleaning lock. A thread of its own cleans zones ahead, so
+// that puts seldom wait for it.
 #pragma once
 
 #include <atomic>
@@ -127,6 +128,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   void make_room_in_cache(KvBufferRef fallen);
   void spill(const KvBufferRef& buffer);
 
+  absl::Status start_threads();
   uint64_t new_cas();
   void sync_file();
 
@@ -137,6 +139,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   Cleaner cleaner_;
   Recovery recovery_;
   KvWriteCache cache_;
+  BackgroundThread cleaning_;
   BackgroundThread syncer_;  // keeps little for a shutdown to write
   std::atomic<uint64_t> next_cas_{0};
   std::atomic<uint64_t> cas_limit_{0};  // of the epochs that are this opening's own

@@ -44,16 +44,7 @@ std::optional<ZoneLog::Room> ZoneLog::allocate(uint64_t item_bytes, ZoneCleaner&
     const uint64_t zone = lane.zone.load(std::memory_order_acquire);
     Room room;
     if (zone != kNoZone && allocate_in(zone, lane, item_bytes, &room)) return room;
-    bool opened = true;
-    {
-      MutexLock lock(space_mutex_);
-      if (lane.zone.load(std::memory_order_relaxed) != zone) continue;
-      lane.zone.store(kNoZone, std::memory_order_seq_cst);
-      if (zone != kNoZone) full_.push_back(zone);
-      const uint64_t next = next_zone(cleaner, item_bytes);
-      opened = next != kNoZone;
-      lane.zone.store(next, std::memory_order_seq_cst);
-    }
+    const bool opened = open_next(lane, zone, item_bytes, cleaner);
     if (memory_.failed()) return std::nullopt;
     if (!opened) {
       ++attempt;
@@ -63,13 +54,84 @@ std::optional<ZoneLog::Room> ZoneLog::allocate(uint64_t item_bytes, ZoneCleaner&
   return std::nullopt;
 }
 
-uint64_t ZoneLog::next_zone(ZoneCleaner& cleaner, uint64_t item_bytes) {
+// True if the lane has another zone now, whoever opened it.
+bool ZoneLog::open_next(Lane& lane, uint64_t full_zone, uint64_t item_bytes, ZoneCleaner& cleaner) {
+  const bool opened = open_ready(lane, full_zone, item_bytes);
+  if (wake_) wake_();
+  if (opened) return true;
+  MutexLock cleaning(cleaning_mutex_);
+  // Whoever had the lock may have cleaned one for this lane, or ahead.
+  if (open_ready(lane, kNoZone, item_bytes)) return true;
+  const uint64_t zone = clean_next(cleaner, item_bytes);
+  if (zone == kNoZone) return false;
+  MutexLock lock(space_mutex_);
+  if (lane.zone.load(std::memory_order_relaxed) == kNoZone) {
+    lane.zone.store(zone, std::memory_order_seq_cst);
+  } else {
+    ready_.push_back(zone);
+  }
+  return true;
+}
+
+// Closes the zone that the caller found full, and opens one that is ready. False if none is.
+bool ZoneLog::open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes) {
+  MutexLock lock(space_mutex_);
+  if (lane.zone.load(std::memory_order_relaxed) != full_zone) return true;
+  wanted_bytes_ = item_bytes;
+  if (full_zone != kNoZone) {
+    lane.zone.store(kNoZone, std::memory_order_seq_cst);
+    full_.push_back(full_zone);
+  }
+  while (!ready_.empty()) {
+    const uint64_t zone = ready_.front();
+    ready_.pop_front();
+    const uint64_t cursor = zones_[zone].cursor.load(std::memory_order_relaxed);
+    if (geometry_.zone_bytes - cursor >= item_bytes) {
+      lane.zone.store(zone, std::memory_order_seq_cst);
+      return true;
+    }
+    full_.push_back(zone);
+  }
+  return false;
+}
+
+bool ZoneLog::clean_ahead(ZoneCleaner& cleaner) {
+  MutexLock cleaning(cleaning_mutex_);
+  uint64_t item_bytes = 0;
+  {
+    MutexLock lock(space_mutex_);
+    if (ready_.size() >= most_ahead()) return false;
+    item_bytes = wanted_bytes_;
+  }
+  const uint64_t zone = clean_next(cleaner, item_bytes);
+  if (zone == kNoZone) return false;
+  cleaner.populate(zone, zones_[zone].cursor.load(std::memory_order_relaxed));
+  MutexLock lock(space_mutex_);
+  ready_.push_back(zone);
+  return ready_.size() < most_ahead();
+}
+
+uint64_t ZoneLog::take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes) {
+  if (from.empty()) return kNoZone;
+  const size_t at = &from == &full_ ? cleaner.choose(full_, item_bytes) : 0;
+  const uint64_t zone = from[at];
+  from.erase(from.begin() + static_cast<ptrdiff_t>(at));
+  return zone;
+}
+
+uint64_t ZoneLog::clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) {
   for (std::deque<uint64_t>* from : {&fresh_, &full_}) {
-    for (size_t left = from->size(); left > 0; --left) {
-      const size_t at = from == &full_ ? cleaner.choose(full_, item_bytes) : 0;
-      const uint64_t zone = (*from)[at];
-      from->erase(from->begin() + static_cast<ptrdiff_t>(at));
+    uint64_t left = 1;
+    for (bool first = true; left > 0; first = false, --left) {
+      uint64_t zone = kNoZone;
+      {
+        MutexLock lock(space_mutex_);
+        if (first) left = from->size();
+        zone = take_next(*from, cleaner, item_bytes);
+      }
+      if (zone == kNoZone) break;
       if (cleaner.clean(zone, item_bytes)) return zone;
+      MutexLock lock(space_mutex_);
       from->push_back(zone);
       if (memory_.failed()) return kNoZone;
     }
@@ -107,8 +169,10 @@ std::vector<bool> ZoneLog::open_zones() {
 
 void ZoneLog::forget_items() {
   for (uint64_t zone = 0; zone < geometry_.zones; ++zone) zones_[zone].hot_line = 0;
-  fresh_.insert(fresh_.end(), full_.begin(), full_.end());
-  full_.clear();
+  for (std::deque<uint64_t>* from : {&full_, &ready_}) {
+    fresh_.insert(fresh_.end(), from->begin(), from->end());
+    from->clear();
+  }
 }
 
 void ZoneLog::adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence,

@@ -6,14 +6,20 @@
 // pins: it leaves a pinned zone for later.
 //
 // Threads append through lanes, each with its own open zone. Allocation takes no lock until
-// the lane's zone is full; then it takes the space lock, under which the next zone is
-// cleaned. Pins take no lock. Thread-safe. Cost in DRAM: a line for each zone.
+// the lane's zone is full. Then it takes the space lock for a moment, and opens a zone that was
+// cleaned ahead. If there is none it cleans one, under the cleaning lock: only threads that need a
+// zone, too, wait for that. Pins take no lock.
+//
+// Thread-safe. Cost in DRAM: a line for each zone. Zones that were cleaned ahead hold no new items
+// yet: none in a store of less than 32 zones, two from 64 on.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,19 +32,24 @@
 
 namespace nvcache {
 
-// Makes zones ready for new items. Called under the space lock.
+// Makes zones ready for new items. Called under the cleaning lock.
 class ZoneCleaner {
  public:
   virtual ~ZoneCleaner() = default;
   // The index of the zone to clean next, of the full ones, oldest first; there is at least one.
+  // Called under the space lock as well.
   virtual size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) = 0;
   // Leaves room for an item of this size. False if the zone is pinned, or the medium failed.
   virtual bool clean(uint64_t zone, uint64_t item_bytes) = 0;
+  // Gets memory for what will be written to a cleaned zone from `offset` on. A hint.
+  virtual void populate(uint64_t zone, uint64_t offset) = 0;
 };
 
 class ZoneLog {
  public:
   static constexpr uint64_t kNoZone = KvGeometry::kNoZone;
+  static constexpr uint64_t kMostAhead = 2;
+  static constexpr uint64_t kZonesForAhead = 32;  // for each zone that is kept ready
 
   // Whether a zone serves a descriptor's version.
   enum class Validity : uint8_t { kValid, kVoid, kBeingCleaned };
@@ -71,6 +82,13 @@ class ZoneLog {
   // Empty if every zone is in use, or the medium failed.
   std::optional<Room> allocate(uint64_t item_bytes, ZoneCleaner& cleaner);
 
+  // From now on calls `wake` when another zone should be cleaned ahead, under no lock. Call before
+  // other threads do.
+  void keep_ahead(std::function<void()> wake) { wake_ = std::move(wake); }
+  uint64_t most_ahead() const { return std::min(kMostAhead, geometry_.zones / kZonesForAhead); }
+  // Cleans one zone ahead, if too few are ready. True if there is more to do.
+  bool clean_ahead(ZoneCleaner& cleaner);
+
   // The bits of a zone's version that descriptors hold.
   uint32_t version_of(uint64_t zone) const {
     return low_bits(zones_[zone].serving.load(std::memory_order_seq_cst));
@@ -91,32 +109,35 @@ class ZoneLog {
   void prefetch(uint64_t zone) const { __builtin_prefetch(&zones_[zone], /*rw=*/1); }
   uint64_t memory_bytes() const { return geometry_.zones * sizeof(Zone); }
 
-  // --- For the cleaner and the recovery, under the space lock. ---
+  // --- For the cleaner and the recovery, under the cleaning lock. ---
+  // Held by whoever cleans a zone, or changes versions. Taken before the space lock.
+  Mutex& cleaning_mutex() ABSL_LOCK_RETURNED(cleaning_mutex_) { return cleaning_mutex_; }
+  // Held while zones change hands.
   Mutex& space_mutex() ABSL_LOCK_RETURNED(space_mutex_) { return space_mutex_; }
   // The items before it are those that the last cleaning kept.
-  uint64_t hot_line(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+  uint64_t hot_line(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
     return zones_[zone].hot_line;
   }
-  uint64_t full_version(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+  uint64_t full_version(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
     return zones_[zone].serving.load(std::memory_order_seq_cst) & ~kSwitching;
   }
-  uint64_t next_sequence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) { return ++sequence_; }
+  uint64_t next_sequence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) { return ++sequence_; }
   // Keeps others from pinning the zone. False, and nothing changed, if it stays pinned.
-  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   // Ends the switch. New items go behind the hot line.
   void end_switch(uint64_t zone, uint64_t version, uint64_t hot_line)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   // Makes a zone serve another version; new items still go where they did.
-  void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_) {
+  void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
     zones_[zone].serving.store(version, std::memory_order_seq_cst);
   }
   std::vector<bool> open_zones() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
   // After all zones got a new version: closed zones are fresh again, and no zone has a hot
   // set.
-  void forget_items() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  void forget_items() ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
   // Takes over a zone at the opening. Call in the order of the sequence numbers.
   void adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence, bool unchecked)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
 
  private:
   static constexpr uint64_t kSwitching = uint64_t{1} << 63;
@@ -126,7 +147,7 @@ class ZoneLog {
     std::atomic<bool> unchecked{false};
     std::atomic<uint64_t> serving{0};  // version, and kSwitching while it is being cleaned
     std::atomic<uint64_t> cursor{0};   // where the next item goes
-    uint64_t hot_line = 0;             // under the space lock
+    uint64_t hot_line = 0;             // under the cleaning lock
   };
   struct alignas(64) Lane {
     std::atomic<uint64_t> zone{kNoZone};
@@ -137,19 +158,27 @@ class ZoneLog {
     return low_bits(serving) == version ? Validity::kValid : Validity::kVoid;
   }
   bool allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room);
-  uint64_t next_zone(ZoneCleaner& cleaner, uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  bool open_next(Lane& lane, uint64_t full_zone, uint64_t item_bytes, ZoneCleaner& cleaner);
+  bool open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes);
+  uint64_t clean_next(ZoneCleaner& cleaner, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
 
   DurableMemory& memory_;
   const KvGeometry geometry_;
   const uint32_t low_mask_;
   const std::unique_ptr<Zone[]> zones_;
   std::vector<Lane> lanes_;
+  std::function<void()> wake_;
 
+  Mutex cleaning_mutex_ ABSL_ACQUIRED_BEFORE(space_mutex_);
+  uint64_t sequence_ ABSL_GUARDED_BY(cleaning_mutex_) = 0;
   Mutex space_mutex_;
   std::deque<uint64_t> fresh_ ABSL_GUARDED_BY(space_mutex_);
-  std::deque<uint64_t> full_ ABSL_GUARDED_BY(space_mutex_);  // oldest first
-  uint64_t sequence_ ABSL_GUARDED_BY(space_mutex_) = 0;
+  std::deque<uint64_t> full_ ABSL_GUARDED_BY(space_mutex_);   // oldest first
+  std::deque<uint64_t> ready_ ABSL_GUARDED_BY(space_mutex_);  // cleaned, and not open yet
+  uint64_t wanted_bytes_ ABSL_GUARDED_BY(space_mutex_) = 0;   // the item that opened a zone last
 };
 
 // A pin that ends with its scope.

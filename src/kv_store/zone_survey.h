@@ -5,7 +5,7 @@
 // of them live, or, in the paper's cleaning, if four fifths of them are still in use. Else all that
 // survives is relocated.
 //
-// Reads every item's header and changes nothing. The caller holds the space lock, so that
+// Reads every item's header and changes nothing. The caller holds the cleaning lock, so that
 // nobody else cleans the zone. Descriptors may change meanwhile: the cleaner compares them
 // again.
 #pragma once

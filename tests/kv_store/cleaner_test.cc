@@ -45,7 +45,7 @@ class CleanerTest : public test::PartsFixture {
     parts_->zones.unpin(found.zone);
   }
   uint64_t hot_line(uint64_t zone) {
-    MutexLock lock(parts_->zones.space_mutex());
+    MutexLock lock(parts_->zones.cleaning_mutex());
     return parts_->zones.hot_line(zone);
   }
 };
@@ -107,7 +107,7 @@ TEST_F(CleanerTest, LiveItemsStayThoughNobodyUsedThem) {
 
 TEST_F(CleanerTest, TheZoneWithTheMostGarbageIsNext) {
   make(test::small_config());
-  MutexLock lock(parts_->zones.space_mutex());
+  MutexLock lock(parts_->zones.cleaning_mutex());
   ZoneCleaner& cleaner = *cleaner_;
   for (uint64_t zone = 0; zone < 5; ++zone) {
     parts_->headers.count(zone, 1, zone == 3 ? 500 : 2000 + static_cast<int64_t>(zone));

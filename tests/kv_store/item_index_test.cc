@@ -54,7 +54,7 @@ TEST_F(ItemIndexTest, AFullGroupEvictsDurably) {
 
 TEST_F(ItemIndexTest, AnItemOfAnotherVersionIsAbsent) {
   const auto room = insert("a", "one");
-  MutexLock lock(parts_->zones.space_mutex());
+  MutexLock lock(parts_->zones.cleaning_mutex());
   parts_->zones.serve(room.zone, 77);
   EXPECT_EQ(find("a"), "");
 }

@@ -299,7 +299,9 @@ TEST(KvMarks, WhatWasUsedLongAgoStaysColdInANewStore) {
   for (int round = 0; round < 50; ++round) {
     for (uint64_t slot = 5000; slot < 10000; ++slot) {
       marks.use(slot);
-      if (slot % 100 == 0) ASSERT_FALSE(marks.hot(slot % 4900)) << slot % 4900;
+      if (slot % 100 == 0) {
+        ASSERT_FALSE(marks.hot(slot % 4900)) << slot % 4900;
+      }
     }
   }
 }

@@ -34,6 +34,7 @@ class PartsFixture : public ::testing::Test {
                                        /*recovered=*/false);
     index_ = std::make_unique<ItemIndex>(*parts_);
     cleaner_ = std::make_unique<Cleaner>(*parts_);
+    MutexLock cleaning(parts_->zones.cleaning_mutex());
     MutexLock lock(parts_->zones.space_mutex());
     for (uint64_t zone = 0; zone < geometry->zones; ++zone) {
       parts_->headers.write(zone, 1, 0, 0);
@@ -68,7 +69,7 @@ class PartsFixture : public ::testing::Test {
     return value;
   }
   bool clean(uint64_t zone) {
-    MutexLock lock(parts_->zones.space_mutex());
+    MutexLock lock(parts_->zones.cleaning_mutex());
     ZoneCleaner& cleaner = *cleaner_;  // as the log of zones calls it
     return cleaner.clean(zone, /*item_bytes=*/64);
   }

@@ -47,7 +47,7 @@ TEST_F(ZoneLogTest, OnlyTheServedVersionCanBePinned) {
   ASSERT_EQ(zones().pin(0, 1), Validity::kValid);
   EXPECT_TRUE(zones().is_pinned(0));
 
-  MutexLock lock(zones().space_mutex());
+  MutexLock lock(zones().cleaning_mutex());
   EXPECT_FALSE(zones().begin_switch(0)) << "a reader has it";
   EXPECT_EQ(zones().validity(0, 1), Validity::kValid);
   zones().unpin(0);
@@ -64,7 +64,7 @@ TEST_F(ZoneLogTest, DescriptorsHoldTheLowerBitsOfAVersion) {
   KvConfig config = test::small_config();
   config.version_bits = 2;
   make(config);
-  MutexLock lock(zones().space_mutex());
+  MutexLock lock(zones().cleaning_mutex());
   zones().serve(0, 6);
   EXPECT_EQ(zones().version_of(0), 2u);
   EXPECT_EQ(zones().full_version(0), 6u);
