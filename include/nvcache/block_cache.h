@@ -59,8 +59,8 @@ struct Lookup {
 };
 
 // What a cache answers to the offer of a block. After an admission commit() brings the bytes. Call
-// it soon and once, before the cache is destroyed; an admission that is not committed caches
-// nothing. Not thread-safe; may move to another thread.
+// it soon and once, before the cache is destroyed; one that is not committed caches nothing, one
+// whose key was erased since is refused. Not thread-safe; may move to another thread.
 class [[nodiscard]] Admission {
  public:
   struct Offer {
@@ -130,9 +130,9 @@ class BlockCache {
   // metadata (24 bytes a block), no medium access.
   virtual uint64_t erase_file(uint64_t file) = 0;
 
-  // Changes how much of the medium is used. Shrinking evicts what lies beyond
-  // and gives the space back; growing past the configured max_size is
-  // OUT_OF_RANGE; RESOURCE_EXHAUSTED when the system has no more.
+  // Changes how much of the medium is used, rounded down to whole sectors. Shrinking evicts what
+  // lies beyond and gives the space back. Below 64 KiB and past max_size: OUT_OF_RANGE, and
+  // nothing changes. RESOURCE_EXHAUSTED when the system has no more.
   [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
 
   // Tells small_bypass how large the engine's dataset is now.

@@ -20,11 +20,11 @@ struct Stats {
   uint64_t background_hits = 0;    // of `hits`: for background work such as compaction
   uint64_t background_misses = 0;  // of `misses`: likewise
   uint64_t inserts = 0;            // blocks inserted
-  uint64_t removals = 0;           // blocks removed: evictions + erases + damaged + failed writes
-  uint64_t evictions = 0;          // of `removals`: chosen by the eviction policy, or by resize
-  uint64_t erases = 0;             // of `removals`: by erase() and erase_file()
-  uint64_t damaged_blocks = 0;     // blocks whose checksum failed when read; each was a miss
-  uint64_t medium_errors = 0;      // reads and writes that the medium failed
+  uint64_t removals = 0;   // blocks removed: evictions + erases + damaged + failed reads and writes
+  uint64_t evictions = 0;  // of `removals`: chosen by the eviction policy, or by resize
+  uint64_t erases = 0;     // of `removals`: by erase() and erase_file()
+  uint64_t damaged_blocks = 0;  // blocks whose checksum failed when read; each was a miss
+  uint64_t medium_errors = 0;   // reads and writes that the medium failed
   std::array<uint64_t, kReasonCount> refused{};  // blocks refused, by Reason ([kAdmitted] is 0)
 
   // Totals: bytes.
@@ -40,7 +40,7 @@ struct Stats {
   uint64_t metadata_bytes = 0;      // DRAM for index, space and policies
   uint64_t dataset_size_bytes = 0;  // the engine's dataset, as last told; 0: not known
   uint64_t pending_bytes = 0;       // waiting in the write queue, in DRAM
-  uint64_t failed = 0;              // 1: the medium failed too often and the cache is off
+  uint64_t failed = 0;  // 1: the medium fails too often; the cache is off until a probe succeeds
 
   std::string medium;     // what the cache lies on: "file", "emulated:optane"
   std::string admission;  // the admission policy in full

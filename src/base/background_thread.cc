@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <exception>
-#include <system_error>
 #include <utility>
 
 namespace nvcache {
@@ -18,7 +17,7 @@ bool BackgroundThread::start() {
   if (started()) return true;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for one
     return false;
   }
   started_.store(true, std::memory_order_release);

@@ -2,8 +2,7 @@
 
 #include <sys/mman.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <new>
 
 namespace nvcache {
 namespace {
@@ -13,10 +12,7 @@ constexpr size_t kLargeBytes = size_t{64} << 20;
 void* reserve_zeroed(size_t size_bytes, Pages pages) {
   void* start = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) {
-    std::fprintf(stderr, "nvcache: cannot reserve %zu bytes of address space\n", size_bytes);
-    std::abort();
-  }
+  if (start == MAP_FAILED) throw std::bad_alloc();
   if (pages == Pages::kHugeIfLarge && size_bytes >= kLargeBytes) {
     madvise(start, size_bytes, MADV_HUGEPAGE);
   }

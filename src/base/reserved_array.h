@@ -11,7 +11,7 @@
 namespace nvcache {
 
 // Reserves address space without memory behind it (MAP_NORESERVE), zero filled.
-// Aborts if the system refuses the address space, where operator new would throw.
+// Throws std::bad_alloc if the system refuses the address space, as operator new does.
 // Huge pages make random accesses to a large, densely used range faster, and take
 // memory in steps of 2 MiB.
 enum class Pages { kUsual, kHugeIfLarge };

@@ -14,17 +14,27 @@ class BufferOwner final : public Pin::Owner {
 
 }  // namespace
 
-AlignedBuffer::AlignedBuffer(size_t size_bytes)
-    : data_(static_cast<std::byte*>(
-          ::operator new((size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,
-                         std::align_val_t{kAlignmentBytes}))) {}
+MutableBuffer AlignedBuffer::make(size_t size_bytes, size_t unit_bytes) noexcept {
+  try {
+    return std::make_shared<AlignedBuffer>(size_bytes, unit_bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
-AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignmentBytes}); }
+AlignedBuffer::AlignedBuffer(size_t size_bytes, size_t unit_bytes)
+    : alignment_bytes_(alignment_bytes(unit_bytes)),
+      data_(static_cast<std::byte*>(
+          ::operator new((size_bytes + alignment_bytes_ - 1) / alignment_bytes_ * alignment_bytes_,
+                         std::align_val_t{alignment_bytes_}))) {}
 
-Pin pin_buffer(SharedBuffer buffer, uint32_t size_bytes) {
+AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{alignment_bytes_}); }
+
+Pin pin_buffer(SharedBuffer buffer, uint32_t size_bytes) noexcept {
   static BufferOwner owner;
   const ByteView bytes(buffer->data(), size_bytes);
-  auto* const held = new SharedBuffer(std::move(buffer));
+  auto* const held = new (std::nothrow) SharedBuffer(std::move(buffer));
+  if (held == nullptr) return {};
   return Pin(&owner, reinterpret_cast<uint64_t>(held), bytes);
   // (The analyzer loses sight of buffers that pins own by handle.)
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)

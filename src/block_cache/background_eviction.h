@@ -1,15 +1,19 @@
 // Background eviction: where the eviction policy works in passes (lfru), decides when a pass
 // starts and when it stops.
 //
-//   a pass starts   when more than 95% of the space is taken
-//   and stops       when 90% or less is taken, when admission forbids eviction, or when the
-//                   policy names no more victims
+//   a pass starts   when more than 95% of the space is taken, or when a put was refused that still
+//                   finds no room: fragmentation can leave no free run long enough at any fill
+//   and stops       when 90% or less is taken and that put would find room, when admission forbids
+//                   eviction, or when the policy names no more victims. For fragmentation alone a
+//                   pass gives up at most 5% of the blocks
 //
 // *Writes Hurt* (section 3.1) gives no numbers; 95% is WiredTiger's full_target, 90% is ours.
 //
 // Cost of a pass: what the policy's begin_pass() costs, once for each shard.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -20,7 +24,8 @@
 
 namespace nvcache {
 
-// One thread at a time calls run_pass(); everything else in the cache may go on meanwhile.
+// One thread at a time calls run_pass(). note_refused() is thread-safe. Everything else in the
+// cache may go on meanwhile.
 class BackgroundEviction {
  public:
   using Shards = std::span<const std::unique_ptr<Shard>>;
@@ -38,18 +43,24 @@ class BackgroundEviction {
   // Tells the policies the time, and evicts if the space is nearly full. Call it regularly.
   void run_pass();
 
+  // A put of so many bytes found no room. Costs a store.
+  void note_refused(uint32_t size_bytes) {
+    refused_bytes_.store(size_bytes, std::memory_order_relaxed);
+  }
+
  private:
   BackgroundEviction(Shards shards, const SlabSpace& space, Clock& clock, Cache cache)
       : shards_(shards), space_(space), clock_(clock), cache_(std::move(cache)) {}
 
   // The share of its blocks that each shard may have to give up; 0 if there is room.
-  double share_to_evict() const;
-  bool wants_more_room() const;
+  double share_to_evict(uint32_t refused_bytes) const;
+  bool wants_more_room(uint32_t refused_bytes) const;
 
   const Shards shards_;
   const SlabSpace& space_;
   Clock& clock_;
   const Cache cache_;
+  std::atomic<uint32_t> refused_bytes_{0};  // the last refused put; 0: none since the last pass
 };
 
 }  // namespace nvcache

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "base/hash.h"
+#include "base/no_memory.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -36,6 +39,23 @@ uint32_t choose_max_slots(const Config& config, uint32_t shards) {
       std::min<uint64_t>(blocks / shards * (shards == 1 ? 1 : 2) + 64, BlockIndex::kMaxSlots));
 }
 
+uint32_t choose_grain(const Traits& traits) {
+  return std::max(kGrainBytes, traits.io_granularity_bytes);
+}
+
+absl::Status check_size(const Config& config, const Traits& traits) {
+  const uint32_t grain_bytes = choose_grain(traits);
+  const uint64_t most_bytes = SlabSpace::max_bytes(grain_bytes);
+  if (config.max_size_bytes <= most_bytes) return absl::OkStatus();
+  const uint64_t grain_needed_bytes = std::bit_ceil((config.max_size_bytes - 1 >> 32) + 1);
+  return invalid_argument(
+      "max_size: {} given; allowed on {}, whose space is handed out in grains of {} bytes: up to "
+      "{}; a grain of {} bytes would do: that of a file with io=direct, on a drive with sectors of "
+      "that size",
+      format_bytes(config.max_size_bytes), traits.name, grain_bytes, format_bytes(most_bytes),
+      grain_needed_bytes);
+}
+
 bool choose_verify(Verify verify, const Traits& traits) {
   if (verify == Verify::kAuto) return traits.name != "dram";
   return verify == Verify::kAlways;
@@ -47,6 +67,7 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
                                                                      std::unique_ptr<Medium> medium,
                                                                      Clock& clock,
                                                                      TierOptions tier) {
+  if (absl::Status status = check_size(config, medium->traits()); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission(
       config.admission, {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
   if (!admission.ok()) return admission.status();
@@ -70,7 +91,7 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
   cache->background_eviction_ = BackgroundEviction::make(
       cache->shards_, cache->space_, clock,
       {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic()); },
-       .evict_one = [raw](Shard& shard) { return raw->evict_one(shard); }});
+       .evict_one = [raw](Shard& shard) { return raw->evict_one(shard) != 0; }});
   if (config.maintenance_seconds > 0 && cache->background_eviction_ != nullptr) {
     if (!cache->maintenance_.start()) {
       return absl::ResourceExhaustedError("no thread for the cache's maintenance");
@@ -86,9 +107,8 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       medium_(std::move(medium)),
       clock_(clock),
       admission_(std::move(admission)),
-      space_(config.size_bytes, config.max_size_bytes,
-             std::max(kGrainBytes, medium_->traits().io_granularity_bytes)),
-      health_(counters_),
+      space_(config.size_bytes, config.max_size_bytes, choose_grain(medium_->traits())),
+      health_(counters_, clock),
       reader_(*medium_, health_, counters_),
       verify_(choose_verify(config.verify, medium_->traits())),
       peeks_(reader_.can_peek() && !verify_),
@@ -122,14 +142,15 @@ Admission BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin
   const uint64_t hash = hash_key(key, config_.seed);
   const Verdict verdict = judge(hash, key, size_bytes, origin);
   if (!verdict.admitted()) return Admission(verdict);
+  // Without a token of the caller's, an erase from now on refuses the block.
+  if (!token.checked) token = token_of(hash);
   return Admission(*this, {.key = key, .key_hash = hash, .size_bytes = size_bytes, .token = token});
 }
 
 Verdict BlockCacheImpl::commit(const Admission::Offer& offer, ByteView block) {
   if (block.size() != offer.size_bytes) return refuse(Reason::kBadSize);
-  const MissToken& token = offer.token;
   return enter(offer.key_hash, offer.key, block, generation_of(offer.key_hash),
-               token.checked ? std::optional<uint32_t>(token.generation) : std::nullopt);
+               offer.token.generation);
 }
 
 Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origin,
@@ -143,7 +164,7 @@ Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origi
 Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
                               Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
-  if (health_.failed()) return refuse(Reason::kMediumFailed);
+  if (!health_.open()) return refuse(Reason::kMediumFailed);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
   const auto asked_bytes = static_cast<uint32_t>(size_bytes);
@@ -151,7 +172,8 @@ Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_
   const Verdict verdict = admission_->admit(
       {.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin}, traffic());
   if (!verdict.admitted()) return refuse(verdict.reason);
-  return worth_it ? verdict : refuse(Reason::kLessUsed);
+  if (!worth_it) return refuse(Reason::kLessUsed);
+  return health_.may_access() ? verdict : refuse(Reason::kMediumFailed);
 }
 
 Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block,
@@ -159,6 +181,12 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
                               std::optional<uint32_t> expected) {
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
+  // What may fail comes before the block is entered.
+  MutableBuffer buffer;
+  if (write_queue_ != nullptr) {
+    buffer = reader_.make_buffer(size_bytes);
+    if (buffer == nullptr) return refuse(Reason::kNoSpace);
+  }
   uint32_t offset_grains = 0;
   if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
     return refuse(room);
@@ -170,7 +198,7 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
     space_.release(offset_grains, size_bytes);
     return refuse(reserved);
   }
-  return write_block(hash, key, slot, offset_grains, block);
+  return write_block(hash, key, slot, offset_grains, block, std::move(buffer));
 }
 
 Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains) {
@@ -181,53 +209,54 @@ Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* of
   };
   if (fits()) return Reason::kAdmitted;
   const uint64_t first = shard_number(hash);
-  if (background_eviction_ != nullptr || !admission_->may_evict(traffic())) {
+  if (background_eviction_ != nullptr) {
+    background_eviction_->note_refused(size_bytes);
     return Reason::kNoSpace;
   }
+  if (!admission_->may_evict(traffic())) return Reason::kNoSpace;
   if (!shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
   // Freed extents need not be neighbours: evict up to eight times the block's size
   // before giving up, from its own shard as long as that has victims.
   const uint64_t enough_bytes = std::max<uint64_t>(uint64_t{8} * size_bytes, 256 << 10);
-  const uint64_t start_bytes = counters_.sum(Count::kRemovedBytes);
+  uint64_t evicted_bytes = 0;
   for (uint64_t i = 0; i < shards_.size(); ++i) {
     Shard& shard = *shards_[(first + i) % shards_.size()];
-    while (evict_one(shard)) {
+    while (const uint32_t freed_bytes = evict_one(shard)) {
       if (fits()) return Reason::kAdmitted;
-      if (counters_.sum(Count::kRemovedBytes) - start_bytes > enough_bytes) {
-        return Reason::kNoSpace;
-      }
+      evicted_bytes += freed_bytes;
+      if (evicted_bytes > enough_bytes) return Reason::kNoSpace;
     }
   }
   return Reason::kNoSpace;
 }
 
-bool BlockCacheImpl::evict_one(Shard& shard) {
+uint32_t BlockCacheImpl::evict_one(Shard& shard) {
   if (tier_.sink == nullptr) return shard.evict_one();
   const std::optional<DetachedBlock> block = shard.detach_one(*tier_.sink);
-  if (!block) return false;
+  if (!block) return 0;
   demote(shard, *block);
   shard.unpin(block->slot);
-  return true;
+  return block->word.size_bytes();
 }
 
 // A block that cannot be read, or is damaged, goes no further.
 void BlockCacheImpl::demote(Shard& shard, const DetachedBlock& block) {
   SharedBuffer copy;
-  const ByteView bytes =
-      reader_.view({space_.to_bytes(block.word.offset_grains()), block.word.size_bytes()}, &copy);
-  if (bytes.empty()) return;
+  ByteView bytes;
+  const Extent extent{space_.to_bytes(block.word.offset_grains()), block.word.size_bytes()};
+  if (!health_.may_access() || reader_.view(extent, &copy, &bytes) != Fetch::kOk) return;
   if (verify_ && checksum_block(block.key, bytes) != shard.checksum(block.slot)) return;
   tier_.sink->take(block.key, bytes, block.token);
 }
 
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
-                                    uint32_t offset_grains, ByteView block) {
+                                    uint32_t offset_grains, ByteView block, MutableBuffer buffer) {
   Shard& shard = shard_of(hash);
   const auto size_bytes = static_cast<uint32_t>(block.size());
   const uint64_t offset = space_.to_bytes(offset_grains);
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (write_queue_ == nullptr) {
-    const absl::Status status = medium_->write(offset, block);
+    const absl::Status status = write_medium(offset, block);
     count_written(size_bytes, status);
     if (!status.ok()) {
       shard.abandon(slot);
@@ -237,7 +266,6 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
     return Verdict::admit();
   }
   const uint32_t padded_bytes = reader_.padded(size_bytes);
-  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
   std::copy(block.begin(), block.end(), buffer->data());
   std::fill(buffer->data() + size_bytes, buffer->data() + padded_bytes, std::byte{0});
   const uint64_t handle = queue_handle(shard_number(hash), slot);
@@ -246,6 +274,15 @@ Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t
   }
   shard.abandon(slot);
   return refuse(Reason::kWriteQueueFull);
+}
+
+// An exception is a failure: the slot must not stay filling.
+absl::Status BlockCacheImpl::write_medium(uint64_t offset, ByteView block) {
+  try {
+    return medium_->write(offset, block);
+  } catch (const std::bad_alloc&) {
+    return absl::Status(absl::StatusCode::kInternal, "");
+  }
 }
 
 void BlockCacheImpl::count_written(uint32_t written_bytes, const absl::Status& status) {
@@ -283,11 +320,14 @@ void BlockCacheImpl::clear() {
   for (const std::unique_ptr<Shard>& shard : shards_) shard->erase_all();
 }
 
-absl::Status BlockCacheImpl::resize(uint64_t size_bytes) {
-  if (size_bytes > config_.max_size_bytes) {
-    return absl::OutOfRangeError(fmt::format("resize to {} bytes; allowed: up to max_size = {}",
-                                             size_bytes, config_.max_size_bytes));
+absl::Status BlockCacheImpl::resize(uint64_t size_bytes) try {
+  const uint64_t least_bytes = std::max<uint64_t>(Config::kMinSizeBytes, space_.grain_bytes());
+  if (size_bytes < least_bytes || size_bytes > config_.max_size_bytes) {
+    return absl::OutOfRangeError(fmt::format("resize to {} bytes; allowed: {} to max_size = {}",
+                                             size_bytes, least_bytes, config_.max_size_bytes));
   }
+  // Whole grains: a device takes no other size, and the rest could hold no block.
+  size_bytes -= size_bytes % space_.grain_bytes();
   MutexLock lock(resize_mutex_);
   if (size_bytes > space_.limit_bytes()) {
     absl::Status grown = medium_->resize(std::max(size_bytes, medium_->size_bytes()));
@@ -299,7 +339,10 @@ absl::Status BlockCacheImpl::resize(uint64_t size_bytes) {
     shard->evict_beyond(size_bytes / space_.grain_bytes());
   }
   // What readers still pin beyond the limit keeps its memory until the next resize.
-  return medium_->resize(std::max(size_bytes, space_.taken_end_bytes()));
+  return medium_->resize(
+      std::min(std::max(size_bytes, space_.taken_end_bytes()), medium_->size_bytes()));
+} catch (const std::bad_alloc&) {
+  return no_memory_status("no memory to resize the cache");
 }
 
 void BlockCacheImpl::set_dataset_size(uint64_t size_bytes) {

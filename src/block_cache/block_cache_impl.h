@@ -111,16 +111,22 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Lookup serve_pending(uint64_t hash, const BlockKey& key, const LookupOptions& options,
                        uint32_t* slot);
   MissToken token_of(uint64_t hash) const;
+  // A miss if there is no memory for the pin.
+  static Lookup serve_buffer(SharedBuffer buffer, uint32_t size_bytes);
+  // Removes the block if the medium failed to read it.
+  bool fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome);
   // Removes the block if its bytes are damaged.
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
 
   // kAdmitted with room at *offset_grains, or why there is none.
   Reason allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains);
-  bool evict_one(Shard& shard);
+  // The bytes of the block that was evicted; 0: there was no victim.
+  uint32_t evict_one(Shard& shard);
   void demote(Shard& shard, const DetachedBlock& block);
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
-                      ByteView block);
+                      ByteView block, MutableBuffer buffer);
+  absl::Status write_medium(uint64_t offset, ByteView block);
   void count_written(uint32_t written_bytes, const absl::Status& status);
   // Whether the block is let in, and how it enters then. A refusal is counted.
   Verdict judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin);

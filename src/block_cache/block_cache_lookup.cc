@@ -70,8 +70,10 @@ MissToken BlockCacheImpl::token_of(uint64_t hash) const {
   return {generations_[hash % kGenerations].load(std::memory_order_acquire), true};
 }
 
-// A miss if the medium failed or the block is damaged. Of a block that is copied, the copy is
-// verified: it is what the caller gets, and in the processor's cache by then.
+// A miss if the medium fails, or there is no memory, or the block is damaged. A block that cannot
+// be read is removed, as a damaged one is: the next put can bring it again, to another place. Of a
+// block that is copied, the copy is verified: it is what the caller gets, and in the processor's
+// cache by then.
 Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
                                     const LookupOptions& options) {
   const uint64_t handle = handle_of(shard_of(hash).entry(found.slot));
@@ -80,19 +82,34 @@ Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const Pi
   const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
   if (options.copy_into && size_bytes > options.copy_into->size())
     return {.size_bytes = size_bytes};
-  if (health_.failed()) return {};
+  if (!health_.may_access()) return {};
   if (options.copy_into) {
     const MutableBytes copy = options.copy_into->first(size_bytes);
-    if (!reader_.read(extent, copy) || !intact(hash, key, found, copy)) return {};
+    if (!fetched(hash, found, reader_.read(extent, copy)) || !intact(hash, key, found, copy)) {
+      return {};
+    }
     return {.size_bytes = size_bytes};
   }
   SharedBuffer copy;
-  const ByteView bytes = reader_.view(extent, &copy);
-  if (bytes.empty() || !intact(hash, key, found, bytes)) return {};
-  if (copy != nullptr)
-    return {.pin = pin_buffer(std::move(copy), size_bytes), .size_bytes = size_bytes};
+  ByteView bytes;
+  if (!fetched(hash, found, reader_.view(extent, &copy, &bytes)) ||
+      !intact(hash, key, found, bytes)) {
+    return {};
+  }
+  if (copy != nullptr) return serve_buffer(std::move(copy), size_bytes);
   std::move(pin).detach();
   return {.pin = Pin(this, handle, bytes), .size_bytes = size_bytes};
+}
+
+Lookup BlockCacheImpl::serve_buffer(SharedBuffer buffer, uint32_t size_bytes) {
+  Pin pin = pin_buffer(std::move(buffer), size_bytes);
+  if (pin.bytes().empty()) return {};
+  return {.pin = std::move(pin), .size_bytes = size_bytes};
+}
+
+bool BlockCacheImpl::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome) {
+  if (outcome == Fetch::kMediumFailed) shard_of(hash).remove_unreadable(hash, found.slot);
+  return outcome == Fetch::kOk;
 }
 
 Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
@@ -109,9 +126,7 @@ Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
     *slot = found.slot;
     return found.found() ? serve_pinned(hash, key, found, options) : Lookup();
   }
-  if (!options.copy_into) {
-    return {.pin = pin_buffer(std::move(buffer), size_bytes), .size_bytes = size_bytes};
-  }
+  if (!options.copy_into) return serve_buffer(std::move(buffer), size_bytes);
   if (size_bytes <= options.copy_into->size()) {
     std::memcpy(options.copy_into->data(), buffer->data(), size_bytes);
   }

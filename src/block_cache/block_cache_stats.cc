@@ -50,7 +50,7 @@ Stats BlockCacheImpl::stats() const {
   for (const auto& shard : shards_) stats.metadata_bytes += shard->metadata_bytes();
   stats.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   stats.pending_bytes = write_queue_ == nullptr ? 0 : write_queue_->pending_bytes();
-  stats.failed = health_.failed() ? 1 : 0;
+  stats.failed = health_.off() ? 1 : 0;
   stats.medium = medium_->traits().name;
   stats.admission = admission_->describe();
   stats.eviction = config_.eviction;

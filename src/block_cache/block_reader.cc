@@ -1,7 +1,7 @@
 #include "block_cache/block_reader.h"
 
 #include <cstring>
-#include <memory>
+#include <new>
 #include <utility>
 
 namespace nvcache {
@@ -14,45 +14,61 @@ BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counter
       can_peek_(in_place() && !medium.traits().charges_direct_reads),
       unit_bytes_(medium.traits().io_granularity_bytes) {}
 
-ByteView BlockReader::view_through_medium(Extent extent, SharedBuffer* copy) {
-  if (in_place()) return may_read_in_place(extent) ? peek(extent) : ByteView();
-  const uint32_t padded_bytes = padded(extent.size_bytes);
-  auto buffer = std::make_shared<AlignedBuffer>(padded_bytes);
-  if (!read_padded(extent.offset, {buffer->data(), padded_bytes})) return {};
-  const ByteView bytes(buffer->data(), extent.size_bytes);
+Fetch BlockReader::view_through_medium(Extent extent, SharedBuffer* copy, ByteView* bytes) {
+  if (in_place()) {
+    *bytes = peek(extent);
+    return ask_to_read_in_place(extent);
+  }
+  MutableBuffer buffer = make_buffer(extent.size_bytes);
+  if (buffer == nullptr) return Fetch::kNoMemory;
+  const Fetch fetched = read_padded(extent.offset, {buffer->data(), padded(extent.size_bytes)});
+  *bytes = {buffer->data(), extent.size_bytes};
   *copy = std::move(buffer);
-  return bytes;
+  return fetched;
 }
 
-bool BlockReader::read_through_medium(Extent extent, MutableBytes into) {
+Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
   if (in_place()) {
-    if (!may_read_in_place(extent)) return false;
+    if (const Fetch asked = ask_to_read_in_place(extent); asked != Fetch::kOk) return asked;
     std::memcpy(into.data(), peek(extent).data(), into.size());
-    return true;
+    return Fetch::kOk;
   }
   const bool fits_device =
       into.size() % unit_bytes_ == 0 &&
       (unit_bytes_ == 1 ||
-       reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::kAlignmentBytes == 0);
+       reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::alignment_bytes(unit_bytes_) == 0);
   if (fits_device) return read_padded(extent.offset, into);
   SharedBuffer copy;
-  const ByteView bytes = view_through_medium(extent, &copy);
-  if (bytes.empty()) return false;
+  ByteView bytes;
+  if (const Fetch viewed = view_through_medium(extent, &copy, &bytes); viewed != Fetch::kOk) {
+    return viewed;
+  }
   std::memcpy(into.data(), bytes.data(), into.size());
-  return true;
+  return Fetch::kOk;
 }
 
-bool BlockReader::may_read_in_place(Extent extent) {
-  const absl::Status status = medium_.on_direct_read(extent);
+Fetch BlockReader::ask_to_read_in_place(Extent extent) {
+  absl::Status status(absl::StatusCode::kInternal, "");
+  try {
+    status = medium_.on_direct_read(extent);
+  } catch (const std::bad_alloc&) {
+    return Fetch::kNoMemory;
+  }
   health_.note(status);
-  return status.ok();
+  return status.ok() ? Fetch::kOk : Fetch::kMediumFailed;
 }
 
-bool BlockReader::read_padded(uint64_t offset, MutableBytes into) {
-  const absl::Status status = medium_.read(offset, into);
+Fetch BlockReader::read_padded(uint64_t offset, MutableBytes into) {
+  absl::Status status(absl::StatusCode::kInternal, "");
+  try {
+    status = medium_.read(offset, into);
+  } catch (const std::bad_alloc&) {
+    return Fetch::kNoMemory;
+  }
   health_.note(status);
-  if (status.ok()) counters_.add(Count::kMediumReadBytes, into.size());
-  return status.ok();
+  if (!status.ok()) return Fetch::kMediumFailed;
+  counters_.add(Count::kMediumReadBytes, into.size());
+  return Fetch::kOk;
 }
 
 }  // namespace nvcache

@@ -13,8 +13,12 @@
 
 namespace nvcache {
 
-// Thread-safe. Extents lie within the medium, and their owner keeps them from being reused. All
-// three report to the MediumHealth that was given, and must be outlived by it and the medium.
+// What became of a read.
+enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory };
+
+// Thread-safe, and throws nothing. Extents lie within the medium, and their owner keeps them from
+// being reused. All three report to the MediumHealth that was given, and must be outlived by it and
+// the medium.
 class BlockReader {
  public:
   BlockReader(Medium& medium, MediumHealth& health, Counters& counters);
@@ -25,28 +29,35 @@ class BlockReader {
   bool can_peek() const { return can_peek_; }
   ByteView peek(Extent extent) const { return {direct_.data() + extent.offset, extent.size_bytes}; }
 
-  // The bytes in place, or a copy that `*copy` keeps. Empty if the medium fails.
-  ByteView view(Extent extent, SharedBuffer* copy) {
-    return can_peek() ? peek(extent) : view_through_medium(extent, copy);
+  // *bytes: the bytes in place, or a copy that `*copy` keeps.
+  [[nodiscard]] Fetch view(Extent extent, SharedBuffer* copy, ByteView* bytes) {
+    if (!can_peek()) return view_through_medium(extent, copy, bytes);
+    *bytes = peek(extent);
+    return Fetch::kOk;
   }
-  // Copies the extent into `into`, which has its size. False if the medium fails. On a device the
-  // bytes take no detour if `into` is aligned and whole units of I/O.
-  [[nodiscard]] bool read(Extent extent, MutableBytes into) {
+  // Copies the extent into `into`, which has its size. On a device the bytes take no detour if
+  // `into` is aligned and whole units of I/O.
+  [[nodiscard]] Fetch read(Extent extent, MutableBytes into) {
     if (!can_peek()) return read_through_medium(extent, into);
     std::memcpy(into.data(), direct_.data() + extent.offset, into.size());
-    return true;
+    return Fetch::kOk;
   }
 
   // What the medium reads or writes for so many bytes.
   uint32_t padded(uint64_t size_bytes) const {
     return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
   }
+  // A buffer for so many bytes, padded, that the medium can read into and write from; null if there
+  // is no memory.
+  MutableBuffer make_buffer(uint64_t size_bytes) const {
+    return AlignedBuffer::make(padded(size_bytes), unit_bytes_);
+  }
 
  private:
-  ByteView view_through_medium(Extent extent, SharedBuffer* copy);
-  bool read_through_medium(Extent extent, MutableBytes into);
-  bool may_read_in_place(Extent extent);
-  bool read_padded(uint64_t offset, MutableBytes into);
+  Fetch view_through_medium(Extent extent, SharedBuffer* copy, ByteView* bytes);
+  Fetch read_through_medium(Extent extent, MutableBytes into);
+  Fetch ask_to_read_in_place(Extent extent);
+  Fetch read_padded(uint64_t offset, MutableBytes into);
 
   Medium& medium_;
   MediumHealth& health_;

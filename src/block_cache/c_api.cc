@@ -74,12 +74,17 @@ nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error)
   absl::StatusOr<std::unique_ptr<nvcache::BlockCache>> opened =
       nvcache::open_block_cache(spec == nullptr ? "" : spec);
   if (!opened.ok()) {
-    if (error != nullptr) *error = copy_text(std::string(opened.status().message()));
+    if (error != nullptr) {
+      const absl::string_view message = opened.status().message();
+      *error = copy_text(message.empty() ? "no memory"
+                                         : std::string_view(message.data(), message.size()));
+    }
     return status_code(opened.status());
   }
   *cache = new nvcache_t{*std::move(opened)};
   return NVCACHE_OK;
 } catch (const std::bad_alloc&) {
+  if (error != nullptr) *error = copy_text("no memory");
   return NVCACHE_NO_RESOURCES;
 }
 

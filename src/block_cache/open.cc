@@ -1,7 +1,9 @@
 // Opens a block cache from its specification, on the machine's own clock.
+#include <new>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "block_cache/block_cache_impl.h"
 #include "block_cache/config.h"
 #include "medium/medium.h"
@@ -9,7 +11,7 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) {
+absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) try {
   const absl::StatusOr<Config> config = parse_config(spec);
   if (!config.ok()) return config.status();
   absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
@@ -20,6 +22,10 @@ absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view sp
       BlockCacheImpl::make(*config, *std::move(medium), system_clock());
   if (!cache.ok()) return cache.status();
   return std::unique_ptr<BlockCache>(*std::move(cache));
+} catch (const std::bad_alloc&) {
+  return no_memory_status(
+      "no memory or address space for a cache of this size; allowed: less (max_size), or more of "
+      "both (ulimit -v)");
 }
 
 }  // namespace nvcache

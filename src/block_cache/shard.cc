@@ -125,19 +125,20 @@ void Shard::begin_pass(uint64_t now_ns, double share) {
   passes_->begin_pass(*this, now_ns, share);
 }
 
-bool Shard::evict_one() {
+uint32_t Shard::evict_one() {
   MutexLock lock(mutex_);
   return evict_one_locked();
 }
 
-bool Shard::evict_one_locked() {
+uint32_t Shard::evict_one_locked() {
   for (;;) {
     const std::optional<uint32_t> victim = policy_->next_victim(*this);
-    if (!victim) return false;
+    if (!victim) return 0;
     if (!entry(*victim).retire_unpinned()) continue;  // a reader pinned it since the policy looked
+    const uint32_t size_bytes = entry(*victim).word().size_bytes();
     forget(hash_of(*victim), *victim, Cause::kEvicted);
     free_slot(*victim);
-    return true;
+    return size_bytes;
   }
 }
 
@@ -173,11 +174,11 @@ bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& gen
   return slot.has_value();
 }
 
-void Shard::remove_damaged(uint64_t hash, uint32_t slot) {
+void Shard::remove_if_live(uint64_t hash, uint32_t slot, Cause cause) {
   MutexLock lock(mutex_);
   // The caller's pin keeps the slot from being reused, but another thread may have removed the
   // block.
-  if (entry(slot).word().state() == EntryWord::kLive) remove(hash, slot, Cause::kDamaged);
+  if (entry(slot).word().state() == EntryWord::kLive) remove(hash, slot, cause);
 }
 
 void Shard::remove(uint64_t hash, uint32_t slot, Cause cause) {

@@ -108,8 +108,8 @@ class Shard final : public Residents {
   // Whether the block is worth more than one that may leave.
   bool outranks_victim(uint64_t hash) { return contest_ == nullptr || win_contest(hash); }
 
-  // Evicts the policy's next victim; false if it names none.
-  bool evict_one();
+  // Evicts the policy's next victim. Returns the block's bytes, 0 if the policy names none.
+  uint32_t evict_one();
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
@@ -126,7 +126,11 @@ class Shard final : public Residents {
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
   // Removes a block that was damaged when it was read, if no other thread has removed it. The
   // caller has pinned it.
-  void remove_damaged(uint64_t hash, uint32_t slot);
+  void remove_damaged(uint64_t hash, uint32_t slot) { remove_if_live(hash, slot, Cause::kDamaged); }
+  // As remove_damaged(), of a block that the medium failed to read.
+  void remove_unreadable(uint64_t hash, uint32_t slot) {
+    remove_if_live(hash, slot, Cause::kFailed);
+  }
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
   uint64_t evict_beyond(uint64_t limit_grains);
@@ -155,7 +159,8 @@ class Shard final : public Residents {
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
+  uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
   bool win_contest(uint64_t hash);
   template <typename Matches>

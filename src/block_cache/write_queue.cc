@@ -1,5 +1,6 @@
 #include "block_cache/write_queue.h"
 
+#include <new>
 #include <utility>
 
 #include "base/first_exception.h"
@@ -17,14 +18,16 @@ WriteQueue::WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events)
 
 WriteQueue::~WriteQueue() { thread_.stop(); }
 
-bool WriteQueue::push(PendingBlock block) {
-  {
+bool WriteQueue::push(PendingBlock block) noexcept {
+  try {
     MutexLock lock(mutex_);
     const uint64_t handle = block.handle;
     const uint64_t bytes = block.padded_bytes;
     if (!order_.reserve(bytes) || !thread_.start()) return false;
     pending_.emplace(handle, std::move(block));
     order_.push(handle, bytes);
+  } catch (const std::bad_alloc&) {  // none of the three before order_.push() left anything
+    return false;
   }
   thread_.wake();
   return true;
@@ -63,7 +66,8 @@ bool WriteQueue::write_next() {
 
 void WriteQueue::write(const PendingBlock& block) {
   FirstException problem;
-  absl::Status status = absl::InternalError("the write to the medium threw an exception");
+  // The status of a write that throws. Without a message: that would be an allocation.
+  absl::Status status(absl::StatusCode::kInternal, "");
   problem.run([&] {
     status = medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
   });

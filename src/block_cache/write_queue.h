@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "base/background_thread.h"
 #include "base/bounded_queue.h"
@@ -44,8 +44,8 @@ class WriteQueue {
   WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events);
   ~WriteQueue();  // writes what is left
 
-  // False when the queue has no room for it, or the system no thread.
-  [[nodiscard]] bool push(PendingBlock block);
+  // False when the queue has no room for it, or the system no thread or no memory.
+  [[nodiscard]] bool push(PendingBlock block) noexcept;
 
   // The bytes of a pending block, or null. They stay as they are.
   SharedBuffer find(uint64_t handle, const BlockKey& key, uint32_t* size_bytes) const;
@@ -63,7 +63,8 @@ class WriteQueue {
   mutable Mutex mutex_;
   CondVar finished_;                                      // a block
   BoundedQueue<uint64_t> order_ ABSL_GUARDED_BY(mutex_);  // handles
-  absl::flat_hash_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
+  // Not a map of Abseil: those are broken by an allocation that fails.
+  std::unordered_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
 

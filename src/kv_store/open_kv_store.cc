@@ -1,8 +1,10 @@
 // Opens a store by its specification. An object of its own: tests of what stands above the
 // interface link another one in its place.
 #include <memory>
+#include <new>
 #include <utility>
 
+#include "base/no_memory.h"
 #include "kv_store/config.h"
 #include "kv_store/media.h"
 #include "kv_store/resize.h"
@@ -10,7 +12,7 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) {
+absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) try {
   auto config = parse_kv_config(spec);
   if (!config.ok()) return config.status();
   auto medium = open_kv_medium(*config);
@@ -18,6 +20,8 @@ absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) {
   auto store = KvStoreImpl::make(*std::move(config), *std::move(medium));
   if (!store.ok()) return store.status();
   return std::unique_ptr<KvStore>(*std::move(store));
+} catch (const std::bad_alloc&) {
+  return no_memory_status("no memory or address space for a store of this size (ulimit -v)");
 }
 
 absl::StatusOr<KvResized> resize_kv_store(std::string_view spec, const KvResizeProgress& progress) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "medium/check.h"
@@ -13,10 +14,19 @@
 namespace nvcache {
 namespace {
 
-constexpr uint32_t kDefaultGranularityBytes = 4096;
 constexpr uint32_t kSmallestGranularityBytes = 512;
 
-// 0: the file system says that it has no direct I/O for this file.
+// A read of one unit at the second unit of the file; false if the unit is too small.
+bool can_read_unit(int fd, uint32_t unit_bytes) {
+  void* const buffer = std::aligned_alloc(unit_bytes, unit_bytes);
+  if (buffer == nullptr) return false;
+  const ssize_t got = pread(fd, buffer, unit_bytes, static_cast<off_t>(unit_bytes));
+  const bool refused = got < 0 && errno == EINVAL;
+  std::free(buffer);
+  return !refused;
+}
+
+// 0: the file system says that it has no direct I/O for this file, or no unit can be read.
 uint32_t direct_granularity_bytes(int fd) {
 #ifdef STATX_DIOALIGN
   struct statx found {};
@@ -27,20 +37,28 @@ uint32_t direct_granularity_bytes(int fd) {
         {found.stx_dio_offset_align, found.stx_dio_mem_align, kSmallestGranularityBytes});
   }
 #endif
-  static_cast<void>(fd);
-  return kDefaultGranularityBytes;
+  return smallest_direct_unit([fd](uint32_t unit_bytes) { return can_read_unit(fd, unit_bytes); });
 }
 
 }  // namespace
+
+uint32_t smallest_direct_unit(absl::FunctionRef<bool(uint32_t unit_bytes)> works) {
+  for (uint32_t unit_bytes = kUsualDirectUnitBytes; unit_bytes <= kLargestDirectUnitBytes;
+       unit_bytes *= 2) {
+    if (works(unit_bytes)) return unit_bytes;
+  }
+  return 0;
+}
 
 absl::StatusOr<std::unique_ptr<Medium>> DirectFileMedium::open(const std::string& path,
                                                                MediumOptions options) {
   auto file = PreallocatedFile::open(path, options, O_DIRECT);
   if (!file.ok()) return file.status();
   const uint32_t granularity_bytes = direct_granularity_bytes((*file)->fd());
-  if (granularity_bytes == 0) {
+  if (granularity_bytes == 0 || granularity_bytes > kLargestDirectUnitBytes) {
     return absl::FailedPreconditionError(
-        fmt::format("file {}: its file system has no O_DIRECT; allowed there: io=mmap", path));
+        fmt::format("file {}: no O_DIRECT with sectors of up to {} bytes; allowed there: io=mmap",
+                    path, kLargestDirectUnitBytes));
   }
   const uint64_t size_bytes = options.size_bytes / granularity_bytes * granularity_bytes;
   if (size_bytes == 0) {

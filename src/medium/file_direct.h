@@ -6,10 +6,19 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "medium/medium.h"
 #include "medium/preallocated_file.h"
 
 namespace nvcache {
+
+// Units of direct I/O: what offsets, sizes and addresses are multiples of. Powers of two.
+inline constexpr uint32_t kUsualDirectUnitBytes = 4096;
+inline constexpr uint32_t kLargestDirectUnitBytes = 64 << 10;
+
+// By trial, where the system does not tell: the smallest unit from the usual one on that works, or
+// 0. A drive may have sectors of more than 4 KiB.
+uint32_t smallest_direct_unit(absl::FunctionRef<bool(uint32_t unit_bytes)> works);
 
 class DirectFileMedium final : public Medium {
  public:

@@ -16,19 +16,29 @@ LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_referenc
 // A medium that cannot be opened refuses all blocks, and is not tried again.
 BlockCacheImpl* LowerTier::open_now() {
   if (BlockCacheImpl* const cache = opened(); cache != nullptr) return cache;
+  // An exception leaves the tier unopened, and the next put tries again.
+  try {
+    open_once();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return opened();
+}
+
+void LowerTier::open_once() {
   std::call_once(once_, [this] {
+    const auto fail = [this](const absl::Status& status) {
+      problem_ = message_of(status);
+      off_.store(true, std::memory_order_release);
+    };
     const Config& config = config_.cache;
     absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
         config.medium, {.size_bytes = config.size_bytes, .max_size_bytes = config.max_size_bytes},
         clock_);
-    if (!medium.ok()) {
-      problem_ = message_of(medium.status());
-      off_.store(true, std::memory_order_release);
-      return;
-    }
+    if (!medium.ok()) return fail(medium.status());
     absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache = BlockCacheImpl::make(
         config, *std::move(medium), clock_, {.count_references = count_references_, .sink = sink_});
-    if (!cache.ok()) return;  // the configuration was checked when it was read
+    if (!cache.ok()) return fail(cache.status());
     owned_ = *std::move(cache);
     // Sequentially consistent, as is the change of the generation in
     // TieredCacheImpl::supersede(): either that sees this cache and erases the key from it,
@@ -36,7 +46,6 @@ BlockCacheImpl* LowerTier::open_now() {
     cache_.store(owned_.get(), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   });
-  return opened();
 }
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,

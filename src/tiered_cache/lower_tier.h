@@ -48,6 +48,7 @@ class LowerTier {
  private:
   BlockCacheImpl* opened() const { return cache_.load(std::memory_order_seq_cst); }
   BlockCacheImpl* open_now();
+  void open_once();  // may throw std::bad_alloc
 
   const TierConfig config_;
   Clock& clock_;

@@ -290,13 +290,13 @@ void TieredCacheImpl::ref(Handle* handle) { objects_.shard_of(handle->hash).ref(
 
 bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
   ObjectShard& shard = objects_.shard_of(handle->hash);
-  // Erases it from the lower tier as well.
-  if (erase_if_last && handle->tier > 0 && !handle->key().empty()) {
-    BlockKey key;
-    if (parse_block_key(handle->key(), &key)) lower_[handle->tier - 1]->erase(key);
-  }
+  // Read first: another thread may drop the last reference after this one.
+  const size_t tier = handle->tier;
+  BlockKey key;
+  const bool below = erase_if_last && tier > 0 && parse_block_key(handle->key(), &key);
   RemovedEntries removed;
   const bool left = shard.release(handle, erase_if_last, &removed);
+  if (left && below) lower_[tier - 1]->erase(key);
   finish(&removed);
   return left;
 }

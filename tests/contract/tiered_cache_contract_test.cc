@@ -140,6 +140,20 @@ TEST_P(TieredCacheContract, ReleasedForGoodABlockIsGoneFromAllTiers) {
   }
 }
 
+TEST_P(TieredCacheContract, OnlyTheLastReferenceErasesABlock) {
+  Engine engine(spec());
+  for (uint64_t id = 1; id <= 40; ++id) engine.put_held(id);
+  engine.cache->drain();
+  for (uint64_t id = 1; id <= 40; ++id) {
+    TieredCache::Handle* const handle = engine.hold(id, Caller::kBackground);
+    if (handle == nullptr) continue;
+    engine.cache->ref(handle);
+    EXPECT_FALSE(engine.cache->release(handle, /*erase_if_last=*/true));
+    EXPECT_NE(engine.get(id, Caller::kBackground), 0u) << "still in use, and erased: " << id;
+    engine.cache->release(handle, /*erase_if_last=*/true);
+  }
+}
+
 TEST_P(TieredCacheContract, OddKeysAndUnmovableObjectsStayInTheFirstTier) {
   Engine engine(spec());
   const auto insert = [&](std::string_view key, bool movable) {

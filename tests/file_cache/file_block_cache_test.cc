@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -112,6 +114,57 @@ TEST_F(FileBlockCacheTest, ARefusedBlockLeavesNoTraceAndIsAskedAboutOnce) {
   EXPECT_TRUE(read(0, 4096, 3, &bytes_)) << "the read's offer was the second";
   EXPECT_EQ(count(FileCount::kOffers), 2u);
   EXPECT_EQ(files_->stats().extents, 1u);
+}
+
+// A cache that calls back between the admission of a block and its entry.
+class PausingCache final : public BlockCache, private Admission::Owner {
+ public:
+  explicit PausingCache(std::shared_ptr<BlockCache> inner) : inner_(std::move(inner)) {}
+  std::function<void()> before_commit, after_commit;
+
+  Lookup lookup(const BlockKey& key, const LookupOptions& options) override {
+    return inner_->lookup(key, options);
+  }
+  Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
+                  MissToken token) override {
+    admitted_.emplace(inner_->admit(key, size_bytes, origin, token));
+    return admitted_->admitted() ? Admission(*this, Admission::Offer{.key = key})
+                                 : Admission(admitted_->verdict());
+  }
+  Verdict commit(const Admission::Offer&, ByteView block) override {
+    if (before_commit) std::exchange(before_commit, nullptr)();
+    const Verdict verdict = std::move(*admitted_).commit(block);
+    if (after_commit) std::exchange(after_commit, nullptr)();
+    return verdict;
+  }
+  bool erase(const BlockKey& key) override { return inner_->erase(key); }
+  bool contains(const BlockKey& key) const override { return inner_->contains(key); }
+  uint64_t erase_file(uint64_t file) override { return inner_->erase_file(file); }
+  absl::Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
+  void set_dataset_size(uint64_t size_bytes) override { inner_->set_dataset_size(size_bytes); }
+  void drain() override { inner_->drain(); }
+  Stats stats() const override { return inner_->stats(); }
+
+ private:
+  const std::shared_ptr<BlockCache> inner_;
+  std::optional<Admission> admitted_;
+};
+
+// A written block is on its way into the cache when the next write of its range begins.
+TEST_F(FileBlockCacheTest, APutThatAWriteOvertookIsNeverVisible) {
+  const auto pausing =
+      std::make_shared<PausingCache>(test::open("nvcache://?size=4MiB&admission=always"));
+  cache_ = pausing;
+  files_ = std::make_unique<FileBlockCache>(cache_);
+  file_ = files_->open("a", {.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 5});
+  pausing->before_commit = [&] { (void)file_->begin_write({4096, 4096}); };
+  pausing->after_commit = [&] {
+    EXPECT_EQ(cache_->stats().blocks, 0u) << "the older bytes are in the cache";
+  };
+  write(4096, 4096, 1);
+  file_->end_write({4096, 4096}, std::vector<std::byte>(4096, std::byte{2}), false);
+  EXPECT_TRUE(read(4096, 4096, 0, &bytes_));
+  EXPECT_EQ(bytes_[0], std::byte{2});
 }
 
 TEST_F(FileBlockCacheTest, AFailedWriteOutdatesToo) {

@@ -21,6 +21,7 @@
 #include "medium/file.h"
 #include "medium/file_buffered.h"
 #include "medium/file_dax.h"
+#include "medium/file_direct.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {
@@ -218,6 +219,16 @@ TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
   EXPECT_EQ((*medium)->size_bytes() % (*medium)->traits().io_granularity_bytes, 0u);
   const auto tiny = open_file_medium(directory.file("tiny"), FileIo::kDirect, {.size_bytes = 100});
   EXPECT_TRUE(absl::IsInvalidArgument(tiny.status())) << tiny.status();
+}
+
+// What a kernel that does not tell the unit of direct I/O is asked by trial.
+TEST(DirectFileMedium, FindsTheSectorsOfADriveByTrial) {
+  for (const uint32_t sector_bytes : {512u, 4096u, 16'384u, 65'536u}) {
+    const uint32_t found =
+        smallest_direct_unit([&](uint32_t unit) { return unit % sector_bytes == 0; });
+    EXPECT_EQ(found, std::max(sector_bytes, 4096u));
+  }
+  EXPECT_EQ(smallest_direct_unit([](uint32_t unit) { return unit % (128 << 10) == 0; }), 0u);
 }
 
 TEST(ErrnoStatus, MapsWhatDevicesReturn) {

@@ -1,6 +1,7 @@
 #include "adapters/rocksdb/secondary_cache.h"
 
 #include <cstddef>
+#include <new>
 #include <utility>
 
 #include "adapters/rocksdb/caller.h"
@@ -17,25 +18,44 @@ using ::rocksdb::Status;
 // The result of a lookup, complete from the start. RocksDB takes the object out of it.
 class CreatedObject final : public ::rocksdb::SecondaryCacheResultHandle {
  public:
-  CreatedObject(void* object, size_t charge) : object_(object), charge_(charge) {}
+  void set(void* object, size_t charge) {
+    object_ = object;
+    charge_ = charge;
+  }
   bool IsReady() override { return true; }
   void Wait() override {}
   void* Value() override { return object_; }
   size_t Size() override { return charge_; }
 
  private:
-  void* object_;
-  size_t charge_;
+  void* object_ = nullptr;
+  size_t charge_ = 0;
 };
 
 Status not_a_cache_key() { return Status::NotSupported("nvcache: cache keys are 16 bytes"); }
+
+// RocksDB must see no exception. Its own callbacks may throw any, if they run out of memory.
+template <typename Operation>
+Status guarded(Operation operation) noexcept {
+  try {
+    return operation();
+  } catch (...) {
+    return Status::MemoryLimit();  // without a message: that would be an allocation
+  }
+}
 
 }  // namespace
 
 SecondaryCache::SecondaryCache(std::shared_ptr<BlockCache> cache, bool exclusive)
     : cache_(std::move(cache)), exclusive_(exclusive) {}
 
-std::string SecondaryCache::GetPrintableOptions() const { return printable_options(*cache_); }
+std::string SecondaryCache::GetPrintableOptions() const {
+  try {
+    return printable_options(*cache_);
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
 
 Status SecondaryCache::offer(const Slice& key, void* value,
                              const ::rocksdb::Cache::CacheItemHelper* helper) {
@@ -67,12 +87,20 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
   // Qualified names: Lookup is a method here.
   nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
   if (!lookup.hit()) return nullptr;
+  // Before the object: nobody could destroy an object that has no handle.
+  auto handle = std::unique_ptr<CreatedObject>(new (std::nothrow) CreatedObject);
+  if (handle == nullptr) return nullptr;
 
   void* object = nullptr;
   size_t charge = 0;
   const ByteView block = lookup.pin.bytes();
-  const Status created =
-      create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), &object, &charge);
+  Status created;
+  try {
+    created =
+        create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), &object, &charge);
+  } catch (...) {  // no memory for the object: the block is as good as before
+    return nullptr;
+  }
   // RocksDB's callbacks copy what they keep, so the block can be let go.
   lookup.pin = Pin();
   if (!created.ok() || object == nullptr) {
@@ -84,14 +112,15 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
   } else {
     kept = true;
   }
-  return std::make_unique<CreatedObject>(object, charge);
+  handle->set(object, charge);
+  return handle;
 }
 
 #if NVCACHE_ROCKSDB_7
 
 Status SecondaryCache::Insert(const Slice& key, void* value,
                               const ::rocksdb::Cache::CacheItemHelper* helper) {
-  return offer(key, value, helper);
+  return guarded([&] { return offer(key, value, helper); });
 }
 
 SecondaryCache::ResultHandle SecondaryCache::Lookup(
@@ -109,20 +138,22 @@ Status SecondaryCache::Insert(const Slice& key, ::rocksdb::Cache::ObjectPtr valu
                               const ::rocksdb::Cache::CacheItemHelper* helper,
                               bool /*force_insert*/) {
   // The cache decides about admission: it knows what a write costs its medium.
-  return offer(key, value, helper);
+  return guarded([&] { return offer(key, value, helper); });
 }
 
 Status SecondaryCache::InsertSaved(const Slice& key, const Slice& saved,
                                    ::rocksdb::CompressionType type,
                                    ::rocksdb::CacheTier /*source*/) {
-  BlockKey block_key;
-  if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
-  if (type != ::rocksdb::kNoCompression) {
-    return Status::NotSupported("nvcache: saved blocks must be uncompressed");
-  }
-  cache_->put(block_key, {reinterpret_cast<const std::byte*>(saved.data()), saved.size()},
-              Origin::kRead);
-  return Status::OK();
+  return guarded([&] {
+    BlockKey block_key;
+    if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
+    if (type != ::rocksdb::kNoCompression) {
+      return Status::NotSupported("nvcache: saved blocks must be uncompressed");
+    }
+    cache_->put(block_key, {reinterpret_cast<const std::byte*>(saved.data()), saved.size()},
+                Origin::kRead);
+    return Status::OK();
+  });
 }
 
 SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
@@ -147,21 +178,27 @@ void SecondaryCache::Erase(const Slice& key) {
   if (parse_key(key, Form::kParsed, &block_key)) cache_->erase(block_key);
 }
 
-Status SecondaryCache::SetCapacity(size_t capacity) { return to_rocksdb(cache_->resize(capacity)); }
+Status SecondaryCache::SetCapacity(size_t capacity) {
+  return guarded([&] { return to_rocksdb(cache_->resize(capacity)); });
+}
 
 Status SecondaryCache::GetCapacity(size_t& capacity) {
-  capacity = cache_->stats().size_bytes;
-  return Status::OK();
+  return guarded([&] {
+    capacity = cache_->stats().size_bytes;
+    return Status::OK();
+  });
 }
 
 Status NewSecondaryCache(const CacheOptions& options,
                          std::shared_ptr<::rocksdb::SecondaryCache>* secondary,
                          std::shared_ptr<BlockCache>* opened) {
-  absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
-  if (!cache.ok()) return to_rocksdb(cache.status());
-  if (opened != nullptr) *opened = *cache;
-  *secondary = std::make_shared<SecondaryCache>(*std::move(cache), options.exclusive);
-  return Status::OK();
+  return guarded([&] {
+    absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
+    if (!cache.ok()) return to_rocksdb(cache.status());
+    *secondary = std::make_shared<SecondaryCache>(*cache, options.exclusive);
+    if (opened != nullptr) *opened = *std::move(cache);
+    return Status::OK();
+  });
 }
 
 }  // namespace nvcache::rocksdb

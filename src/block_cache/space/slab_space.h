@@ -20,7 +20,13 @@ namespace nvcache {
 // Thread-safe.
 class SlabSpace {
  public:
-  // Space for up to max_size_bytes, of which size_bytes are usable at first.
+  // The largest space: offsets in grains have 32 bits.
+  static constexpr uint64_t max_bytes(uint32_t grain_bytes) {
+    return (uint64_t{1} << 32) * grain_bytes;
+  }
+
+  // Space for up to max_size_bytes, at most max_bytes(grain_bytes), of which size_bytes are usable
+  // at first.
   SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grain_bytes);
 
   // Takes a free extent of `size_bytes`. Returns its offset in grains, or nothing if no free run is

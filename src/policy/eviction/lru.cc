@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <new>
 #include <vector>
 
 #include "base/reserved_array.h"
@@ -41,7 +42,7 @@ constexpr uint32_t kBins = 65536 / kBinAges;
 
 class Lru final : public EvictionPolicy {
  public:
-  explicit Lru(uint32_t max_slots) : stamps_(max_slots) {}
+  explicit Lru(uint32_t max_slots) : stamps_(max_slots) { batch_.reserve(kLeastBatch); }
 
   void on_insert(uint32_t slot, uint64_t) override {
     ++resident_;
@@ -133,7 +134,12 @@ class Lru final : public EvictionPolicy {
   void refill(const Residents& residents, bool everything) {
     const uint32_t limit = residents.slot_limit();
     const uint32_t least_age = everything ? 0 : batch_age(limit);
-    batch_.reserve(2 * kept(limit));
+    size_t room = 2 * kept(limit);
+    try {
+      batch_.reserve(room);
+    } catch (const std::bad_alloc&) {  // a smaller batch is right, too
+      room = batch_.capacity();
+    }
     for (uint32_t scanned = 0; scanned < limit && batch_.empty();) {
       const uint32_t steps = std::min(kSegmentSlots, limit - scanned);
       for (uint32_t i = 0; i < steps; ++i) {
@@ -142,13 +148,15 @@ class Lru final : public EvictionPolicy {
         const uint16_t stamp = stamps_[slot].load(std::memory_order_relaxed);
         if (stamp == 0 || age_of(stamp) < least_age || !residents.evictable(slot)) continue;
         batch_.push_back({slot, stamp});
-        if (batch_.size() >= 2 * kept(limit)) keep_oldest(kept(limit));
+        if (batch_.size() >= room) keep_oldest(room / 2);
       }
       scanned += steps;
     }
-    keep_oldest(kept(limit));
+    keep_oldest(room / 2);
     std::sort(batch_.begin(), batch_.end(), younger());
   }
+
+  static constexpr size_t kLeastBatch = 2;
 
   static size_t kept(uint32_t limit) {
     return std::max(std::min(limit, kSegmentSlots) / kBatchShare, 1u);

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <new>
 
 #include "base/prng.h"
 #include "base/reserved_array.h"
@@ -57,9 +58,14 @@ class S3Fifo final : public EvictionPolicy {
       set_state(slot, kMain | tag);
       return;
     }
+    try {
+      small_.push_back({slot, hash | tag >> 4});
+    } catch (const std::bad_alloc&) {  // the main part needs no memory
+      set_state(slot, kMain | tag);
+      return;
+    }
     set_state(slot, kSmall | tag);
     ++small_blocks_;
-    small_.push_back({slot, hash | tag >> 4});
     while (small_blocks_ > std::max(resident_ / kOverflowShare, kMinSmall)) overflow();
   }
 
