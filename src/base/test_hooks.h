@@ -8,6 +8,8 @@
 namespace nvcache {
 
 struct TestHooks {
+  // BlockCacheImpl: a put on a device that finds no memory leaves its block filling for ever.
+  bool leak_slots = false;
   // FileBlockCache: a write removes nothing that is cached. A written block replaces only its
   // own extent, and only where it is offered.
   bool skip_overlap = false;

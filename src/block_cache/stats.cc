@@ -1,6 +1,7 @@
 #include "nvcache/stats.h"
 
 #include <string_view>
+#include <utility>
 
 #include "base/metrics.h"
 #include "block_cache/stats_text.h"
@@ -54,13 +55,15 @@ void visit_metrics(const Stats& stats,
 }
 
 nlohmann::ordered_json stats_json(const Stats& stats) {
-  nlohmann::ordered_json json;
+  // Never a null value that becomes an object: without memory that leaves a broken one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   append_json<Stats>(kMetrics, stats, &json);
   json["hit_ratio"] = stats.hit_ratio();
-  nlohmann::ordered_json& by_reason = json["refused"];
+  nlohmann::ordered_json by_reason = nlohmann::ordered_json::object();
   for (size_t i = 1; i < kReasonCount; ++i) {
     by_reason[std::string(reason_name(static_cast<Reason>(i)))] = stats.refused[i];
   }
+  json["refused"] = std::move(by_reason);
   json["medium"] = stats.medium;
   json["admission"] = stats.admission;
   json["eviction"] = stats.eviction;

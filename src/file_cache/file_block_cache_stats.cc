@@ -42,7 +42,8 @@ static_assert(std::size(kFileMetrics) == static_cast<size_t>(FileCount::kFieldCo
 }  // namespace
 
 std::string FileStats::to_json() const {
-  nlohmann::ordered_json json;
+  // Never a null value that becomes an object: without memory that leaves a broken one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   append_json<FileStats>(kFileMetrics, *this, &json);
   return json.dump();
 }

@@ -50,7 +50,8 @@ constexpr Metric<KvStats> kStoreMetrics[] = {
 }  // namespace
 
 std::string KvStats::to_json() const {
-  nlohmann::ordered_json json;
+  // Never a null value that becomes an object: without memory that leaves a broken one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   append_json<KvStats>(kStoreMetrics, *this, &json);
   json["medium"] = medium;
   json["durability"] = durability;

@@ -42,7 +42,8 @@ constexpr Metric<TierStats> kTierMetrics[] = {
 };
 
 nlohmann::ordered_json to_json(const TierStats& tier, bool has_block_cache) {
-  nlohmann::ordered_json json;
+  // Never a null value that becomes an object: without memory that leaves a broken one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["medium"] = tier.medium;
   append_json<TierStats>(kTierMetrics, tier, &json);
   if (!tier.problem.empty()) json["problem"] = tier.problem;
@@ -58,7 +59,8 @@ double TieredStats::hit_ratio() const {
 }
 
 std::string TieredStats::to_json() const {
-  nlohmann::ordered_json json;
+  // Never a null value that becomes an object: without memory that leaves a broken one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["policy"] = policy;
   append_json<TieredStats>(kTieredMetrics, *this, &json);
   json["tiers"] = nlohmann::ordered_json::array();

@@ -19,7 +19,8 @@ constexpr std::string_view kOption = "--negative-control=";
 constexpr struct {
   std::string_view name;
   bool TestHooks::*hook;
-} kHooks[] = {{"skip_overlap", &TestHooks::skip_overlap},
+} kHooks[] = {{"leak_slots", &TestHooks::leak_slots},
+              {"skip_overlap", &TestHooks::skip_overlap},
               {"skip_update", &TestHooks::skip_update},
               {"skip_tokens", &TestHooks::skip_tokens},
               {"restore_stale", &TestHooks::restore_stale},

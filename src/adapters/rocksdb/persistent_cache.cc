@@ -19,7 +19,7 @@ using ::rocksdb::Status;
 
 PersistentCache::PersistentCache(std::shared_ptr<BlockCache> cache) : cache_(std::move(cache)) {}
 
-Status PersistentCache::Insert(const Slice& key, const char* data, size_t size) {
+Status PersistentCache::Insert(const Slice& key, const char* data, size_t size) try {
   BlockKey block_key;
   if (!parse_key(key, Form::kRaw, &block_key)) {
     return Status::NotSupported("nvcache: cache keys are 16 bytes");
@@ -29,6 +29,8 @@ Status PersistentCache::Insert(const Slice& key, const char* data, size_t size) 
   // No message: refusals are common, and a message is an allocation.
   const bool present = verdict.admitted() || verdict.reason == Reason::kDuplicate;
   return present ? Status::OK() : Status::TryAgain();
+} catch (const std::bad_alloc&) {  // for a message
+  return Status::MemoryLimit();
 }
 
 Status PersistentCache::Lookup(const Slice& key, std::unique_ptr<char[]>* data, size_t* size) {
@@ -44,23 +46,31 @@ Status PersistentCache::Lookup(const Slice& key, std::unique_ptr<char[]>* data, 
   return Status::OK();
 }
 
-PersistentCache::StatsType PersistentCache::Stats() {
+PersistentCache::StatsType PersistentCache::Stats() try {
   std::map<std::string, double> tier;
   visit_metrics(cache_->stats(),
                 [&](std::string_view name, double value) { tier.emplace(name, value); });
   return {std::move(tier)};
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
-std::string PersistentCache::GetPrintableOptions() const { return printable_options(*cache_); }
+std::string PersistentCache::GetPrintableOptions() const try {
+  return printable_options(*cache_);
+} catch (const std::bad_alloc&) {
+  return {};
+}
 
 Status NewPersistentCache(const CacheOptions& options,
                           std::shared_ptr<::rocksdb::PersistentCache>* persistent,
-                          std::shared_ptr<BlockCache>* opened) {
+                          std::shared_ptr<BlockCache>* opened) try {
   absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
   if (!cache.ok()) return to_rocksdb(cache.status());
-  if (opened != nullptr) *opened = *cache;
-  *persistent = std::make_shared<PersistentCache>(*std::move(cache));
+  *persistent = std::make_shared<PersistentCache>(*cache);
+  if (opened != nullptr) *opened = *std::move(cache);
   return Status::OK();
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 }  // namespace nvcache::rocksdb
