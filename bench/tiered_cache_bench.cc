@@ -1,5 +1,6 @@
 // What a block cache costs RocksDB: lookups, insertions and evictions through
-// rocksdb::Cache, of the tiered cache with DRAM alone beside RocksDB's own LRUCache.
+// rocksdb::Cache, of the tiered cache with DRAM alone beside RocksDB's own LRUCache and
+// HyperClockCache.
 //
 // Objects are small, so that the cache is measured and not their memory.
 #include <cstring>
@@ -25,9 +26,15 @@ std::string key_of(uint64_t i) {
 
 void destroy(const ::rocksdb::Slice&, void* value) { delete static_cast<uint64_t*>(value); }
 
-std::shared_ptr<::rocksdb::Cache> open(bool tiered, uint64_t objects) {
+enum class Kind : uint8_t { kLru, kHyperClock, kTiered };
+
+std::shared_ptr<::rocksdb::Cache> open(Kind kind, uint64_t objects) {
   const size_t capacity = objects * (kChargeBytes + 256) * 5 / 4;
-  if (!tiered) return ::rocksdb::NewLRUCache(capacity, /*num_shard_bits=*/6);
+  if (kind == Kind::kLru) return ::rocksdb::NewLRUCache(capacity, /*num_shard_bits=*/6);
+  if (kind == Kind::kHyperClock) {
+    return ::rocksdb::HyperClockCacheOptions(capacity, kChargeBytes, /*_num_shard_bits=*/6)
+        .MakeSharedCache();
+  }
   std::shared_ptr<::rocksdb::Cache> cache;
   const ::rocksdb::Status opened = rocksdb::NewTieredCache(
       {.spec = "tiered://?shards=64&dram=" + std::to_string(capacity)}, &cache);
@@ -39,20 +46,20 @@ void insert(::rocksdb::Cache& cache, uint64_t i) {
   if (!cache.Insert(key_of(i), new uint64_t(i), kChargeBytes, destroy).ok()) std::abort();
 }
 
-::rocksdb::Cache& filled(bool tiered) {
-  static std::shared_ptr<::rocksdb::Cache> caches[2];
-  std::shared_ptr<::rocksdb::Cache>& cache = caches[tiered ? 1 : 0];
+::rocksdb::Cache& filled(Kind kind) {
+  static std::shared_ptr<::rocksdb::Cache> caches[3];
+  std::shared_ptr<::rocksdb::Cache>& cache = caches[static_cast<size_t>(kind)];
   if (cache == nullptr) {
-    cache = open(tiered, kObjects);
+    cache = open(kind, kObjects);
     for (uint64_t i = 0; i < kObjects; ++i) insert(*cache, i);
   }
   return *cache;
 }
 
-void hits(benchmark::State& state, bool tiered) {
+void hits(benchmark::State& state, Kind kind) {
   static std::mutex mutex;
   mutex.lock();
-  ::rocksdb::Cache& cache = filled(tiered);
+  ::rocksdb::Cache& cache = filled(kind);
   mutex.unlock();
   Prng random(static_cast<uint64_t>(state.thread_index()) + 1);
   uint64_t found = 0;
@@ -65,20 +72,30 @@ void hits(benchmark::State& state, bool tiered) {
   if (found != static_cast<uint64_t>(state.iterations())) state.SkipWithError("a miss");
   state.SetItemsProcessed(state.iterations());
 }
-void BM_BlockCacheHit_RocksdbLru(benchmark::State& state) { hits(state, false); }
-void BM_BlockCacheHit_TieredDram(benchmark::State& state) { hits(state, true); }
+void BM_BlockCacheHit_RocksdbLru(benchmark::State& state) { hits(state, Kind::kLru); }
+void BM_BlockCacheHit_HyperClock(benchmark::State& state) { hits(state, Kind::kHyperClock); }
+void BM_BlockCacheHit_TieredDram(benchmark::State& state) { hits(state, Kind::kTiered); }
 BENCHMARK(BM_BlockCacheHit_RocksdbLru)->Threads(1)->Threads(2)->UseRealTime();
+BENCHMARK(BM_BlockCacheHit_HyperClock)->Threads(1)->Threads(2)->UseRealTime();
 BENCHMARK(BM_BlockCacheHit_TieredDram)->Threads(1)->Threads(2)->UseRealTime();
 
-void evicting(benchmark::State& state, bool tiered) {
-  const std::shared_ptr<::rocksdb::Cache> cache = open(tiered, 10'000);
+void evicting(benchmark::State& state, Kind kind) {
+  const std::shared_ptr<::rocksdb::Cache> cache = open(kind, 10'000);
   uint64_t next = 0;
   for (auto _ : state) insert(*cache, next++);
   state.SetItemsProcessed(state.iterations());
 }
-void BM_BlockCacheInsertEvicting_RocksdbLru(benchmark::State& state) { evicting(state, false); }
-void BM_BlockCacheInsertEvicting_TieredDram(benchmark::State& state) { evicting(state, true); }
+void BM_BlockCacheInsertEvicting_RocksdbLru(benchmark::State& state) {
+  evicting(state, Kind::kLru);
+}
+void BM_BlockCacheInsertEvicting_HyperClock(benchmark::State& state) {
+  evicting(state, Kind::kHyperClock);
+}
+void BM_BlockCacheInsertEvicting_TieredDram(benchmark::State& state) {
+  evicting(state, Kind::kTiered);
+}
 BENCHMARK(BM_BlockCacheInsertEvicting_RocksdbLru);
+BENCHMARK(BM_BlockCacheInsertEvicting_HyperClock);
 BENCHMARK(BM_BlockCacheInsertEvicting_TieredDram);
 
 }  // namespace

@@ -19,6 +19,8 @@ struct TestHooks {
   bool skip_tokens = false;
   // ObjectShard: an object comes back from the queue although its key was replaced meanwhile.
   bool restore_stale = false;
+  // ObjectShard: a lookup believes that a key is absent though the table changed meanwhile.
+  bool believe_absence = false;
   // KvStore: an erase is acknowledged before it is durable.
   bool skip_delete_flush = false;
   // KvStore: a zone is cleaned before the header that invalidates its items is durable.

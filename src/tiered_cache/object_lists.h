@@ -1,11 +1,13 @@
-// The idle objects of a shard, in the order in which they will be evicted: three lists, one
-// for each pool, each sorted by when its objects were last released.
+// The objects of a shard, in the order in which they will be looked at for eviction: three lists,
+// one for each pool.
 //
-// As in RocksDB's LRU cache ("midpoint insertion"): an object with a hit, or of high
-// priority, enters the high pool, if that pool has a share of the capacity. A pool that
-// overflows spills its oldest objects to the front of the next lower pool. Victims come
-// from the lowest pool that has any. So a scan evicts neither what was used twice nor index
-// and filter blocks.
+// As in RocksDB's LRU cache ("midpoint insertion"): an object of high priority enters the high
+// pool, if that pool has a share of the capacity. A pool that overflows spills its oldest
+// objects to the front of the next lower pool. Victims come from the lowest pool that has
+// any. So a scan evicts neither what was used twice nor index and filter blocks.
+//
+// Unlike there, a use moves nothing. An object whose turn comes and that was used since it entered
+// the list enters again, in the pool for objects with a hit (CLOCK, with lists for hands).
 #pragma once
 
 #include <array>
@@ -16,7 +18,7 @@
 
 namespace nvcache {
 
-// Caller-locked. Owns no entries.
+// Caller-locked. Owns no entries. All entries in it are resident.
 class ObjectLists {
  public:
   void set_pool_sizes(size_t high_bytes, size_t low_bytes) {
@@ -24,46 +26,68 @@ class ObjectLists {
     spill();
   }
 
-  void add(ObjectEntry* entry, size_t charge_bytes) {
-    const uint8_t pool = pool_for(*entry);
-    append(entry, pool);
-    bytes_[pool] += charge_bytes;
+  void add(ObjectEntry* entry) {
+    append(entry, pool_for(*entry));
     spill();
   }
+  void remove(ObjectEntry* entry) { unlink(entry); }
 
-  void remove(ObjectEntry* entry, size_t charge_bytes) {
-    bytes_[entry->pool] -= charge_bytes;
-    unlink(entry);
-  }
-
-  // The next object to evict; null if there is none. Skips objects that are held all the same,
-  // by ObjectShard::inspect().
-  ObjectEntry* victim() const {
-    for (size_t pool = kPools; pool-- > 0;) {
-      for (ObjectEntry* entry = oldest_[pool]; entry != nullptr; entry = entry->newer) {
-        if (entry->references == 0) return entry;
+  // Takes out the next object to evict, which nobody holds, and which is not resident from then on.
+  // Null if all are held, or kMostHeld in a row: it goes on from there the next time.
+  ObjectEntry* take_victim() {
+    size_t held = 0;
+    for (int round = 0; round < 2; ++round) {  // in the second, nobody has used one since the first
+      for (size_t pool = kPools; pool-- > 0;) {
+        if (ObjectEntry* const victim = take_victim_of(static_cast<uint8_t>(pool), &held)) {
+          return victim;
+        }
       }
     }
     return nullptr;
   }
-
-  size_t bytes() const { return bytes_[kHigh] + bytes_[kLow] + bytes_[kBottom]; }
-  size_t high_bytes() const { return bytes_[kHigh]; }
-
-  // Whether metadata counts towards an entry's charge. spill() needs to know.
-  void charge_metadata(bool charged) { charge_metadata_ = charged; }
-  size_t charge_of(const ObjectEntry& entry) const {
-    return entry.object.charge_bytes + (charge_metadata_ ? entry.size_bytes() : 0);
+  // Takes out all that nobody holds, and calls take(entry) for each.
+  template <typename Take>
+  void take_idle(Take take) {
+    for (ObjectEntry* const oldest : oldest_) {
+      for (ObjectEntry* entry = oldest; entry != nullptr;) {
+        ObjectEntry* const next = entry->newer;
+        if (entry->leave_if_idle()) {
+          unlink(entry);
+          take(entry);
+        }
+        entry = next;
+      }
+    }
   }
 
  private:
   enum Pool : uint8_t { kHigh, kLow, kBottom };
   static constexpr size_t kPools = 3;
+  static constexpr size_t kMostHeld = 256;
 
   uint8_t pool_for(const ObjectEntry& entry) const {
-    if (limits_[kHigh] > 0 && (entry.was_hit || entry.priority == Priority::kHigh)) return kHigh;
-    if (limits_[kLow] > 0 && (entry.was_hit || entry.priority != Priority::kBottom)) return kLow;
+    const bool hit = entry.was_hit();
+    if (limits_[kHigh] > 0 && (hit || entry.priority == Priority::kHigh)) return kHigh;
+    if (limits_[kLow] > 0 && (hit || entry.priority != Priority::kBottom)) return kLow;
     return kBottom;
+  }
+
+  ObjectEntry* take_victim_of(uint8_t pool, size_t* held) {
+    for (size_t left = entries_[pool]; left > 0 && oldest_[pool] != nullptr; --left) {
+      ObjectEntry* const entry = oldest_[pool];
+      if (entry->take_use()) {
+        unlink(entry);
+        add(entry);
+      } else if (entry->leave_if_idle()) {
+        unlink(entry);
+        return entry;
+      } else {
+        unlink(entry);
+        append(entry, pool);
+        if (++*held >= kMostHeld) return nullptr;
+      }
+    }
+    return nullptr;
   }
 
   void append(ObjectEntry* entry, uint8_t pool) {
@@ -72,25 +96,24 @@ class ObjectLists {
     entry->newer = nullptr;
     (entry->older != nullptr ? entry->older->newer : oldest_[pool]) = entry;
     newest_[pool] = entry;
-    entry->listed = true;
+    bytes_[pool] += entry->used_bytes;
+    ++entries_[pool];
   }
 
   void unlink(ObjectEntry* entry) {
     (entry->older != nullptr ? entry->older->newer : oldest_[entry->pool]) = entry->newer;
     (entry->newer != nullptr ? entry->newer->older : newest_[entry->pool]) = entry->older;
     entry->older = entry->newer = nullptr;
-    entry->listed = false;
+    bytes_[entry->pool] -= entry->used_bytes;
+    --entries_[entry->pool];
   }
 
   void spill() {
     for (const uint8_t pool : {uint8_t{kHigh}, uint8_t{kLow}}) {
       while (bytes_[pool] > limits_[pool]) {
         ObjectEntry* const entry = oldest_[pool];
-        const size_t charge_bytes = charge_of(*entry);
         unlink(entry);
         append(entry, static_cast<uint8_t>(pool + 1));
-        bytes_[pool] -= charge_bytes;
-        bytes_[pool + 1] += charge_bytes;
       }
     }
   }
@@ -98,8 +121,8 @@ class ObjectLists {
   std::array<ObjectEntry*, kPools> oldest_{};
   std::array<ObjectEntry*, kPools> newest_{};
   std::array<size_t, kPools> bytes_{};
+  std::array<size_t, kPools> entries_{};
   std::array<size_t, kPools> limits_{};
-  bool charge_metadata_ = false;
 };
 
 }  // namespace nvcache

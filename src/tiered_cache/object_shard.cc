@@ -9,13 +9,14 @@ namespace {
 constexpr size_t kBucketsPerInspection = 64;
 }
 
-ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers)
-    : lower_tiers_(lower_tiers),
+ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers, ObjectCounts* counts)
+    : capacity_bytes_(options.capacity_bytes),
+      counts_(*counts),
+      lower_tiers_(lower_tiers),
       high_share_(options.high_share),
       low_share_(options.low_share),
-      capacity_bytes_(options.capacity_bytes),
+      charge_metadata_(options.charge_metadata),
       strict_(options.strict) {
-  lists_.charge_metadata(options.charge_metadata);
   MutexLock lock(mutex_);
   size_pools();
 }
@@ -23,83 +24,76 @@ ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers)
 ObjectShard::~ObjectShard() = default;
 
 void ObjectShard::size_pools() {
-  const auto share_of = [capacity = static_cast<double>(capacity_bytes_)](double share) {
-    return static_cast<size_t>(share * capacity);
-  };
+  const auto capacity = static_cast<double>(capacity_bytes_.load(std::memory_order_relaxed));
+  const auto share_of = [&](double share) { return static_cast<size_t>(share * capacity); };
   lists_.set_pool_sizes(share_of(high_share_), share_of(low_share_));
 }
 
 // ---- in
 
-bool ObjectShard::enter(ObjectEntry* entry, RemovedEntries* removed) {
+bool ObjectShard::enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed) {
   if (lower_tiers_ != nullptr) lower_tiers_->supersede(entry->key(), entry->hash);
-  use_.charged_bytes += charge_of(*entry);
+  add_charged(entry->used_bytes);
   entry->charged = true;
-  entry->resident = true;
+  if (held_by > 0) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
   ObjectEntry* const old = table_.insert(entry);
-  if (old != nullptr) take_out(old, Departure::kErased, removed);
+  if (old != nullptr) take_out(old, removed);
+  // Only now: a lookup that already has its address must not find it before all others do.
+  entry->enter(held_by, hit);
+  lists_.add(entry);
   return old != nullptr;
 }
 
 bool ObjectShard::insert(ObjectEntry* entry, bool hold, RemovedEntries* removed, bool* replaced) {
   MutexLock lock(mutex_);
-  const size_t charge_bytes = charge_of(*entry);
-  make_room(charge_bytes, removed);
-  const bool fits = use_.charged_bytes + charge_bytes <= capacity_bytes_;
-  if (!fits && strict_ && hold) return false;
+  const Change change(changes_);
+  make_room(entry->used_bytes, removed);
+  const bool room = fits(entry->used_bytes);
+  if (!room && strict_ && hold) return false;
   ++use_.inserts;
-  if (!fits && !hold) {
-    if (ObjectEntry* const old = table_.find(entry->key(), entry->hash); old != nullptr) {
-      table_.remove(old);
-      take_out(old, Departure::kErased, removed);
-      *replaced = true;
-    }
-    if (lower_tiers_ != nullptr) lower_tiers_->supersede(entry->key(), entry->hash);
-    leave(entry, Departure::kEvicted, removed);
+  if (room || hold) {
+    *replaced = enter(entry, hold ? 1 : 0, /*hit=*/false, removed);
     return true;
   }
-  *replaced = enter(entry, removed);
-  entry->references = hold ? 1 : 0;
-  if (!hold) lists_.add(entry, charge_bytes);
+  if (ObjectEntry* const old = table_.find(entry->key(), entry->hash); old != nullptr) {
+    erase(old, removed);
+    *replaced = true;
+  }
+  if (lower_tiers_ != nullptr) lower_tiers_->supersede(entry->key(), entry->hash);
+  leave(entry, Departure::kEvicted, removed);
   return true;
 }
 
 bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed) {
   MutexLock lock(mutex_);
+  const Change change(changes_);
   if (lower_tiers_->token(entry->hash) != token ||
       table_.find(entry->key(), entry->hash) != nullptr) {
     return false;
   }
-  const size_t charge_bytes = charge_of(*entry);
-  make_room(charge_bytes, removed);
-  if (use_.charged_bytes + charge_bytes > capacity_bytes_) return false;
+  make_room(entry->used_bytes, removed);
+  if (!fits(entry->used_bytes)) return false;
   ++use_.promoted_in;
-  enter(entry, removed);
-  entry->references = 1;
-  entry->was_hit = true;
+  enter(entry, 1, /*hit=*/true, removed);
   return true;
 }
 
 bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* removed) {
   MutexLock lock(mutex_);
+  const Change change(changes_);
   const bool stale = lower_tiers_->token(entry->hash) != entry->token && !test_hooks.restore_stale;
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
-  const size_t charge_bytes = charge_of(*entry);
-  make_room(charge_bytes, removed);
-  if (strict_ && use_.charged_bytes + charge_bytes > capacity_bytes_) return false;
-  use_.hits += count ? 1 : 0;
-  enter(entry, removed);
-  entry->references = 1;
-  entry->was_hit = true;
+  make_room(entry->used_bytes, removed);
+  if (strict_ && !fits(entry->used_bytes)) return false;
+  counts_.add(ObjectCount::kHits, count ? 1 : 0);
+  enter(entry, 1, /*hit=*/true, removed);
   return true;
 }
 
 uint32_t ObjectShard::replace(std::string_view key, uint64_t hash, RemovedEntries* removed) {
   MutexLock lock(mutex_);
-  if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) {
-    table_.remove(old);
-    take_out(old, Departure::kErased, removed);
-  }
+  const Change change(changes_);
+  if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) erase(old, removed);
   if (lower_tiers_ == nullptr) return 0;
   lower_tiers_->supersede(key, hash);
   return lower_tiers_->token(hash);
@@ -107,31 +101,40 @@ uint32_t ObjectShard::replace(std::string_view key, uint64_t hash, RemovedEntrie
 
 void ObjectShard::visit(ObjectEntry* entry) {
   MutexLock lock(mutex_);
-  entry->references = 1;
-  use_.visiting_bytes += charge_of(*entry);
+  entry->hold_outside();
+  use_.visiting_bytes += entry->used_bytes;
+  use_.outside_bytes += entry->used_bytes;
 }
 
 // ---- out
 
-void ObjectShard::make_room(size_t charge_bytes, RemovedEntries* removed) {
-  while (use_.charged_bytes + charge_bytes > capacity_bytes_) {
-    ObjectEntry* const victim = lists_.victim();
+void ObjectShard::make_room(size_t bytes, RemovedEntries* removed) {
+  while (!fits(bytes)) {
+    ObjectEntry* const victim = lists_.take_victim();
     if (victim == nullptr) return;
     table_.remove(victim);
-    take_out(victim, Departure::kEvicted, removed);
+    leave(victim, Departure::kEvicted, removed);
   }
 }
 
+void ObjectShard::erase(ObjectEntry* entry, RemovedEntries* removed) {
+  table_.remove(entry);
+  take_out(entry, removed);
+}
+
 // The entry is out of the table already. It goes now, or with its last reference.
-void ObjectShard::take_out(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
-  entry->resident = false;
-  if (entry->listed) lists_.remove(entry, charge_of(*entry));
-  if (entry->references > 0) return;
-  leave(entry, departure, removed);
+void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
+  lists_.remove(entry);
+  if (entry->leave()) {
+    leave(entry, Departure::kErased, removed);
+    return;
+  }
+  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  use_.outside_bytes += entry->used_bytes;
 }
 
 void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
-  if (entry->charged) use_.charged_bytes -= charge_of(*entry);
+  if (entry->charged) add_charged(-entry->used_bytes);
   entry->charged = false;
   entry->departure = departure;
   entry->token = lower_tiers_ != nullptr ? lower_tiers_->token(entry->hash) : 0;
@@ -139,27 +142,48 @@ void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries*
 }
 
 bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {
+  // Held objects made the shard grow beyond its capacity: give this one back.
+  const bool over = charged_bytes_.load(std::memory_order_relaxed) >
+                    capacity_bytes_.load(std::memory_order_relaxed);
+  if (erase_if_last || over) return release_locked(entry, erase_if_last, removed);
+  const size_t used_bytes = entry->used_bytes;
+  const ObjectEntry::Released released = entry->drop();
+  if (!released.last) return false;
+  if (released.resident) {
+    counts_.add(ObjectCount::kPinnedBytes, -used_bytes);
+    return false;
+  }
   MutexLock lock(mutex_);
-  if (--entry->references > 0) return false;
-  if (!entry->resident) {
-    if (!entry->charged) use_.visiting_bytes -= charge_of(*entry);
+  if (!entry->charged) use_.visiting_bytes -= used_bytes;
+  use_.outside_bytes -= used_bytes;
+  leave(entry, Departure::kOutside, removed);
+  return true;
+}
+
+bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {
+  MutexLock lock(mutex_);
+  const ObjectEntry::Released released = entry->drop();
+  if (!released.last) return false;
+  if (!released.resident) {
+    if (!entry->charged) use_.visiting_bytes -= entry->used_bytes;
+    use_.outside_bytes -= entry->used_bytes;
     leave(entry, Departure::kOutside, removed);
     return true;
   }
-  // Held objects made the shard grow beyond its capacity: give this one back.
-  const bool over = use_.charged_bytes > capacity_bytes_;
-  if (!erase_if_last && !over) {
-    if (!entry->listed) lists_.add(entry, charge_of(*entry));
-    return false;
-  }
+  // The lock keeps a resident entry where it is, though a lookup may hold it again.
+  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
+  const Change change(changes_);
   table_.remove(entry);
-  take_out(entry, erase_if_last ? Departure::kErased : Departure::kEvicted, removed);
+  lists_.remove(entry);
+  leave(entry, erase_if_last ? Departure::kErased : Departure::kEvicted, removed);
   return true;
 }
 
 void ObjectShard::set_capacity(size_t capacity_bytes, RemovedEntries* removed) {
   MutexLock lock(mutex_);
-  capacity_bytes_ = capacity_bytes;
+  const Change change(changes_);
+  capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
   size_pools();
   make_room(0, removed);
 }
@@ -171,38 +195,56 @@ void ObjectShard::set_strict(bool strict) {
 
 void ObjectShard::erase_idle(RemovedEntries* removed) {
   MutexLock lock(mutex_);
-  while (ObjectEntry* const victim = lists_.victim()) {
-    table_.remove(victim);
-    take_out(victim, Departure::kErased, removed);
-  }
+  const Change change(changes_);
+  lists_.take_idle([&](ObjectEntry* entry) {
+    mutex_.assert_held();
+    table_.remove(entry);
+    leave(entry, Departure::kErased, removed);
+  });
 }
 
 // ---- lookups
 
-ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count) {
-  MutexLock lock(mutex_);
-  ObjectEntry* const entry = table_.find(key, hash);
-  use_.lookups += count ? 1 : 0;
-  if (entry == nullptr) return nullptr;
-  use_.hits += count ? 1 : 0;
-  if (entry->listed) lists_.remove(entry, charge_of(*entry));
-  ++entry->references;
-  entry->was_hit = true;
+ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count,
+                               RemovedEntries* removed) {
+  const uint64_t before = changes_.load(std::memory_order_acquire);
+  const ObjectTable::Hold hold = table_.hold(key, hash);
+  if (hold.first) counts_.add(ObjectCount::kPinnedBytes, hold.entry->used_bytes);
+  ObjectEntry* entry = hold.entry;
+  if (hold.found != ObjectTable::Found::kHeld) {
+    if (entry != nullptr) release(entry, /*erase_if_last=*/false, removed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const bool unchanged = before % 2 == 0 && changes_.load(std::memory_order_relaxed) == before;
+    const bool certain =
+        hold.found == ObjectTable::Found::kAbsent && (unchanged || test_hooks.believe_absence);
+    entry = certain ? nullptr : find_locked(key, hash);
+  }
+  if (count) {
+    ObjectCounts::Stripe& mine = counts_.mine();
+    mine.add(ObjectCount::kLookups, 1);
+    mine.add(ObjectCount::kHits, entry != nullptr ? 1 : 0);
+  }
   return entry;
 }
 
-void ObjectShard::ref(ObjectEntry* entry) {
+ObjectEntry* ObjectShard::find_locked(std::string_view key, uint64_t hash) {
   MutexLock lock(mutex_);
-  ++entry->references;
+  ObjectEntry* const entry = table_.find(key, hash);
+  bool first = false;
+  if (entry == nullptr || !entry->try_hold(hash, &first)) return nullptr;
+  if (first) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+  return entry;
 }
+
+void ObjectShard::ref(ObjectEntry* entry) { entry->hold(); }
 
 bool ObjectShard::inspect(size_t* bucket, std::vector<ObjectEntry*>* held) {
   MutexLock lock(mutex_);
   const size_t end = std::min(table_.buckets(), *bucket + kBucketsPerInspection);
   for (; *bucket < end; ++*bucket) {
     for (ObjectEntry* entry = table_.first_in(*bucket); entry != nullptr;
-         entry = entry->next_in_bucket) {
-      ++entry->references;
+         entry = entry->next_in_bucket.load(std::memory_order_relaxed)) {
+      if (entry->hold()) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
       held->push_back(entry);
     }
   }
@@ -212,16 +254,16 @@ bool ObjectShard::inspect(size_t* bucket, std::vector<ObjectEntry*>* held) {
 ObjectShard::Use ObjectShard::use() const {
   MutexLock lock(mutex_);
   Use use = use_;
-  use.idle_bytes = lists_.bytes();
+  use.charged_bytes = charged_bytes_.load(std::memory_order_relaxed);
   use.entries = table_.entries();
   use.buckets = table_.buckets();
   return use;
 }
 
 double ObjectShard::used_share() const {
-  MutexLock lock(mutex_);
-  if (capacity_bytes_ == 0) return 1;
-  return static_cast<double>(use_.charged_bytes) / static_cast<double>(capacity_bytes_);
+  const auto capacity = static_cast<double>(capacity_bytes_.load(std::memory_order_relaxed));
+  if (capacity == 0) return 1;
+  return static_cast<double>(charged_bytes_.load(std::memory_order_relaxed)) / capacity;
 }
 
 }  // namespace nvcache

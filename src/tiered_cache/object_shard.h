@@ -1,18 +1,25 @@
 // One shard of the first tier of a TieredCache: it holds the objects whose keys hash to it,
-// finds them by key, and evicts the least recently released first.
+// finds them by key, and evicts what was not used lately.
+//
+// A hit, a miss and a release take no lock and write no line but the entry's and the thread's own
+// counters. Each change of the table makes `changes` odd and then even again: a lookup that found
+// nothing and saw it change looks again, with the lock.
 //
 // The current value of a key changes only here, under the shard's lock. That keeps the lower
 // tiers from serving a value that was replaced (see LowerTiers).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/striped_counters.h"
 #include "tiered_cache/object_entry.h"
 #include "tiered_cache/object_lists.h"
+#include "tiered_cache/object_pool.h"
 #include "tiered_cache/object_table.h"
 
 namespace nvcache {
@@ -30,17 +37,21 @@ class LowerTiers {
   virtual void supersede(std::string_view key, uint64_t hash) = 0;
 };
 
+// What threads count without a lock.
+enum class ObjectCount : uint8_t { kLookups, kHits, kPinnedBytes, kFieldCount };
+using ObjectCounts = StripedCounters<ObjectCount>;
+
 // Entries that a shard removed: they are in no table and no list, and `departure` and
 // `token` are set. The caller demotes or destroys each of them, with no lock held.
 class RemovedEntries {
  public:
   void push(ObjectEntry* entry) {
-    entry->next_in_bucket = first_;
+    entry->next_removed = first_;
     first_ = entry;
   }
   ObjectEntry* pop() {
     ObjectEntry* const entry = first_;
-    if (entry != nullptr) first_ = entry->next_in_bucket;
+    if (entry != nullptr) first_ = entry->next_removed;
     return entry;
   }
 
@@ -48,8 +59,7 @@ class RemovedEntries {
   ObjectEntry* first_ = nullptr;
 };
 
-// Thread-safe. Calls no engine code, and waits for nothing but its lock. Each shard has cache
-// lines of its own, because every lookup locks one.
+// Thread-safe. Calls no engine code, and waits for nothing but its lock.
 class alignas(64) ObjectShard {
  public:
   struct Options {
@@ -62,18 +72,27 @@ class alignas(64) ObjectShard {
 
   struct Use {
     size_t charged_bytes = 0;   // residents, and erased objects that are still held
-    size_t idle_bytes = 0;      // of these: held by nobody
     size_t visiting_bytes = 0;  // held objects that never were resident
-    size_t entries = 0;
-    size_t buckets = 0;
+    size_t outside_bytes = 0;   // of both: held, and not resident
+    size_t pinned_bytes = 0;    // held; ObjectTier fills this and what follows
     uint64_t lookups = 0;
     uint64_t hits = 0;
+    size_t entries = 0;
+    size_t buckets = 0;
     uint64_t inserts = 0;
     uint64_t promoted_in = 0;
   };
 
-  ObjectShard(const Options& options, LowerTiers* lower_tiers);
+  // `counts` is for all shards, and must outlive this one.
+  ObjectShard(const Options& options, LowerTiers* lower_tiers, ObjectCounts* counts);
   ~ObjectShard();  // must be empty, with nothing held
+
+  // An entry outside, for a key of this shard; null if there is no memory. End it with destroy().
+  ObjectEntry* make_entry(std::string_view key, uint64_t hash, const Object& object,
+                          Priority priority) {
+    return pool_.make(key, hash, object, priority, charge_metadata_);
+  }
+  void destroy(ObjectEntry* entry) { pool_.destroy(entry); }
 
   // Makes an entry resident and removes an older one of its key; *replaced says whether there
   // was one. False, without any change, if `hold` is set and the shard is strict and
@@ -92,11 +111,11 @@ class alignas(64) ObjectShard {
   // Removes a key's value from all tiers. Returns the key's new token.
   uint32_t replace(std::string_view key, uint64_t hash, RemovedEntries* removed);
 
-  // Counts an entry that is held but will not be resident.
+  // Holds an entry that will not be resident.
   void visit(ObjectEntry* entry);
 
   // Holds the entry of a key; null if there is none. Counts the lookup.
-  ObjectEntry* find(std::string_view key, uint64_t hash, bool count);
+  ObjectEntry* find(std::string_view key, uint64_t hash, bool count, RemovedEntries* removed);
 
   void ref(ObjectEntry* entry);
   // True if that was the last reference and the entry was removed.
@@ -106,35 +125,69 @@ class alignas(64) ObjectShard {
   void set_strict(bool strict);
   void erase_idle(RemovedEntries* removed);
 
-  // Holds the entries of some buckets, from `*bucket` on, without changing the order of
-  // eviction. False when there are no more.
+  // Holds the entries of some buckets, from `*bucket` on, without counting as a use. False when
+  // there are no more.
   bool inspect(size_t* bucket, std::vector<ObjectEntry*>* held);
 
   Use use() const;
   // The used share of the capacity.
   double used_share() const;
-  size_t charge_of(const ObjectEntry& entry) const { return lists_.charge_of(entry); }
 
  private:
-  void make_room(size_t charge_bytes, RemovedEntries* removed)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void take_out(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // While it lives, lookups do not believe that a key is absent. With the lock held.
+  class Change {
+   public:
+    explicit Change(std::atomic<uint64_t>& changes)
+        : changes_(changes), before_(changes.load(std::memory_order_relaxed)) {
+      changes_.store(before_ + 1, std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_release);
+    }
+    ~Change() { changes_.store(before_ + 2, std::memory_order_release); }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    std::atomic<uint64_t>& changes_;
+    const uint64_t before_;
+  };
+
+  ObjectEntry* find_locked(std::string_view key, uint64_t hash);
+  bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
+  bool fits(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return charged_bytes_.load(std::memory_order_relaxed) + bytes <=
+           capacity_bytes_.load(std::memory_order_relaxed);
+  }
+  void add_charged(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    charged_bytes_.store(charged_bytes_.load(std::memory_order_relaxed) + bytes,
+                         std::memory_order_relaxed);
+  }
+  void make_room(size_t bytes, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it replaced another.
-  bool enter(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void erase(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void take_out(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void size_pools() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // What every lookup and release reads.
+  ObjectTable table_;  // changed under mutex_
+  std::atomic<uint64_t> changes_{0};
+  std::atomic<size_t> charged_bytes_{0};
+  std::atomic<size_t> capacity_bytes_;
+  ObjectCounts& counts_;
+
+  // What changes take.
+  alignas(64) mutable Mutex mutex_;
   LowerTiers* const lower_tiers_;
   const double high_share_;
   const double low_share_;
-  mutable Mutex mutex_;
-  ObjectTable table_ ABSL_GUARDED_BY(mutex_);
-  ObjectLists lists_;  // guarded by mutex_, but for charge_of()
-  size_t capacity_bytes_ ABSL_GUARDED_BY(mutex_);
+  const bool charge_metadata_;
   bool strict_ ABSL_GUARDED_BY(mutex_);
+  ObjectLists lists_ ABSL_GUARDED_BY(mutex_);
   Use use_ ABSL_GUARDED_BY(mutex_);
+  ObjectPool pool_;
 };
 
 }  // namespace nvcache

@@ -1,9 +1,14 @@
 // A chained hash table of object entries, linked through the entries: one pointer a bucket,
-// and one to two buckets an entry. Growing moves all of a shard's entries at once.
+// and two to four buckets an entry, so that a lookup seldom meets the entry of another key. Lookups
+// take no lock. Growing moves all of a shard's entries at once; the smaller arrays stay until the
+// end, because a lookup may still read them: together they are as large as the present one.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -11,61 +16,124 @@
 
 namespace nvcache {
 
-// Caller-locked. Owns no entries.
+// Caller-locked, but for hold(). Owns no entries.
 class ObjectTable {
  public:
-  ObjectTable() : buckets_(kFirstBuckets, nullptr) {}
+  ObjectTable() { adopt(std::make_unique<Buckets>(kFirstBuckets)); }
 
-  ObjectEntry* find(std::string_view key, uint64_t hash) { return *place_of(key, hash); }
+  enum class Found : uint8_t { kHeld, kAbsent, kUnsure };
+  struct Hold {
+    Found found = Found::kAbsent;
+    ObjectEntry* entry = nullptr;  // kHeld: with a reference more; kUnsure: one to drop, or null
+    bool first = false;            // nobody else held it
+  };
+  // Takes a reference of a key's entry. Thread-safe. kAbsent is certain only if nobody changed the
+  // table meanwhile; kUnsure: look again, with the lock.
+  Hold hold(std::string_view key, uint64_t hash) const {
+    const Buckets& buckets = *now_.load(std::memory_order_acquire);
+    ObjectEntry* entry = buckets.of(hash).load(std::memory_order_acquire);
+    for (int steps = 0; entry != nullptr; ++steps) {
+      Hold hold;
+      if (entry->try_hold(hash, &hold.first)) {
+        // Its memory may have become that of another key's entry.
+        const bool same =
+            entry->hash.load(std::memory_order_relaxed) == hash && entry->key() == key;
+        hold.found = same ? Found::kHeld : Found::kUnsure;
+        hold.entry = entry;
+        return hold;
+      }
+      if (steps == kMostSteps) return {.found = Found::kUnsure};
+      entry = entry->next_in_bucket.load(std::memory_order_acquire);
+    }
+    return {};
+  }
+
+  ObjectEntry* find(std::string_view key, uint64_t hash) {
+    return place_of(key, hash)->load(std::memory_order_relaxed);
+  }
 
   // Returns the entry of the same key that it replaces, if there is one.
   ObjectEntry* insert(ObjectEntry* entry) {
-    ObjectEntry** const place = place_of(entry->key(), entry->hash);
-    ObjectEntry* const old = *place;
-    entry->next_in_bucket = old == nullptr ? nullptr : old->next_in_bucket;
-    *place = entry;
-    if (old == nullptr && ++entries_ > buckets_.size()) grow();
+    std::atomic<ObjectEntry*>* const place =
+        place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
+    ObjectEntry* const old = place->load(std::memory_order_relaxed);
+    entry->next_in_bucket.store(
+        old == nullptr ? nullptr : old->next_in_bucket.load(std::memory_order_relaxed),
+        std::memory_order_release);
+    place->store(entry, std::memory_order_release);
+    if (old == nullptr && ++entries_ * kBucketsPerEntry > buckets()) grow();
     return old;
   }
 
+  // The entry still leads to those behind it, for lookups that have come as far.
   void remove(ObjectEntry* entry) {
-    ObjectEntry** const place = place_of(entry->key(), entry->hash);
-    if (*place != entry) return;
-    *place = entry->next_in_bucket;
+    std::atomic<ObjectEntry*>* const place =
+        place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
+    if (place->load(std::memory_order_relaxed) != entry) return;
+    place->store(entry->next_in_bucket.load(std::memory_order_relaxed), std::memory_order_release);
     --entries_;
   }
 
   size_t entries() const { return entries_; }
-  size_t buckets() const { return buckets_.size(); }
-  ObjectEntry* first_in(size_t bucket) const { return buckets_[bucket]; }
+  size_t buckets() const { return now_.load(std::memory_order_relaxed)->count(); }
+  ObjectEntry* first_in(size_t bucket) const {
+    return now_.load(std::memory_order_relaxed)->heads[bucket].load(std::memory_order_relaxed);
+  }
 
  private:
   static constexpr size_t kFirstBuckets = 16;
+  static constexpr size_t kBucketsPerEntry = 2;  // at least
+  static constexpr int kMostSteps = 64;
 
   // The upper bits of the hash choose the shard, the lower bits the bucket.
-  ObjectEntry** place_of(std::string_view key, uint64_t hash) {
-    ObjectEntry** place = &buckets_[hash & (buckets_.size() - 1)];
-    while (*place != nullptr && ((*place)->hash != hash || (*place)->key() != key)) {
-      place = &(*place)->next_in_bucket;
-    }
-    return place;
+  struct Buckets {
+    explicit Buckets(size_t count)
+        : mask(count - 1), heads(std::make_unique<std::atomic<ObjectEntry*>[]>(count)) {}
+    size_t count() const { return mask + 1; }
+    std::atomic<ObjectEntry*>& of(uint64_t hash) const { return heads[hash & mask]; }
+    const uint64_t mask;
+    const std::unique_ptr<std::atomic<ObjectEntry*>[]> heads;
+  };
+
+  void adopt(std::unique_ptr<Buckets> buckets) {
+    all_.push_back(std::move(buckets));
+    now_.store(all_.back().get(), std::memory_order_release);
   }
 
-  void grow() {
-    std::vector<ObjectEntry*> grown(buckets_.size() * 2, nullptr);
-    for (ObjectEntry* entry : buckets_) {
+  std::atomic<ObjectEntry*>* place_of(std::string_view key, uint64_t hash) {
+    std::atomic<ObjectEntry*>* place = &now_.load(std::memory_order_relaxed)->of(hash);
+    for (;;) {
+      ObjectEntry* const entry = place->load(std::memory_order_relaxed);
+      if (entry == nullptr ||
+          (entry->hash.load(std::memory_order_relaxed) == hash && entry->key() == key)) {
+        return place;
+      }
+      place = &entry->next_in_bucket;
+    }
+  }
+
+  // Without memory for it, buckets grow longer.
+  void grow() try {
+    const Buckets& from = *all_.back();
+    auto grown = std::make_unique<Buckets>(from.count() * 2);
+    all_.reserve(all_.size() + 1);
+    for (size_t bucket = 0; bucket < from.count(); ++bucket) {
+      ObjectEntry* entry = from.heads[bucket].load(std::memory_order_relaxed);
       while (entry != nullptr) {
-        ObjectEntry* const next = entry->next_in_bucket;
-        ObjectEntry*& bucket = grown[entry->hash & (grown.size() - 1)];
-        entry->next_in_bucket = bucket;
-        bucket = entry;
+        ObjectEntry* const next = entry->next_in_bucket.load(std::memory_order_relaxed);
+        std::atomic<ObjectEntry*>& head = grown->of(entry->hash.load(std::memory_order_relaxed));
+        entry->next_in_bucket.store(head.load(std::memory_order_relaxed),
+                                    std::memory_order_release);
+        head.store(entry, std::memory_order_release);
         entry = next;
       }
     }
-    buckets_.swap(grown);
+    adopt(std::move(grown));
+  } catch (const std::bad_alloc&) {
   }
 
-  std::vector<ObjectEntry*> buckets_;
+  std::atomic<const Buckets*> now_{nullptr};
+  std::vector<std::unique_ptr<const Buckets>> all_;
   size_t entries_ = 0;
 };
 

@@ -1,12 +1,14 @@
 #include "tiered_cache/object_tier.h"
 
+#include <algorithm>
+
 namespace nvcache {
 namespace {
 
 constexpr size_t kMinShardBytes = size_t{512} << 10;
 constexpr int kMaxUsualShardBits = 6;
 
-// Every lookup takes a shard's lock, even if the first tier has no capacity.
+// Every change takes a shard's lock, even if the first tier has no capacity.
 int usual_shard_bits(size_t capacity_bytes) {
   if (capacity_bytes == 0) return kMaxUsualShardBits;
   int bits = 0;
@@ -25,7 +27,7 @@ ObjectTier::ObjectTier(const Options& options, LowerTiers* lower_tiers)
   ObjectShard::Options each = options.whole;
   each.capacity_bytes = share_of(options.whole.capacity_bytes);
   for (std::unique_ptr<ObjectShard>& shard : shards_) {
-    shard = std::make_unique<ObjectShard>(each, lower_tiers);
+    shard = std::make_unique<ObjectShard>(each, lower_tiers, &counts_);
   }
 }
 
@@ -44,15 +46,18 @@ ObjectShard::Use ObjectTier::use() const {
   for (const auto& shard : shards_) {
     const ObjectShard::Use use = shard->use();
     sum.charged_bytes += use.charged_bytes;
-    sum.idle_bytes += use.idle_bytes;
     sum.visiting_bytes += use.visiting_bytes;
+    sum.outside_bytes += use.outside_bytes;
     sum.entries += use.entries;
     sum.buckets += use.buckets;
-    sum.lookups += use.lookups;
-    sum.hits += use.hits;
     sum.inserts += use.inserts;
     sum.promoted_in += use.promoted_in;
   }
+  // Threads count a moment after they take or drop a reference.
+  const auto held_bytes = static_cast<int64_t>(counts_.sum(ObjectCount::kPinnedBytes));
+  sum.pinned_bytes = sum.outside_bytes + static_cast<size_t>(std::max<int64_t>(0, held_bytes));
+  sum.hits = counts_.sum(ObjectCount::kHits);
+  sum.lookups = counts_.sum(ObjectCount::kLookups);
   return sum;
 }
 

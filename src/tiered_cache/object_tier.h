@@ -50,6 +50,7 @@ class ObjectTier {
   int shard_bits_;
   std::atomic<size_t> capacity_bytes_;
   std::atomic<bool> strict_;
+  ObjectCounts counts_;
   std::vector<std::unique_ptr<ObjectShard>> shards_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/hash.h"
@@ -87,7 +88,7 @@ TieredCacheImpl::~TieredCacheImpl() {
 void TieredCacheImpl::finish(RemovedEntries* removed) {
   while (ObjectEntry* const entry = removed->pop()) {
     if (entry->departure == Departure::kEvicted) {
-      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, usage_of(*entry))) continue;
+      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, entry->used_bytes)) continue;
       demote(*entry);
     }
     end(entry);
@@ -113,9 +114,9 @@ ObjectEntry* TieredCacheImpl::take_back(std::string_view key, uint64_t hash, Cal
 }
 
 void TieredCacheImpl::end(ObjectEntry* entry) {
-  entry->source = Pin();
+  entry->source.reset();
   codec_->destroy(entry->key(), entry->object);
-  ObjectEntry::destroy(entry);
+  objects_.shard_of(entry->hash).destroy(entry);
 }
 
 // ---- the moves
@@ -185,7 +186,8 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   if (replaced == nullptr) replaced = &had_older;
   *replaced = false;
   const uint64_t hash = hash_object_key(key);
-  ObjectEntry* const entry = ObjectEntry::make(key, hash, object, priority);
+  ObjectShard& shard = objects_.shard_of(hash);
+  ObjectEntry* const entry = shard.make_entry(key, hash, object, priority);
   if (entry == nullptr) {
     if (handle == nullptr) codec_->destroy(key, object);
     return absl::ResourceExhaustedError("no memory for a cache entry");
@@ -193,11 +195,10 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   const size_t tier = placement_->entry_tier(lower_.size() + 1);
   if (tier > 0 && can_move(*entry)) return insert_lower(entry, tier, handle);
   RemovedEntries removed;
-  const bool inserted =
-      objects_.shard_of(hash).insert(entry, handle != nullptr, &removed, replaced);
+  const bool inserted = shard.insert(entry, handle != nullptr, &removed, replaced);
   finish(&removed);
   if (!inserted) {
-    ObjectEntry::destroy(entry);
+    shard.destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
   }
   if (handle != nullptr) *handle = entry;
@@ -221,18 +222,21 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
 }
 
 TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Object& object) {
-  ObjectEntry* const entry = ObjectEntry::make(key, hash_object_key(key), object, Priority::kLow);
-  if (entry != nullptr) objects_.shard_of(entry->hash).visit(entry);
+  const uint64_t hash = hash_object_key(key);
+  ObjectShard& shard = objects_.shard_of(hash);
+  ObjectEntry* const entry = shard.make_entry(key, hash, object, Priority::kLow);
+  if (entry != nullptr) shard.visit(entry);
   return entry;
 }
 
 TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObject* make,
                                              Caller caller) {
   const uint64_t hash = hash_object_key(key);
-  if (ObjectEntry* const entry =
-          objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground)) {
-    return entry;
-  }
+  RemovedEntries removed;
+  ObjectEntry* const resident =
+      objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground, &removed);
+  finish(&removed);
+  if (resident != nullptr) return resident;
   if (ObjectEntry* const entry = take_back(key, hash, caller)) return entry;
   BlockKey block_key;
   if (make == nullptr || lower_.empty() || !parse_block_key(key, &block_key)) return nullptr;
@@ -257,7 +261,8 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
     lower_[tier - 1]->erase(block_key);  // later lookups could not use it either
     return nullptr;
   }
-  ObjectEntry* const entry = ObjectEntry::make(key, hash, object, Priority::kLow);
+  ObjectShard& shard = objects_.shard_of(hash);
+  ObjectEntry* const entry = shard.make_entry(key, hash, object, Priority::kLow);
   if (entry == nullptr) {
     codec_->destroy(key, object);
     return nullptr;
@@ -265,9 +270,10 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
   if (at_rest(token) && may_promote(hash, tier, references) && promote(entry, tier, saved, token)) {
     return entry;
   }
-  entry->tier = static_cast<uint32_t>(tier);
-  entry->source = std::move(found.pin);
-  objects_.shard_of(hash).visit(entry);
+  entry->tier = static_cast<uint8_t>(tier);
+  // Without memory for the pin, the block may be evicted before the object is released.
+  entry->source.reset(new (std::nothrow) Pin(std::move(found.pin)));
+  shard.visit(entry);
   return entry;
 }
 
@@ -321,13 +327,9 @@ FirstTierUse TieredCacheImpl::use() const {
   const ObjectShard::Use use = objects_.use();
   const size_t used_bytes = use.charged_bytes + use.visiting_bytes;
   return {.used_bytes = used_bytes,
-          .pinned_bytes = used_bytes - use.idle_bytes,
+          .pinned_bytes = use.pinned_bytes,
           .objects = use.entries,
           .buckets = use.buckets};
-}
-
-size_t TieredCacheImpl::usage_of(const ObjectEntry& entry) const {
-  return entry.object.charge_bytes + (config_.charge_metadata ? entry.size_bytes() : 0);
 }
 
 void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) {

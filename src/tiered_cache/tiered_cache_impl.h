@@ -64,7 +64,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   void set_capacity(size_t bytes) override;
   void set_strict(bool strict) override { objects_.set_strict(strict); }
   FirstTierUse use() const override;
-  Held held(const Handle* handle) const override { return {handle->key(), usage_of(*handle)}; }
+  Held held(const Handle* handle) const override { return {handle->key(), handle->used_bytes}; }
   void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) override;
   void erase_unreferenced() override;
   void drain() override;
@@ -100,7 +100,6 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   bool offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival, uint32_t token);
   bool offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival, uint32_t token);
   bool can_move(const ObjectEntry& entry) const;
-  size_t usage_of(const ObjectEntry& entry) const;
   // Queues or demotes the evicted entries, and destroys the others.
   void finish(RemovedEntries* removed);
   void demote(const ObjectEntry& entry);

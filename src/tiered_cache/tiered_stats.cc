@@ -106,7 +106,7 @@ TieredStats TieredCacheImpl::stats() const {
   stats.policy = placement_->describe();
   stats.lookups = use.lookups;
   stats.misses = use.lookups - std::min(use.lookups, use.hits + lower_hits);
-  stats.pinned_bytes = use.charged_bytes - use.idle_bytes + use.visiting_bytes;
+  stats.pinned_bytes = use.pinned_bytes;
   if (queue_ != nullptr) {
     const DemotionQueue::Use queue = queue_->use();
     stats.queued = queue.blocks;

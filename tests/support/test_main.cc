@@ -23,6 +23,7 @@ constexpr struct {
               {"skip_overlap", &TestHooks::skip_overlap},
               {"skip_update", &TestHooks::skip_update},
               {"skip_tokens", &TestHooks::skip_tokens},
+              {"believe_absence", &TestHooks::believe_absence},
               {"restore_stale", &TestHooks::restore_stale},
               {"skip_delete_flush", &TestHooks::skip_delete_flush},
               {"skip_zone_flush", &TestHooks::skip_zone_flush},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/tiered_fixture.h"
+#include "tiered_cache/object_pool.h"
 #include "tiered_cache/tiered_key.h"
 
 namespace nvcache {
@@ -17,9 +18,11 @@ using test::key_of;
 
 constexpr size_t kCharge = 100;
 
+ObjectPool entries;
+
 ObjectEntry* entry_of(uint64_t id) {
   const std::string key = key_of(id);
-  return ObjectEntry::make(key, hash_object_key(key), {}, Priority::kLow);
+  return entries.make(key, hash_object_key(key), {}, Priority::kLow, /*metadata=*/false);
 }
 
 // Counts entries moved and ended; `gate` holds moves up while it is shut.
@@ -34,7 +37,7 @@ struct Recorder {
             .end =
                 [this](ObjectEntry* entry) {
                   ++ended;
-                  ObjectEntry::destroy(entry);
+                  entries.destroy(entry);
                 }};
   }
   std::atomic<bool> shut{false};
@@ -54,7 +57,7 @@ TEST(DemotionQueue, RefusesBeyondItsBytes) {
   for (uint64_t id = 0; id < 3; ++id) EXPECT_TRUE(queue.push(entry_of(id), kCharge));
   ObjectEntry* const refused = entry_of(3);
   EXPECT_FALSE(queue.push(refused, kCharge));
-  ObjectEntry::destroy(refused);
+  entries.destroy(refused);
   EXPECT_EQ(queue.use().refused, 1u);
   EXPECT_EQ(queue.use().blocks, 3u);
   EXPECT_EQ(queue.bytes(), 3 * kCharge);
@@ -73,7 +76,7 @@ TEST(DemotionQueue, RefusesBeyondItsBlocks) {
     if (queue.push(entry, kCharge)) {
       ++pushed;
     } else {
-      ObjectEntry::destroy(entry);
+      entries.destroy(entry);
     }
   }
   EXPECT_GE(pushed, uint64_t{DemotionQueue::kMaxBlocks});
@@ -96,8 +99,8 @@ TEST(DemotionQueue, TakesTheLastOfAKey) {
   EXPECT_EQ(take(queue, 1), nullptr);
   EXPECT_EQ(queue.use().taken_back, 2u);
   EXPECT_EQ(queue.bytes(), 0u);
-  ObjectEntry::destroy(older);
-  ObjectEntry::destroy(newer);
+  entries.destroy(older);
+  entries.destroy(newer);
 }
 
 TEST(DemotionQueue, WhoAsksForWhatIsBeingMovedWaits) {
@@ -156,7 +159,7 @@ TEST(DemotionQueue, DrainEndsWhereALookupTakesTheLast) {
   for (int round = 0; round < 300; ++round) {
     ASSERT_TRUE(queue.push(entry_of(1), kCharge));
     std::thread drainer([&] { queue.drain(); });
-    if (ObjectEntry* const entry = take(queue, 1)) ObjectEntry::destroy(entry);
+    if (ObjectEntry* const entry = take(queue, 1)) entries.destroy(entry);
     drainer.join();
   }
 }
@@ -171,7 +174,7 @@ TEST(DemotionQueue, DrainWaitsForNothingThatComesLater) {
                                     [&](ObjectEntry* entry) {
                                       DemotionQueue* const back = queue_seen;
                                       if (drained || !back->push(entry, kCharge)) {
-                                        ObjectEntry::destroy(entry);
+                                        entries.destroy(entry);
                                       }
                                     }});
   queue_seen = &queue;

@@ -1,4 +1,5 @@
 // Where the policies of a tiered cache put and move blocks, tier by tier.
+#include "base/prng.h"
 #include "support/temp_dir.h"
 #include "support/tiered_fixture.h"
 
@@ -31,7 +32,7 @@ TEST(DramFirst, NewBlocksEnterDramAndWhatLeavesGoesToScm) {
   EXPECT_EQ(engine.blocks(1), 0u);
   engine.put_held(5);
   EXPECT_EQ(engine.blocks(0), 4u);
-  EXPECT_EQ(engine.served_by(1), 1) << "the least recently released leaves first";
+  EXPECT_EQ(engine.served_by(1), 1) << "the oldest leaves first";
   EXPECT_EQ(engine.served_by(2), 0);
 }
 
@@ -45,18 +46,20 @@ TEST(DramFirst, AHitInScmIsServedFromThereForEver) {
   EXPECT_EQ(stats.tiers[1].block_cache.inserts, 1u) << "one write to the medium per block";
 }
 
-TEST(DramFirst, OrderIsByRelease) {
+TEST(DramFirst, WhatWasUsedOrIsHeldStaysWhenItsTurnComes) {
   Engine engine = open(kScm);
   fill(engine, 1, 4);
-  TieredCache::Handle* const handle = engine.hold(1);
-  engine.get(2);
-  engine.get(3);
-  engine.cache->release(handle);  // looked up first, released last
-  fill(engine, 5, 7);             // 4, 2 and 3 leave
+  TieredCache::Handle* const handle = engine.hold(2);
+  engine.get(1);
+  fill(engine, 5, 6);  // 3 and 4 leave
   EXPECT_EQ(engine.served_by(1), 0);
-  EXPECT_EQ(engine.served_by(4), 1);
-  EXPECT_EQ(engine.served_by(2), 1);
   EXPECT_EQ(engine.served_by(3), 1);
+  EXPECT_EQ(engine.served_by(4), 1);
+  engine.cache->release(handle);
+  EXPECT_EQ(engine.served_by(2), 0);
+  fill(engine, 7, 20);  // nothing is used any more
+  EXPECT_EQ(engine.served_by(1), 1);
+  EXPECT_EQ(engine.served_by(2), 1);
 }
 
 TEST(ScmFirst, NewBlocksEnterScmAndClimbPastTheThreshold) {
@@ -308,6 +311,26 @@ TEST(Background, ShrinkingAndErasingEmptyTheQueue) {
   EXPECT_EQ(engine.cache->stats().queued_bytes, 0u);
   EXPECT_EQ(engine.codec->alive, 0);
   EXPECT_EQ(engine.blocks(1), 6u);
+}
+
+// The table of a shard grows twelve times, which moves every entry to another bucket.
+TEST(TieredCache, LookupsFindWhatStaysWhileTheTableGrows) {
+  constexpr uint64_t kStaying = 256;
+  Engine engine("tiered://?metadata=free&shards=1&dram=1GiB");
+  for (uint64_t id = 0; id < kStaying; ++id) engine.put(id);
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> missed{0};
+  std::vector<std::thread> readers;
+  for (uint64_t t = 0; t < 3; ++t) {
+    readers.emplace_back([&, t] {
+      Prng random(t + 1);
+      while (!done.load()) missed += engine.get(random.below(kStaying)) == 0 ? 1 : 0;
+    });
+  }
+  for (uint64_t id = 1000; id < 101'000; ++id) engine.put(id);
+  done.store(true);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(missed.load(), 0u);
 }
 
 TEST(TieredConfig, MistakesAreNamed) {
