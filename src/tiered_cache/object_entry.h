@@ -89,6 +89,16 @@ class alignas(64) TieredCache::Handle {
     return (state_.fetch_and(~kUsed, std::memory_order_relaxed) & kUsed) != 0;
   }
 
+  bool is(std::string_view wanted) const {
+    if (wanted.size() != key_bytes) return false;
+    if (key_bytes != kInlineKeyBytes) return key() == wanted;
+    // Most keys; without a call.
+    uint64_t ours[2];
+    uint64_t theirs[2];
+    std::memcpy(ours, inline_key, sizeof ours);
+    std::memcpy(theirs, wanted.data(), sizeof theirs);
+    return ours[0] == theirs[0] && ours[1] == theirs[1];
+  }
   std::string_view key() const {
     return {key_bytes > kInlineKeyBytes ? long_key : inline_key, key_bytes};
   }

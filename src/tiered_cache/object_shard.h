@@ -49,6 +49,7 @@ class RemovedEntries {
     entry->next_removed = first_;
     first_ = entry;
   }
+  bool empty() const { return first_ == nullptr; }
   ObjectEntry* pop() {
     ObjectEntry* const entry = first_;
     if (entry != nullptr) first_ = entry->next_removed;

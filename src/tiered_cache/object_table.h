@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ namespace nvcache {
 // Caller-locked, but for hold(). Owns no entries.
 class ObjectTable {
  public:
-  ObjectTable() { adopt(std::make_unique<Buckets>(kFirstBuckets)); }
+  ObjectTable() : now_(allocate(kFirstBits)) {}
 
   enum class Found : uint8_t { kHeld, kAbsent, kUnsure };
   struct Hold {
@@ -30,14 +31,13 @@ class ObjectTable {
   // Takes a reference of a key's entry. Thread-safe. kAbsent is certain only if nobody changed the
   // table meanwhile; kUnsure: look again, with the lock.
   Hold hold(std::string_view key, uint64_t hash) const {
-    const Buckets& buckets = *now_.load(std::memory_order_acquire);
+    const Buckets buckets(now_.load(std::memory_order_acquire));
     ObjectEntry* entry = buckets.of(hash).load(std::memory_order_acquire);
     for (int steps = 0; entry != nullptr; ++steps) {
       Hold hold;
       if (entry->try_hold(hash, &hold.first)) {
         // Its memory may have become that of another key's entry.
-        const bool same =
-            entry->hash.load(std::memory_order_relaxed) == hash && entry->key() == key;
+        const bool same = entry->hash.load(std::memory_order_relaxed) == hash && entry->is(key);
         hold.found = same ? Found::kHeld : Found::kUnsure;
         hold.entry = entry;
         return hold;
@@ -54,8 +54,7 @@ class ObjectTable {
 
   // Returns the entry of the same key that it replaces, if there is one.
   ObjectEntry* insert(ObjectEntry* entry) {
-    std::atomic<ObjectEntry*>* const place =
-        place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
+    Head* const place = place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
     ObjectEntry* const old = place->load(std::memory_order_relaxed);
     entry->next_in_bucket.store(
         old == nullptr ? nullptr : old->next_in_bucket.load(std::memory_order_relaxed),
@@ -67,45 +66,54 @@ class ObjectTable {
 
   // The entry still leads to those behind it, for lookups that have come as far.
   void remove(ObjectEntry* entry) {
-    std::atomic<ObjectEntry*>* const place =
-        place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
+    Head* const place = place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
     if (place->load(std::memory_order_relaxed) != entry) return;
     place->store(entry->next_in_bucket.load(std::memory_order_relaxed), std::memory_order_release);
     --entries_;
   }
 
   size_t entries() const { return entries_; }
-  size_t buckets() const { return now_.load(std::memory_order_relaxed)->count(); }
+  size_t buckets() const { return present().count(); }
   ObjectEntry* first_in(size_t bucket) const {
-    return now_.load(std::memory_order_relaxed)->heads[bucket].load(std::memory_order_relaxed);
+    return present().heads[bucket].load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr size_t kFirstBuckets = 16;
+  static constexpr int kFirstBits = 4;
   static constexpr size_t kBucketsPerEntry = 2;  // at least
   static constexpr int kMostSteps = 64;
-
-  // The upper bits of the hash choose the shard, the lower bits the bucket.
-  struct Buckets {
-    explicit Buckets(size_t count)
-        : mask(count - 1), heads(std::make_unique<std::atomic<ObjectEntry*>[]>(count)) {}
-    size_t count() const { return mask + 1; }
-    std::atomic<ObjectEntry*>& of(uint64_t hash) const { return heads[hash & mask]; }
-    const uint64_t mask;
-    const std::unique_ptr<std::atomic<ObjectEntry*>[]> heads;
+  using Head = std::atomic<ObjectEntry*>;
+  struct alignas(64) Line {
+    Head heads[8];
   };
 
-  void adopt(std::unique_ptr<Buckets> buckets) {
-    all_.push_back(std::move(buckets));
-    now_.store(all_.back().get(), std::memory_order_release);
+  // An array of buckets: its address, and in the lower bits, which are 0 otherwise, how many bits
+  // number a bucket. One word, so that a lookup needs to read no other line. The upper bits of the
+  // hash choose the shard, the lower bits the bucket.
+  struct Buckets {
+    explicit Buckets(uintptr_t word)
+        : heads(reinterpret_cast<Head*>(word & ~uintptr_t{63})),
+          mask((uint64_t{1} << (word & 63)) - 1) {}
+    size_t count() const { return mask + 1; }
+    Head& of(uint64_t hash) const { return heads[hash & mask]; }
+    Head* heads;
+    uint64_t mask;
+  };
+
+  Buckets present() const { return Buckets(now_.load(std::memory_order_relaxed)); }
+  uintptr_t allocate(int bits) {
+    const size_t lines = ((size_t{1} << bits) + 7) / 8;
+    all_.reserve(all_.size() + 1);
+    all_.push_back(std::make_unique<Line[]>(lines));
+    return reinterpret_cast<uintptr_t>(all_.back().get()) | static_cast<uintptr_t>(bits);
   }
 
-  std::atomic<ObjectEntry*>* place_of(std::string_view key, uint64_t hash) {
-    std::atomic<ObjectEntry*>* place = &now_.load(std::memory_order_relaxed)->of(hash);
+  Head* place_of(std::string_view key, uint64_t hash) {
+    Head* place = &present().of(hash);
     for (;;) {
       ObjectEntry* const entry = place->load(std::memory_order_relaxed);
       if (entry == nullptr ||
-          (entry->hash.load(std::memory_order_relaxed) == hash && entry->key() == key)) {
+          (entry->hash.load(std::memory_order_relaxed) == hash && entry->is(key))) {
         return place;
       }
       place = &entry->next_in_bucket;
@@ -114,26 +122,25 @@ class ObjectTable {
 
   // Without memory for it, buckets grow longer.
   void grow() try {
-    const Buckets& from = *all_.back();
-    auto grown = std::make_unique<Buckets>(from.count() * 2);
-    all_.reserve(all_.size() + 1);
+    const Buckets from = present();
+    const uintptr_t grown = allocate(std::countr_one(from.mask) + 1);
     for (size_t bucket = 0; bucket < from.count(); ++bucket) {
       ObjectEntry* entry = from.heads[bucket].load(std::memory_order_relaxed);
       while (entry != nullptr) {
         ObjectEntry* const next = entry->next_in_bucket.load(std::memory_order_relaxed);
-        std::atomic<ObjectEntry*>& head = grown->of(entry->hash.load(std::memory_order_relaxed));
+        Head& head = Buckets(grown).of(entry->hash.load(std::memory_order_relaxed));
         entry->next_in_bucket.store(head.load(std::memory_order_relaxed),
                                     std::memory_order_release);
         head.store(entry, std::memory_order_release);
         entry = next;
       }
     }
-    adopt(std::move(grown));
+    now_.store(grown, std::memory_order_release);
   } catch (const std::bad_alloc&) {
   }
 
-  std::atomic<const Buckets*> now_{nullptr};
-  std::vector<std::unique_ptr<const Buckets>> all_;
+  std::vector<std::unique_ptr<Line[]>> all_;
+  std::atomic<uintptr_t> now_;
   size_t entries_ = 0;
 };
 

@@ -235,7 +235,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
   RemovedEntries removed;
   ObjectEntry* const resident =
       objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground, &removed);
-  finish(&removed);
+  if (!removed.empty()) finish(&removed);
   if (resident != nullptr) return resident;
   if (ObjectEntry* const entry = take_back(key, hash, caller)) return entry;
   BlockKey block_key;
@@ -297,13 +297,13 @@ void TieredCacheImpl::ref(Handle* handle) { objects_.shard_of(handle->hash).ref(
 bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
   ObjectShard& shard = objects_.shard_of(handle->hash);
   // Read first: another thread may drop the last reference after this one.
-  const size_t tier = handle->tier;
+  const size_t tier = erase_if_last ? handle->tier : 0;
   BlockKey key;
-  const bool below = erase_if_last && tier > 0 && parse_block_key(handle->key(), &key);
+  const bool below = tier > 0 && parse_block_key(handle->key(), &key);
   RemovedEntries removed;
   const bool left = shard.release(handle, erase_if_last, &removed);
   if (left && below) lower_[tier - 1]->erase(key);
-  finish(&removed);
+  if (!removed.empty()) finish(&removed);
   return left;
 }
 
