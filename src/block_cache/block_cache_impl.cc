@@ -48,7 +48,7 @@ absl::Status check_size(const Config& config, const Traits& traits) {
   const uint32_t grain_bytes = choose_grain(traits);
   const uint64_t most_bytes = SlabSpace::max_bytes(grain_bytes);
   if (config.max_size_bytes <= most_bytes) return absl::OkStatus();
-  const uint64_t grain_needed_bytes = std::bit_ceil((config.max_size_bytes - 1 >> 32) + 1);
+  const uint64_t grain_needed_bytes = std::bit_ceil(((config.max_size_bytes - 1) >> 32) + 1);
   return invalid_argument(
       "max_size: {} given; allowed on {}, whose space is handed out in grains of {} bytes: up to "
       "{}; a grain of {} bytes would do: that of a file with io=direct, on a drive with sectors of "

@@ -128,7 +128,7 @@ class PausingCache final : public BlockCache, private Admission::Owner {
   Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                   MissToken token) override {
     admitted_.emplace(inner_->admit(key, size_bytes, origin, token));
-    return admitted_->admitted() ? Admission(*this, Admission::Offer{.key = key})
+    return admitted_->admitted() ? Admission(*this, Admission::Offer{.key = key, .token = {}})
                                  : Admission(admitted_->verdict());
   }
   Verdict commit(const Admission::Offer&, ByteView block) override {
