@@ -19,6 +19,7 @@
 #include "medium/table.h"
 #include "support/failing_medium.h"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 
 namespace nvcache {
 namespace {
@@ -209,7 +210,7 @@ TEST_P(MediumContract, ConcurrentAccessToDisjointExtents) {
   std::vector<int> bad(kThreads, 0);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      Prng random(static_cast<uint64_t>(t) + 1);
+      Prng random(test_seed() + static_cast<uint64_t>(t));
       Block into;
       for (int round = 0; round < kRounds; ++round) {
         const uint64_t offset =

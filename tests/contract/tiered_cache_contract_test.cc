@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {
@@ -233,7 +234,7 @@ TEST_P(TieredCacheContract, ConcurrentReadersNeverSeeAReplacedValue) {
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      Prng random(t + 1);
+      Prng random(test_seed() + t);
       for (int step = 0; step < 4000; ++step) {
         if (random.below(3) == 0) {
           const uint64_t id = t + kThreads * random.below(kKeysEach);
@@ -266,7 +267,7 @@ TEST_P(TieredCacheContract, ConcurrentLookupsFindWhatStays) {
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      Prng random(t + 1);
+      Prng random(test_seed() + t);
       std::vector<TieredCache::Handle*> held;
       for (int step = 0; step < 1500; ++step) {
         const uint64_t id = 1000 + random.below(2000) * kThreads + t;

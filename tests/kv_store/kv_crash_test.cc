@@ -79,7 +79,7 @@ void report(const char* what, const Losses& losses) {
 TEST(KvCrash, RandomHistoriesNeverBringBackAnOldValue) {
   const uint64_t first = test_seed();
   Losses losses;
-  for (uint64_t i = 0; i < 3000; ++i) {
+  for (uint64_t i = 0; i < seeds(3000); ++i) {
     const uint64_t before = losses.wrong;
     run_history(first + i, &losses);
     ASSERT_EQ(losses.wrong, before) << "history of seed " << first + i;
@@ -119,7 +119,7 @@ TEST(KvCrash, EveryFlushBoundaryOfAShortHistory) {
     short_history(whole);
     const uint64_t boundaries = whole.boundaries() - opened;
     for (uint64_t boundary = 0; boundary <= boundaries; ++boundary) {
-      for (uint64_t seed = 0; seed < 4; ++seed) {
+      for (uint64_t seed = 0; seed < seeds(4); ++seed) {
         History history(config, test_seed() + seed);
         history.arm(boundary);
         short_history(history);
@@ -160,7 +160,7 @@ TEST(KvCrash, AFormatThatIsCutShortIsMadeAgain) {
 // NVMcached's third issue (section 2): an item is evicted, then deleted; the delete misses.
 TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
   Losses losses;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
     KvConfig config = test::small_config();
     config.write_cache_bytes = 0;
     config.hot_share = 0;
@@ -178,7 +178,7 @@ TEST(KvCrash, ADeleteThatFindsItsItemReplacedIsDurable) {
 // The same where the item lost its slot in the table to another key.
 TEST(KvCrash, ADeleteThatFindsItsItemLostItsSlotIsDurable) {
   Losses losses;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
     KvConfig config = test::small_config();
     config.write_cache_bytes = 0;
     config.item_bytes = 4096;  // one group of 80 slots
@@ -211,7 +211,7 @@ TEST(KvCrash, AClearIsDurable) {
 
 // A crash may undo a longer life, which costs a miss, but not a shorter one.
 TEST(KvCrash, AShorterLifeIsDurable) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
     Prng random(test_seed() + seed);
     KvConfig config = config_for(seed);
     config.now_s = [] { return 1000u; };
@@ -245,7 +245,7 @@ TEST(KvCrash, AShorterLifeIsDurable) {
 TEST(KvCrash, SeveralThreadsMayBelieveWhatTheyWereTold) {
   constexpr uint64_t kThreads = 4;
   Losses losses;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
     KvConfig config = config_for(seed);
     const bool ahead = seed % 2 == 1;  // a thread cleans zones
     if (ahead) config.size_bytes = 192 << 10;

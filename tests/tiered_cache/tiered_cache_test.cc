@@ -1,6 +1,7 @@
 // Where the policies of a tiered cache put and move blocks, tier by tier.
 #include "base/prng.h"
 #include "support/temp_dir.h"
+#include "support/test_seed.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {
@@ -323,7 +324,7 @@ TEST(TieredCache, LookupsFindWhatStaysWhileTheTableGrows) {
   std::vector<std::thread> readers;
   for (uint64_t t = 0; t < 3; ++t) {
     readers.emplace_back([&, t] {
-      Prng random(t + 1);
+      Prng random(test_seed() + t);
       while (!done.load()) missed += engine.get(random.below(kStaying)) == 0 ? 1 : 0;
     });
   }
