@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "support/test_seed.h"
 #include "support/block_cache_fixture.h"
 
 namespace nvcache {
@@ -337,7 +338,7 @@ TEST_P(BlockCacheContract, ConcurrentUseServesOnlyCurrentVersions) {
     }
   };
   std::vector<std::thread> threads;
-  for (uint64_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+  for (uint64_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, test_seed() + seed);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, "") << "seeds 1 to 4";
   cache->drain();
