@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
 
@@ -97,6 +98,7 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
 }
 
 PreallocatedFile::~PreallocatedFile() {
+  if (locked_) forget_cache_file(fd_);
   if (created_ && locked_ && still_at_path()) unlink(path_.c_str());
   close(fd_);
 }
@@ -107,6 +109,7 @@ absl::Status PreallocatedFile::lock() {
   whole.l_whence = SEEK_SET;
   if (fcntl(fd_, F_OFD_SETLK, &whole) == 0) {
     locked_ = true;
+    note_cache_file(fd_);
     return absl::OkStatus();
   }
   if (errno == EAGAIN || errno == EACCES) {

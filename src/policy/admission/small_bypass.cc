@@ -4,17 +4,23 @@
 //
 // The engine's adapter tells the size of the dataset (Traffic::dataset_size_bytes; 0: not known).
 // With a DIRECTORY the size is the sum of the regular files below it; links are not followed, and
-// files that vanish during the scan are left out. While the size is unknown blocks are admitted: an
-// adapter that does not tell it must not switch the cache off silently. The policy has no latch:
-// when the dataset shrinks below DRAM_SIZE, it refuses again.
+// files that vanish during the scan are left out, as are the files of this process's caches. While
+// the size is unknown blocks are admitted: an adapter that does not tell it must not switch the
+// cache off silently. The policy has no latch: when the dataset shrinks below DRAM_SIZE, it refuses
+// again.
 //
-// Thread-safe. One thread scans the directory and does not hold up the others, at most once a
+// Thread-safe. A thread of the policy scans the directory when a block is offered, at most once a
 // second and once per 100 us for each file found. So a scan takes a small part of one thread's
-// time.
+// time, and no put waits for it.
+#include <sys/stat.h>
+
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <system_error>
 
+#include "base/background_thread.h"
+#include "base/cache_files.h"
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -28,6 +34,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kScanIntervalNs = 1'000'000'000;
 constexpr uint64_t kScanIntervalPerFileNs = 100'000;
 constexpr uint64_t kUnknown = ~uint64_t{0};
+constexpr uint64_t kScanning = ~uint64_t{0};
 
 struct DirectorySize {
   uint64_t size_bytes = 0;
@@ -44,11 +51,9 @@ DirectorySize measure(const fs::path& directory) {
   found.readable = true;
   for (; entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     if (error) break;
-    std::error_code gone;
-    if (!fs::is_regular_file(entry->symlink_status(gone)) || gone) continue;
-    const uintmax_t size_bytes = entry->file_size(gone);
-    if (gone) continue;
-    found.size_bytes += size_bytes;
+    struct stat file {};
+    if (lstat(entry->path().c_str(), &file) != 0 || !S_ISREG(file.st_mode)) continue;
+    if (!is_cache_file(file)) found.size_bytes += static_cast<uint64_t>(file.st_size);
     ++found.files;
   }
   return found;
@@ -57,7 +62,12 @@ DirectorySize measure(const fs::path& directory) {
 class SmallBypass final : public AdmissionPolicy {
  public:
   SmallBypass(uint64_t dram_size_bytes, fs::path directory)
-      : dram_size_bytes_(dram_size_bytes), directory_(std::move(directory)) {}
+      : dram_size_bytes_(dram_size_bytes),
+        directory_(std::move(directory)),
+        scanner_({.name = "nvcache-scan", .round = [this] {
+                    scan();
+                    return false;
+                  }}) {}
 
   Verdict admit(const Candidate&, const Traffic& traffic) override {
     const uint64_t size_bytes = dataset_size(traffic);
@@ -78,26 +88,47 @@ class SmallBypass final : public AdmissionPolicy {
     if (directory_.empty()) {
       return traffic.dataset_size_bytes == 0 ? kUnknown : traffic.dataset_size_bytes;
     }
-    if (traffic.now_ns >= next_scan_ns_.load(std::memory_order_relaxed) && scan_mutex_.try_lock()) {
-      if (traffic.now_ns >= next_scan_ns_.load(std::memory_order_relaxed)) scan(traffic.now_ns);
-      scan_mutex_.unlock();
+    uint64_t due_ns = next_scan_ns_.load(std::memory_order_relaxed);
+    if (traffic.now_ns >= due_ns && next_scan_ns_.compare_exchange_strong(due_ns, kScanning)) {
+      start_scan(traffic.now_ns);
     }
     return directory_size_bytes_.load(std::memory_order_relaxed);
   }
 
+  // Without a thread the size stays what it is, and the next block tries again.
+  void start_scan(uint64_t now_ns) {
+    scanned_at_ns_.store(now_ns, std::memory_order_relaxed);
+    bool started = scanner_.started();
+    if (!started) {
+      MutexLock lock(start_mutex_);
+      started = scanner_.start();
+    }
+    if (started) {
+      scanner_.wake();
+    } else {
+      next_scan_ns_.store(now_ns + kScanIntervalNs);
+    }
+  }
+
   // If the directory cannot be read, the last known size stays in force.
-  void scan(uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(scan_mutex_) {
-    const DirectorySize found = measure(directory_);
+  void scan() {
+    DirectorySize found;
+    try {
+      found = measure(directory_);
+    } catch (const std::exception&) {  // no memory
+    }
     if (found.readable) directory_size_bytes_.store(found.size_bytes, std::memory_order_relaxed);
-    next_scan_ns_.store(now_ns + kScanIntervalNs + kScanIntervalPerFileNs * found.files,
-                        std::memory_order_relaxed);
+    next_scan_ns_.store(scanned_at_ns_.load(std::memory_order_relaxed) + kScanIntervalNs +
+                        kScanIntervalPerFileNs * found.files);
   }
 
   const uint64_t dram_size_bytes_;
   const fs::path directory_;
   std::atomic<uint64_t> directory_size_bytes_{kUnknown};
-  std::atomic<uint64_t> next_scan_ns_{0};
-  Mutex scan_mutex_;
+  std::atomic<uint64_t> next_scan_ns_{0};   // kScanning while one is under way
+  std::atomic<uint64_t> scanned_at_ns_{0};  // when it was asked for
+  Mutex start_mutex_;
+  BackgroundThread scanner_;  // last: it ends before what it uses
 };
 
 }  // namespace
