@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
   BlockCacheImpl* const raw = cache.get();
   cache->background_eviction_ = BackgroundEviction::make(
       cache->shards_, cache->space_, clock,
-      {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic()); },
+      {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic_for_admission()); },
        .evict_one = [raw](Shard& shard) { return raw->evict_one(shard) != 0; }});
   if (config.maintenance_seconds > 0 && cache->background_eviction_ != nullptr) {
     if (!cache->maintenance_.start()) {
@@ -170,8 +170,9 @@ Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
   const auto asked_bytes = static_cast<uint32_t>(size_bytes);
   const bool worth_it = shard.offer(hash, asked_bytes);
-  const Verdict verdict = admission_->admit(
-      {.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin}, traffic());
+  const Verdict verdict =
+      admission_->admit({.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin},
+                        traffic_for_admission());
   if (!verdict.admitted()) return refuse(verdict.reason);
   if (!worth_it) return refuse(Reason::kLessUsed);
   return health_.may_access() ? verdict : refuse(Reason::kMediumFailed);
@@ -216,7 +217,7 @@ Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* of
     background_eviction_->note_refused(size_bytes);
     return Reason::kNoSpace;
   }
-  if (!admission_->may_evict(traffic())) return Reason::kNoSpace;
+  if (!admission_->may_evict(traffic_for_admission())) return Reason::kNoSpace;
   if (!shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
   // Freed extents need not be neighbours: evict up to eight times the block's size
   // before giving up, from its own shard as long as that has victims.

@@ -135,6 +135,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Verdict commit(const Admission::Offer& offer, ByteView block) override;
   Verdict refuse(Reason reason);
   Traffic traffic() const;
+  Traffic traffic_for_admission() const;
 
   const Config config_;
   const TierOptions tier_;

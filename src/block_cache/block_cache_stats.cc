@@ -6,6 +6,14 @@
 
 namespace nvcache {
 
+Traffic BlockCacheImpl::traffic_for_admission() const {
+  if (admission_->reads_totals()) return traffic();
+  Traffic traffic;
+  traffic.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
+  traffic.now_ns = clock_.now_ns();
+  return traffic;
+}
+
 Traffic BlockCacheImpl::traffic() const {
   Traffic traffic;
   traffic.lookups = counters_.sum(Count::kHits) + counters_.sum(Count::kMisses);

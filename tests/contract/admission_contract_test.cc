@@ -78,6 +78,28 @@ TEST_P(AdmissionContract, OneThreadReplaysExactly) {
   }
 }
 
+TEST_P(AdmissionContract, VerdictsDependOnTotalsOnlyIfItSaysSo) {
+  const auto with = make(GetParam());
+  const auto without = make(GetParam());
+  if (with->reads_totals()) return;
+  Prng prng(4);
+  Traffic totals;
+  for (int i = 0; i < 5000; ++i) {
+    totals.now_ns += 1'000'000;
+    totals.dataset_size_bytes = prng.below(2'000'000);
+    const Traffic none{.dataset_size_bytes = totals.dataset_size_bytes, .now_ns = totals.now_ns};
+    totals.lookups += prng.below(100);
+    totals.inserted += prng.below(10);
+    totals.hit_bytes += prng.below(100'000);
+    totals.written_bytes += prng.below(100'000);
+    totals.resident_blocks = prng.below(1000);
+    const Candidate block =
+        candidate(prng.below(1000), prng.below(4) == 0 ? Origin::kWrite : Origin::kRead);
+    ASSERT_EQ(with->admit(block, totals), without->admit(block, none)) << i;
+    ASSERT_EQ(with->may_evict(totals), without->may_evict(none)) << i;
+  }
+}
+
 TEST_P(AdmissionContract, IsSafeFromManyThreads) {
   const auto policy = make(GetParam());
   std::atomic<uint64_t> lookups{0};

@@ -23,7 +23,8 @@ struct Candidate {
   Origin origin = Origin::kRead;
 };
 
-// What the cache has done since it was opened. Totals never go down. `lookups` leaves out lookups
+// What the cache has done since it was opened. Totals never go down; they are 0 for a policy that
+// does not read them. `lookups` leaves out lookups
 // that are known to come from background work (compaction): they would drown the overhead ratio.
 struct Traffic {
   uint64_t lookups = 0;             // blocks looked up, hits and misses
@@ -47,6 +48,10 @@ class AdmissionPolicy {
 
   // Whether blocks may be evicted now to make room.
   virtual bool may_evict(const Traffic&) { return true; }
+
+  // Whether the verdicts depend on the totals of a Traffic, or on the number of blocks: they cost
+  // the cache a line for each of up to 64 threads that ever used it, at each offer.
+  virtual bool reads_totals() const { return false; }
 
   // DRAM held by the policy beyond sizeof(*this).
   virtual uint64_t metadata_bytes() const { return 0; }

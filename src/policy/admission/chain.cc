@@ -1,5 +1,7 @@
 // Policies joined by '+': see make_chain() in table.h.
 // Thread-safe: the policies are, and the list of them never changes.
+#include <algorithm>
+
 #include "policy/admission/table.h"
 
 namespace nvcache {
@@ -23,6 +25,11 @@ class Chain final : public AdmissionPolicy {
     bool may = true;
     for (const auto& member : members_) may = member->may_evict(traffic) && may;
     return may;
+  }
+
+  bool reads_totals() const override {
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const auto& member) { return member->reads_totals(); });
   }
 
   uint64_t metadata_bytes() const override {

@@ -129,6 +129,7 @@ class Obp final : public AdmissionPolicy {
 
   bool may_evict(const Traffic& traffic) override { return within_target(traffic); }
 
+  bool reads_totals() const override { return true; }
   std::string describe() const override {
     const std::string span = settings_.window_lookups == 0
                                  ? "lifetime"
