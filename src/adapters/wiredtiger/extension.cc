@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
 #include "adapters/wiredtiger/error_report.h"
 #include "adapters/wiredtiger/extension_config.h"
 #include "adapters/wiredtiger/file_system.h"
 #include "adapters/wiredtiger/guarded.h"
 #include "adapters/wiredtiger/stats_writer.h"
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace nvcache {

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/text.h"
 #include "adapters/wiredtiger/spec_text.h"
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace nvcache {

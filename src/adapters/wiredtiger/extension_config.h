@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "file_cache/file_block_cache.h"
 #include "adapters/wiredtiger/stats_writer.h"
+#include "file_cache/file_block_cache.h"
 #include "wiredtiger.h"
 #include "wiredtiger_ext.h"
 

@@ -81,11 +81,13 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
   if (served) return 0;
   const int error = file_.read(offset, into);
   if (error == PosixFile::kShortRead) {
-    return failed(session, WT_ERROR,
-                  fmt::format("read {} bytes at {}: past the end of", into.size(), offset));
+    return failed(
+        session, WT_ERROR,
+        fmt::format("failed to read {} bytes at offset {}: past the end of", into.size(), offset));
   }
   if (error != 0) {
-    return failed(session, error, fmt::format("read {} bytes at {} of", into.size(), offset));
+    return failed(session, error,
+                  fmt::format("failed to read {} bytes at offset {} of", into.size(), offset));
   }
   if (cached_ == nullptr) return 0;
   const bool whole = is_whole_block(into);
@@ -104,7 +106,8 @@ int FileHandle::write(WT_SESSION* session, uint64_t offset, ByteView from) {
     cached_->end_write(range, offered ? from : ByteView(), was_cached);
   }
   if (error == 0) return 0;
-  return failed(session, error, fmt::format("write {} bytes at {} of", from.size(), offset));
+  return failed(session, error,
+                fmt::format("failed to write {} bytes at offset {} of", from.size(), offset));
 }
 
 int FileHandle::truncate(WT_SESSION* session, uint64_t size_bytes) {
@@ -123,8 +126,6 @@ int FileHandle::extend(WT_SESSION* session, uint64_t size_bytes) {
 }
 
 int FileHandle::failed(WT_SESSION* session, int error, const std::string& what) const {
-  // WiredTiger reports a missing file itself, if it needs the file.
-  if (error == ENOENT) return error;
   return home_.report.error(session, error, fmt::format("{} {}", what, path_));
 }
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "file_cache/file_block_cache.h"
 #include "adapters/wiredtiger/error_report.h"
 #include "adapters/wiredtiger/posix_file.h"
+#include "file_cache/file_block_cache.h"
 #include "wiredtiger.h"
 
 namespace nvcache {

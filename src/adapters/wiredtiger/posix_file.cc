@@ -15,15 +15,6 @@ namespace {
 constexpr size_t kMaxTransferBytes = size_t{1} << 30;  // Linux moves at most 2 GiB at once
 constexpr mode_t kFileMode = 0666;
 
-// Repeats a call that a signal interrupts; errno, or 0.
-template <typename Call>
-int retried(Call&& call) {
-  while (call() == -1) {
-    if (errno != EINTR) return errno;
-  }
-  return 0;
-}
-
 PosixStat to_stat(const struct stat& from) {
   return {.device = from.st_dev,
           .inode = from.st_ino,
@@ -64,7 +55,7 @@ int PosixFile::read(uint64_t offset, MutableBytes into) const {
   size_t done = 0;
   while (done < into.size()) {
     ssize_t moved = 0;
-    const int error = retried([&] {
+    const int error = uninterrupted([&] {
       moved =
           ::pread(descriptor_, into.data() + done, std::min(into.size() - done, kMaxTransferBytes),
                   static_cast<off_t>(offset + done));
@@ -81,7 +72,7 @@ int PosixFile::write(uint64_t offset, ByteView from) const {
   size_t done = 0;
   while (done < from.size()) {
     ssize_t moved = 0;
-    const int error = retried([&] {
+    const int error = uninterrupted([&] {
       moved =
           ::pwrite(descriptor_, from.data() + done, std::min(from.size() - done, kMaxTransferBytes),
                    static_cast<off_t>(offset + done));
@@ -95,13 +86,12 @@ int PosixFile::write(uint64_t offset, ByteView from) const {
 }
 
 int PosixFile::sync() {
-  if (sync_error_ != 0) return sync_error_;
-  sync_error_ = retried([&] { return ::fdatasync(descriptor_); });
-  return sync_error_;
+  if (const int error = sync_error_.get(); error != 0) return error;
+  return sync_error_.note(uninterrupted([&] { return ::fdatasync(descriptor_); }));
 }
 
 int PosixFile::start_sync() const {
-  return retried([&] { return ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); });
+  return uninterrupted([&] { return ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); });
 }
 
 int PosixFile::truncate(uint64_t size_bytes) const {
@@ -128,7 +118,7 @@ int PosixFile::lock(bool exclusive) const {
   wanted.l_whence = SEEK_SET;
   wanted.l_start = 0;
   wanted.l_len = 1;
-  return retried([&] { return ::fcntl(descriptor_, F_SETLK, &wanted); });
+  return uninterrupted([&] { return ::fcntl(descriptor_, F_SETLK, &wanted); });
 }
 
 int PosixFile::advise(uint64_t offset, uint64_t size_bytes, int advice) const {

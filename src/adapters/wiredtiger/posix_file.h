@@ -1,11 +1,14 @@
 // Files as WiredTiger needs them: whole reads and writes at an offset, durable creation, locks,
-// advice. Errors are errno values; 0 is none. Thread-safe, except open and close.
+// advice. Errors are errno values; 0 is none. Errors that may pass are tried again for half a
+// second where a file is opened, examined or resized, as WiredTiger's own file system does.
+// Thread-safe, except open and close.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "adapters/wiredtiger/retry.h"
 #include "nvcache/bytes.h"
 
 namespace nvcache {
@@ -46,7 +49,7 @@ class PosixFile {
 
  private:
   int descriptor_ = -1;
-  int sync_error_ = 0;
+  FirstError sync_error_;
 };
 
 // Makes the names in a file's folder durable.
