@@ -160,6 +160,15 @@ BinaryStatus check_binary_header(const BinaryHeader& header) {
     case BinaryOp::kStat:
       good = !value && extras == 0;
       break;
+    case BinaryOp::kSaslList:
+      good = !key && !value && extras == 0;
+      break;
+    case BinaryOp::kSaslAuth:
+    case BinaryOp::kSaslStep:
+      // A longer name is no mechanism's, and the rest is a user and a password.
+      if (header.key_bytes > kMostMechanismBytes) return BinaryStatus::kInvalid;
+      good = key && extras == 0 && header.body_bytes <= kMostSaslBytes;
+      break;
     case BinaryOp::kQuit:
     case BinaryOp::kNoop:
     case BinaryOp::kVersion:

@@ -11,6 +11,8 @@ namespace nvcache::server {
 inline constexpr uint8_t kBinaryRequest = 0x80;
 inline constexpr uint8_t kBinaryResponse = 0x81;
 inline constexpr size_t kBinaryHeaderBytes = 24;
+inline constexpr size_t kMostMechanismBytes = 32;  // of a SASL mechanism's name, as in memcached
+inline constexpr size_t kMostSaslBytes = 1024;     // of a SASL request's body
 
 enum class BinaryOp : uint8_t {
   kGet = 0x00,
@@ -44,6 +46,9 @@ enum class BinaryOp : uint8_t {
   kTouch = 0x1c,
   kGat = 0x1d,
   kGatQ = 0x1e,
+  kSaslList = 0x20,
+  kSaslAuth = 0x21,
+  kSaslStep = 0x22,
   kGatK = 0x23,
   kGatKQ = 0x24,
 };

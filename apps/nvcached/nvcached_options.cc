@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "apps/nvcached/option_table.h"
 #include "base/text.h"
@@ -67,8 +68,16 @@ absl::Status check_together(const Settings& settings) {
   if (!settings.auth_file.empty() && settings.udp_port != 0) {
     return invalid_argument("-U and -Y: UDP has no authentication; allowed: one of the two");
   }
-  if (!settings.auth_file.empty() && settings.binding == Settings::Binding::kBinary) {
-    return invalid_argument("-B binary and -Y: the auth file is for the text protocol");
+  const bool binary = settings.binding == Settings::Binding::kBinary;
+  if (!settings.auth_file.empty() && binary && !settings.sasl) {
+    return invalid_argument("-B binary and -Y: binary clients authenticate only with -S");
+  }
+  if (settings.sasl && settings.auth_file.empty()) {
+    return invalid_argument(
+        "-S: no users given; allowed: -Y FILE, or $MEMCACHED_SASL_PWDB, a file of user:password");
+  }
+  if (settings.sasl && settings.binding == Settings::Binding::kText) {
+    return invalid_argument("-S and -B ascii: SASL is for the binary protocol; allowed: -Y alone");
   }
   return absl::OkStatus();
 }
@@ -146,6 +155,9 @@ absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments)
     settings.max_item_bytes =
         std::min(settings.max_item_bytes, settings.memory_bytes / kItemsPerStore);
   }
+  if (settings.sasl && !options.protocol_given) settings.binding = Settings::Binding::kBinary;
+  const char* users = std::getenv("MEMCACHED_SASL_PWDB");
+  if (settings.sasl && settings.auth_file.empty() && users != nullptr) settings.auth_file = users;
   if (absl::Status status = check_together(settings); !status.ok()) return status;
   return options;
 }

@@ -20,6 +20,7 @@ struct Options {
   std::string store_spec;        // of --store: replaces -m, --medium and --durability
   bool tcp_port_given = false;   // -p
   bool item_size_given = false;  // -I
+  bool protocol_given = false;   // -B
   std::string user;
   std::string pid_file;
   bool daemon = false;

@@ -70,6 +70,7 @@ absl::Status set_buffers(std::string_view name, const std::string& value, Option
 }
 
 absl::Status set_protocol(std::string_view name, const std::string& value, Options& options) {
+  options.protocol_given = true;
   return parse_protocol(name, value, options.settings.binding);
 }
 
@@ -100,11 +101,6 @@ absl::Status add_verbosity(std::string_view, const std::string&, Options& option
 absl::Status set_memory_file(std::string_view, const std::string& value, Options& options) {
   options.medium = "file:" + value;
   return absl::OkStatus();
-}
-
-absl::Status refuse_sasl(std::string_view name, const std::string&, Options&) {
-  return invalid_argument("{}: SASL is not supported; allowed: -Y FILE for user and password",
-                          name);
 }
 
 absl::Status refuse_no_eviction(std::string_view name, const std::string&, Options&) {
@@ -179,6 +175,10 @@ constexpr OptionRow kOptionRows[] = {
      "text clients must first send a user and password of this\nfile, which holds lines of "
      "user:password",
      set_text<&Settings::auth_file>},
+    {kMemcached, 'S', "enable-sasl", nullptr,
+     "binary clients, too, must send a user and password (SASL PLAIN),\nof the file of -Y or "
+     "$MEMCACHED_SASL_PWDB; without -B, only\nbinary clients are served",
+     set_flag<&Settings::sasl>},
     {kMemcached, 'Z', "enable-ssl", nullptr, "TLS; needs -o ssl_chain_cert=FILE,ssl_key=FILE",
      set_flag<&Settings::tls>},
     {kMemcached, 'o', "extended", "LIST", "further options, separated by commas; see below",
@@ -226,7 +226,6 @@ constexpr OptionRow kOptionRows[] = {
     {kIgnored, 'W', "disable-watch", nullptr, "watching is always off", already_so},
     {kIgnored, 'M', "disable-evictions", nullptr, "refused: the store always evicts to make room",
      refuse_no_eviction},
-    {kIgnored, 'S', "enable-sasl", nullptr, "refused: SASL is not supported; see -Y", refuse_sasl},
 };
 
 constexpr ExtendedRow tuning(const char* word) { return {word, nullptr, nullptr, ignore}; }

@@ -38,8 +38,8 @@ bool may_see_metrics(const Service& service, evhttp_request* request) {
   if (!absl::Base64Unescape(given + kBasic.size(), &decoded)) return false;
   const size_t colon = decoded.find(':');
   if (colon == std::string::npos) return false;
-  decoded[colon] = ' ';
-  return service.authenticate(decoded);
+  const std::string_view words = decoded;
+  return service.authenticate(words.substr(0, colon), words.substr(colon + 1));
 }
 
 class EventServer final : public Server {

@@ -94,8 +94,7 @@ absl::Status Service::load_auth_file() {
   return absl::OkStatus();
 }
 
-bool Service::authenticate(std::string_view user_and_password) const {
-  const auto [user, password] = split_once(user_and_password, ' ');
+bool Service::authenticate(std::string_view user, std::string_view password) const {
   const MutexLock lock(mutex_);
   bool good = false;
   for (const auto& [name, secret] : passwords_) {

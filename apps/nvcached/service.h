@@ -51,12 +51,12 @@ class Service {
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }
 
-  // Text clients must first send a user and password of the file, which holds lines of
-  // "user:password".
+  // Clients must first send a user and password of the file, which holds lines of "user:password":
+  // text clients by a set, binary clients by SASL.
   [[nodiscard]] absl::Status load_auth_file();
   bool needs_auth() const { return !settings_.auth_file.empty(); }
   // Compares with every user of the file, so that timing tells nothing.
-  bool authenticate(std::string_view user_and_password) const;
+  bool authenticate(std::string_view user, std::string_view password) const;
 
   // Statistics by prefix of the key, counted while `stats detail on` holds.
   enum class Detail : uint8_t { kGetHit, kGetMiss, kSet, kDelete };

@@ -31,9 +31,8 @@ Turn Session::turn(Received in, Output& out) {
   if (protocol_ == Protocol::kUnknown) {
     const bool binary = static_cast<uint8_t>(in[0]) == kBinaryRequest;
     const auto binding = service_.settings().binding;
-    if (binary && (service_.needs_auth() || binding == Settings::Binding::kText)) {
-      return {0, Turn::kClose};
-    }
+    const bool locked_out = service_.needs_auth() && !service_.settings().sasl;
+    if (binary && (locked_out || binding == Settings::Binding::kText)) return {0, Turn::kClose};
     if (!binary && binding == Settings::Binding::kBinary) return {0, Turn::kClose};
     protocol_ = binary ? Protocol::kBinary : Protocol::kText;
   }

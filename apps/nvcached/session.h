@@ -90,6 +90,9 @@ class Session {
   Turn binary_turn(Received in, Output& out);
   Turn refuse_too_large(const BinaryHeader& header, Received in);
   Turn binary_serve(const BinaryHeader& header, Received body, Output& out);
+  bool may_ask(BinaryOp op) const;
+  void binary_authenticate(const BinaryHeader& header, std::string_view mechanism,
+                           std::string_view message, Output& out);
   void binary_get(const BinaryHeader& header, std::string_view extras, std::string_view key,
                   Output& out);
   void binary_store(const BinaryHeader& header, std::string_view extras, std::string_view key,

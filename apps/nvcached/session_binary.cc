@@ -7,6 +7,7 @@ namespace nvcache::server {
 namespace {
 
 constexpr uint32_t kDoNotCreate = 0xffffffff;
+constexpr std::string_view kSaslMechanism = "PLAIN";
 
 struct Response {
   BinaryStatus status = BinaryStatus::kOk;
@@ -71,6 +72,10 @@ BinaryStatus status_of(ItemStatus status) {
   return BinaryStatus::kNoMemory;
 }
 
+bool is_sasl(BinaryOp op) {
+  return op == BinaryOp::kSaslList || op == BinaryOp::kSaslAuth || op == BinaryOp::kSaslStep;
+}
+
 bool is_store(BinaryOp op) {
   return op == BinaryOp::kSet || op == BinaryOp::kAdd || op == BinaryOp::kReplace ||
          op == BinaryOp::kAppend || op == BinaryOp::kPrepend;
@@ -82,15 +87,21 @@ Turn Session::binary_turn(Received in, Output& out) {
   if (static_cast<uint8_t>(in[0]) != kBinaryRequest) return {0, Turn::kClose};
   if (in.size() < kBinaryHeaderBytes) return {0, Turn::kMore, kBinaryHeaderBytes};
   const BinaryHeader header = parse_binary_header({in.data(), in.size()});
-  const BinaryStatus status = check_binary_header(header);
+  const BinaryOp op = loud(header.opcode);
+  BinaryStatus status = check_binary_header(header);
+  if (is_sasl(op) && !service_.settings().sasl) status = BinaryStatus::kUnknown;
+  if (!may_ask(op)) {
+    refuse(header, BinaryStatus::kUnauthorized, out);
+    return {kBinaryHeaderBytes, Turn::kClose};
+  }
   if (status != BinaryStatus::kOk) {
     refuse(header, status, out);
-    // With such lengths, nobody knows where the request ends.
-    if (status == BinaryStatus::kInvalid) return {kBinaryHeaderBytes, Turn::kClose};
+    // With such lengths, nobody knows where the request ends. A long mechanism's name is only that.
+    const bool long_name = is_sasl(op) && header.body_bytes <= kMostSaslBytes;
+    if (status == BinaryStatus::kInvalid && !long_name) return {kBinaryHeaderBytes, Turn::kClose};
     skip(header.body_bytes, "");
     return {kBinaryHeaderBytes};
   }
-  const BinaryOp op = loud(header.opcode);
   if (is_store(op) && !items_.fits(header.key_bytes, header.value_bytes())) {
     return refuse_too_large(header, in);
   }
@@ -100,6 +111,25 @@ Turn Session::binary_turn(Received in, Output& out) {
   Turn turn = binary_serve(header, in.subspan(kBinaryHeaderBytes, header.body_bytes), out);
   turn.used = all_bytes;
   return turn;
+}
+
+// Before a client has authenticated, only this.
+bool Session::may_ask(BinaryOp op) const {
+  return !service_.needs_auth() || authenticated_ || is_sasl(op) || op == BinaryOp::kVersion;
+}
+
+// SASL's PLAIN (RFC 4616): whom to act for, the user and the password, with a NUL between. PLAIN
+// has one step, so that a second one is always wrong.
+void Session::binary_authenticate(const BinaryHeader& header, std::string_view mechanism,
+                                  std::string_view message, Output& out) {
+  const auto [actor, rest] = split_once(message, '\0');
+  const auto [user, password] = split_once(rest, '\0');
+  counters_.add(Count::kAuthCmds);
+  authenticated_ = loud(header.opcode) == BinaryOp::kSaslAuth && mechanism == kSaslMechanism &&
+                   (actor.empty() || actor == user) && service_.authenticate(user, password);
+  if (authenticated_) return respond(header, {BinaryStatus::kOk, {}, {}, "Authenticated"}, out);
+  counters_.add(Count::kAuthErrors);
+  refuse(header, BinaryStatus::kUnauthorized, out);
 }
 
 Turn Session::refuse_too_large(const BinaryHeader& header, Received in) {
@@ -164,6 +194,13 @@ Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& ou
       break;
     case BinaryOp::kStat:
       binary_stats(header, key, out);
+      break;
+    case BinaryOp::kSaslList:
+      respond(header, {BinaryStatus::kOk, {}, {}, kSaslMechanism}, out);
+      break;
+    case BinaryOp::kSaslAuth:
+    case BinaryOp::kSaslStep:
+      binary_authenticate(header, key, {value.data(), value.size()}, out);
       break;
     case BinaryOp::kQuit:
       succeed(header, 0, out);

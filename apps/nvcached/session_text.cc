@@ -340,7 +340,8 @@ Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Receiv
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
   const std::string_view words = view_of(in.subspan(line_bytes, request.value_bytes));
   counters_.add(Count::kAuthCmds);
-  authenticated_ = ends_in_newline(in, all_bytes - 2) && service_.authenticate(words);
+  const auto [user, password] = split_once(words, ' ');
+  authenticated_ = ends_in_newline(in, all_bytes - 2) && service_.authenticate(user, password);
   if (!authenticated_) counters_.add(Count::kAuthErrors);
   out.append(authenticated_ ? "STORED\r\n" : "CLIENT_ERROR authentication failure\r\n");
   return {all_bytes};

@@ -33,6 +33,7 @@ struct Settings {
   int verbosity = 0;
   enum class Binding : uint8_t { kAuto, kText, kBinary } binding = Binding::kAuto;
   std::string auth_file;
+  bool sasl = false;  // binary clients authenticate, too, by a user of auth_file
   bool tls = false;
   std::string tls_certificate;
   std::string tls_key;

@@ -61,7 +61,7 @@ void visit_settings(Service& service, const Visit& visit) {
   visit("binding_protocol", s.binding == Settings::Binding::kText     ? "ascii"
                             : s.binding == Settings::Binding::kBinary ? "binary"
                                                                       : "auto-negotiate");
-  visit("auth_enabled_sasl", "no");
+  visit("auth_enabled_sasl", yes_no(s.sasl));
   visit("auth_enabled_ascii", s.auth_file.empty() ? "no" : s.auth_file);
   visit("item_size_max", s.max_item_bytes);
   visit("maxconns_fast", "yes");

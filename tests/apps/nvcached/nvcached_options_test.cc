@@ -95,7 +95,9 @@ TEST(Options, NameWhatIsWrongAndWhatIsAllowed) {
               HasSubstr("-o ssl_verify_mode: '4' given; allowed: 0 to 3"));
   EXPECT_THAT(message({"-B", "telnet"}), HasSubstr("allowed: auto, ascii, binary"));
   EXPECT_THAT(message({"-a", "8"}), HasSubstr("-a: '8' given"));
-  EXPECT_THAT(message({"-S"}), HasSubstr("SASL"));
+  EXPECT_THAT(message({"-S"}), HasSubstr("-S: no users given"));
+  EXPECT_THAT(message({"-S", "-Y", "f", "-B", "ascii"}), HasSubstr("-S and -B ascii"));
+  EXPECT_THAT(message({"-Y", "f", "-B", "binary"}), HasSubstr("only with -S"));
   EXPECT_THAT(message({"-I", "1g"}), HasSubstr("128m"));
   EXPECT_THAT(message({"-I", "40m"}), HasSubstr("an eighth of -m (64.0 MiB); give -m 320"));
   EXPECT_THAT(message({"--buffer-memory", "1m"}), HasSubstr("at least twice -I (1.00 MiB)"));
@@ -153,6 +155,7 @@ std::string outcome(const std::vector<std::string>& arguments) {
 bool is_refused(const OptionRow& row) { return std::string_view(row.help).starts_with("refused"); }
 
 TEST(OptionTable, EveryRowParsesInEachOfItsForms) {
+  setenv("MEMCACHED_SASL_PWDB", "/tmp/users", 1);  // -S needs users
   for (const OptionRow& row : option_rows()) {
     std::vector<std::vector<std::string>> forms;
     const std::string letter = std::string("-") + row.letter;
@@ -177,6 +180,17 @@ TEST(OptionTable, EveryRowParsesInEachOfItsForms) {
       }
     }
   }
+  unsetenv("MEMCACHED_SASL_PWDB");
+}
+
+TEST(Options, SaslServesBinaryClientsAloneUnlessToldOtherwise) {
+  EXPECT_EQ(parse_options(words("-S -Y f"))->settings.binding, Settings::Binding::kBinary);
+  EXPECT_EQ(parse_options(words("-S -Y f -B auto"))->settings.binding, Settings::Binding::kAuto);
+  setenv("MEMCACHED_SASL_PWDB", "/tmp/users", 1);
+  EXPECT_EQ(parse_options(words("-S"))->settings.auth_file, "/tmp/users");
+  EXPECT_EQ(parse_options(words("-S -Y f"))->settings.auth_file, "f");
+  EXPECT_EQ(parse_options({})->settings.auth_file, "");
+  unsetenv("MEMCACHED_SASL_PWDB");
 }
 
 TEST(OptionTable, EveryItemOfTheExtendedListParses) {

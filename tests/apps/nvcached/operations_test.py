@@ -7,6 +7,7 @@ usage: operations_test.py SERVER
 import base64
 import os
 import resource
+import shutil
 import signal
 import socket
 import ssl
@@ -248,6 +249,31 @@ def passwords_are_read_again():
             check("a line is not user:password" in server.log_text(), server.log_text())
 
 
+def binary_clients_authenticate():
+    """libmemcached's own programs, which authenticate by SASL."""
+    if shutil.which("memccp") is None:
+        return "libmemcached-tools is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        users, value = os.path.join(folder, "users"), os.path.join(folder, "value")
+        for path, text in ((users, "ann:one\n"), (value, "hello")):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        with Server(PROGRAM, "-m", "8", "-S", "-Y", users, folder=folder) as server:
+
+            def ask(program, password, name):
+                return subprocess.run(
+                    [program, f"--servers=127.0.0.1:{server.port}", "--binary", "--username=ann",
+                     f"--password={password}", name], capture_output=True, check=False, timeout=60)
+
+            equal(ask("memccp", "one", value).returncode, 0)
+            equal(ask("memccat", "one", "value").stdout.strip(), b"hello")
+            refused = ask("memccat", "two", "value")
+            check(refused.returncode != 0 and b"hello" not in refused.stdout, refused)
+            # Text clients are not served, as with memcached's -S.
+            equal(server.ask(b"version\r\n"), b"<closed>")
+    return None
+
+
 def metrics_on_their_own_port():
     with tempfile.TemporaryDirectory() as folder:
         users = os.path.join(folder, "users")
@@ -392,6 +418,6 @@ def locked_memory_stays_locked():
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, batches_do_not_pin_the_store,
                   slow_readers_are_bounded, without_a_bound_they_take_more, buffers_are_given_back,
-                  a_file_that_fails, files_of_others, passwords_are_read_again,
+                  a_file_that_fails, files_of_others, passwords_are_read_again, binary_clients_authenticate,
                   metrics_on_their_own_port, certificates, no_dump_over_udp, systemd_is_told,
                   locked_memory_stays_locked]))

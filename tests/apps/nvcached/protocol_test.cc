@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "apps/nvcached/binary_protocol.h"
 #include "apps/nvcached/key_parser.h"
 #include "apps/nvcached/meta_protocol.h"
@@ -154,7 +156,7 @@ TEST(BinaryFrame, LengthsMustBeTheOpcodes) {
   EXPECT_EQ(status(binary(0x01, "12345678", "k", "")), BinaryStatus::kOk);
   EXPECT_EQ(status(binary(0x01, "1234567", "k", "")), BinaryStatus::kInvalid);
   EXPECT_EQ(status(binary(0x01, "12345678", std::string(251, 'k'), "")), BinaryStatus::kInvalid);
-  EXPECT_EQ(status(binary(0x20, "", "", "")), BinaryStatus::kUnknown);
+  EXPECT_EQ(status(binary(0x77, "", "", "")), BinaryStatus::kUnknown);
   BinaryHeader shorter;
   shorter.key_bytes = 10;
   shorter.body_bytes = 9;
@@ -279,6 +281,80 @@ TEST(Output, GathersTextAndPinnedValuesInOrder) {
     EXPECT_EQ(got, wanted) << "in steps of " << step;
     EXPECT_EQ(fixture.store.held(), 0u);
   }
+}
+
+// Codes of the answers to these requests, on one connection.
+std::vector<uint16_t> codes(SessionFixture& fixture, const std::string& requests) {
+  std::string answers = fixture.ask(requests);
+  std::vector<uint16_t> codes;
+  while (answers.size() >= kBinaryHeaderBytes) {
+    const BinaryHeader header = parse_binary_header(answers);
+    codes.push_back(header.status);
+    answers.erase(0, kBinaryHeaderBytes + header.body_bytes);
+  }
+  return codes;
+}
+
+class Sasl : public testing::Test {
+ protected:
+  static Settings settings() {
+    Settings settings = SessionFixture::make_settings();
+    settings.auth_file = testing::TempDir() + "sasl_users";
+    settings.sasl = true;
+    std::ofstream(settings.auth_file) << "ann:one two\n";
+    return settings;
+  }
+  void SetUp() override { ASSERT_TRUE(fixture_.service.load_auth_file().ok()); }
+  static std::string plain(const std::string& message, std::string_view mechanism = "PLAIN",
+                           uint8_t opcode = 0x21) {
+    return binary(opcode, {}, mechanism, message);
+  }
+  static std::string set() { return binary(0x01, std::string(8, '\0'), "x", "value"); }
+
+  SessionFixture fixture_{settings()};
+};
+
+TEST_F(Sasl, APasswordOpensTheBinaryProtocol) {
+  EXPECT_EQ(codes(fixture_, plain("\0ann\0one two"s) + set()), (std::vector<uint16_t>{0, 0}));
+  EXPECT_EQ(codes(fixture_, plain("ann\0ann\0one two"s) + set()), (std::vector<uint16_t>{0, 0}));
+  EXPECT_EQ(fixture_.count(Count::kAuthCmds), 2u);
+  EXPECT_EQ(fixture_.count(Count::kAuthErrors), 0u);
+}
+
+TEST_F(Sasl, WithoutItOnlyVersionAndSaslAreAnswered) {
+  EXPECT_EQ(codes(fixture_, binary(0x0b, {}, {}, {}) + binary(0x20, {}, {}, {})),
+            (std::vector<uint16_t>{0, 0}));
+  for (const uint8_t opcode : {0x00, 0x01, 0x04, 0x08, 0x0a, 0x10, 0x1c, 0x77}) {
+    EXPECT_EQ(codes(fixture_, binary(opcode, {}, {}, {}) + set()), std::vector<uint16_t>{0x20});
+  }
+  // A success of before does not outlast a failure, nor the connection.
+  EXPECT_EQ(codes(fixture_, plain("\0ann\0one two"s) + plain("\0ann\0no"s) + set()),
+            (std::vector<uint16_t>{0, 0x20, 0x20}));
+  EXPECT_EQ(codes(fixture_, set()), std::vector<uint16_t>{0x20});
+}
+
+TEST_F(Sasl, WrongOnesAreCountedAndMayTryAgain) {
+  const std::string wrong = plain("\0ann\0one"s) + plain("\0bob\0one two"s) + plain("ann") +
+                            plain("bob\0ann\0one two"s) + plain("\0ann\0one two"s, "CRAM-MD5") +
+                            plain("\0ann\0one two"s, "PLAIN", 0x22);
+  EXPECT_EQ(codes(fixture_, wrong + plain("\0ann\0one two"s) + set()),
+            (std::vector<uint16_t>{0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0, 0}));
+  EXPECT_EQ(fixture_.count(Count::kAuthErrors), 6u);
+  EXPECT_EQ(codes(fixture_, plain("", std::string(40, 'X')) + plain("\0ann\0one two"s)),
+            (std::vector<uint16_t>{4, 0}));
+  // A body too large is not waited for.
+  EXPECT_EQ(codes(fixture_, plain(std::string(2000, 'x')).substr(0, 30)), std::vector<uint16_t>{4});
+}
+
+TEST_F(Sasl, TextClientsNeedThePasswordToo) {
+  EXPECT_EQ(fixture_.ask("get a\r\n"), "CLIENT_ERROR unauthenticated\r\n");
+  EXPECT_EQ(fixture_.ask("set a 0 0 11\r\nann one two\r\nget a\r\n"), "STORED\r\nEND\r\n");
+}
+
+TEST(SaslOff, ItsCommandsAreUnknown) {
+  SessionFixture fixture;
+  EXPECT_EQ(codes(fixture, binary(0x20, {}, {}, {}) + binary(0x21, {}, "PLAIN", "\0a\0b"s)),
+            (std::vector<uint16_t>{0x81, 0x81}));
 }
 
 }  // namespace
