@@ -11,6 +11,7 @@ namespace {
 constexpr int kRoundsPerEvent = 8;
 // Each of at least Session::kFullOutputBytes: large answers take turns, too.
 constexpr int kFullOutputsPerEvent = 4;
+constexpr timeval kWatchTick = {0, 20'000};
 
 }  // namespace
 
@@ -25,6 +26,7 @@ Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transp
       active_s_(worker.service().items().now_s()) {}
 
 Connection::~Connection() {
+  if (reading_ || writing_) tell_watchers("conn_close", fmt::format(" reason={}", close_reason_));
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
   worker_.service().buffers().give(held_bytes_);
@@ -47,7 +49,40 @@ bool Connection::start() {
   write_event_ = event_new(worker_.base(), fd_, EV_WRITE | EV_PERSIST, on_event, this);
   if (read_event_ == nullptr || write_event_ == nullptr) return false;
   reading_ = event_add(read_event_, nullptr) == 0;
+  if (reading_) tell_watchers("conn_new", "");
   return reading_;
+}
+
+void Connection::tell_watchers(std::string_view event, std::string_view rest) const {
+  WatchLog& log = worker_.service().watch_log();
+  if (!log.wants(WatchLog::kConnections)) return;
+  const bool local = address_.starts_with("unix");
+  const size_t host_at = address_.find(':') + 1;
+  const size_t port_at = address_.rfind(':') + 1;
+  const bool known = !local && host_at != 0 && port_at > host_at;
+  log.add(WatchLog::kConnections,
+          fmt::format("type={} rip={} rport={} transport={}{} cfd={}", event,
+                      known ? address_.substr(host_at, port_at - host_at - 1) : "unix",
+                      known ? address_.substr(port_at) : "0", local ? "local" : "tcp", rest, fd_));
+}
+
+bool Connection::begin_watching() {
+  // Looks for lines at least that often; what the client sends is only read and dropped.
+  if (event_add(read_event_, &kWatchTick) != 0) return false;
+  watching_ = reading_ = true;
+  return true;
+}
+
+bool Connection::pass_on_lines() {
+  char ignored[1024];
+  for (int round = 0; round < kRoundsPerEvent; ++round) {
+    const ssize_t got = transport_->read(ignored, sizeof ignored);
+    if (got == Transport::kClosed) return false;
+    if (got == Transport::kWouldBlock) break;
+  }
+  worker_.service().tell_evictions();
+  if (output_.empty()) output_.append(session_.watcher()->take());
+  return flush();
 }
 
 void Connection::on_event(int, short what, void* self) {
@@ -58,7 +93,9 @@ void Connection::on_event(int, short what, void* self) {
   Output& spare = connection.worker_.spare_output();
   const bool borrowed = connection.output_.empty();
   if (borrowed) swap(connection.output_, spare);
-  bool open = (what & EV_WRITE) != 0 ? connection.writable() : connection.readable();
+  bool open = connection.watching_     ? connection.pass_on_lines()
+              : (what & EV_WRITE) != 0 ? connection.writable()
+                                       : connection.readable();
   if (connection.output_.empty()) {
     if (borrowed) swap(connection.output_, spare);
     connection.output_ = Output();
@@ -67,13 +104,16 @@ void Connection::on_event(int, short what, void* self) {
     connection.stalled_since_ = connection.worker_.next_stall();
   }
   const uint64_t bytes = connection.output_.heap_bytes() + connection.input_.capacity();
-  open = open && connection.hold(bytes);
+  if (open && !connection.hold(bytes)) {
+    connection.set_close_reason("error");
+    open = false;
+  }
   connection.state_.store(!connection.output_.empty()  ? "conn_mwrite"
                           : !connection.input_.empty() ? "conn_nread"
                                                        : "conn_read",
                           std::memory_order_relaxed);
   if (open) {
-    connection.watch();
+    connection.wait_for_events();
   } else {
     connection.worker_.remove(connection);
   }
@@ -102,7 +142,7 @@ bool Connection::readable() {
     worker_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
     input.filled(static_cast<size_t>(got));
     open = serve(input);
-    if (waiting_ || closing_ || !transport_->buffered()) break;
+    if (waiting_ || closing_ || watching_ || !transport_->buffered()) break;
     waiting_ = round + 1 == kRoundsPerEvent;
     if (waiting_) break;
   }
@@ -143,8 +183,14 @@ bool Connection::serve(Input& input) {
       want_ = turn.want;
       break;
     }
-    if (turn.next == Turn::kClose) {
+    if (turn.next == Turn::kClose || turn.next == Turn::kQuit) {
+      if (turn.next == Turn::kClose) set_close_reason("error");
       closing_ = true;
+      break;
+    }
+    if (turn.next == Turn::kWatch) {
+      input.consume(input.size());
+      if (!begin_watching()) return false;
       break;
     }
     if (output_.size() < Session::kFullOutputBytes) continue;
@@ -172,7 +218,7 @@ bool Connection::flush() {
   return true;
 }
 
-void Connection::watch() {
+void Connection::wait_for_events() {
   // A waiting connection wakes when its socket is writable, even if all output is sent.
   const bool wants_read = !closing_ && (!waiting_ || output_.empty());
   if (wants_read != reading_) {

@@ -34,6 +34,9 @@ class Connection {
   uint64_t stalled_since() const { return stalled_since_; }
 
   uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
+  // Why the worker closes it, as watchers are told: "error", "idle_timeout" or "shutdown".
+  void set_close_reason(const char* reason) { close_reason_ = reason; }
+
   // For `stats conns`. Any thread may call it.
   void visit(const StatVisitor& visit, uint32_t now_s) const;
 
@@ -46,7 +49,11 @@ class Connection {
   bool writable();
   bool serve(Input& input);
   bool flush();
-  void watch();
+  void wait_for_events();
+  // Turns the connection into a watcher's, and serves it as one.
+  bool begin_watching();
+  bool pass_on_lines();
+  void tell_watchers(std::string_view event, std::string_view rest) const;
   // Takes or gives back buffer memory, so that this connection has taken so much. Closes slower
   // readers of the same worker to make room. False if that is not enough: this one must close, too.
   bool hold(uint64_t bytes);
@@ -66,6 +73,8 @@ class Connection {
   // their turn. Nothing is read or served until the socket is writable.
   bool waiting_ = false;
   bool closing_ = false;  // once all output is sent
+  bool watching_ = false;
+  const char* close_reason_ = "normal";
   event* read_event_ = nullptr;
   event* write_event_ = nullptr;
   bool reading_ = false;

@@ -57,6 +57,10 @@ Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> 
   tick();
 }
 
+uint64_t Items::client_bytes(uint64_t value_bytes) {
+  return value_bytes < kMarkBytes ? 0 : value_bytes - kMarkBytes;
+}
+
 uint32_t Items::due_s(int64_t exptime) const {
   if (exptime == 0) return 0;
   if (exptime < 0) return kLongAgoS;
@@ -82,7 +86,7 @@ Found Items::get(std::string_view key, bool counts) {
   if (!found.item) return found;
   const ByteView bytes = found.item.value();
   // Every value has its marks. A value without them was written by another program.
-  const size_t size = bytes.size() < kMarkBytes ? 0 : bytes.size() - kMarkBytes;
+  const size_t size = client_bytes(bytes.size());
   found.value = {reinterpret_cast<const char*>(bytes.data()), size};
   found.stale = size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0;
   if (counts) traces_.fetched(key, now_s());
@@ -92,8 +96,7 @@ Found Items::get(std::string_view key, bool counts) {
 uint64_t Items::visit(
     uint64_t cursor, const std::function<void(std::string_view key, const ItemSummary&)>& visitor) {
   return store_.visit(cursor, [&](std::string_view key, const KvItem& item) {
-    const size_t bytes = item.value().size();
-    visitor(key, {.value_bytes = bytes < kMarkBytes ? 0 : bytes - kMarkBytes,
+    visitor(key, {.value_bytes = client_bytes(item.value().size()),
                   .expires_s = item.meta.expires_s,
                   .cas = item.meta.cas});
   });

@@ -116,6 +116,9 @@ class Items {
   uint64_t visit(uint64_t cursor,
                  const std::function<void(std::string_view key, const ItemSummary&)>& visitor);
 
+  // Of the bytes of a value in the store, those that a client sent.
+  static uint64_t client_bytes(uint64_t value_bytes);
+
   Traces& traces() { return traces_; }
   KvStore& kv() { return store_; }
 

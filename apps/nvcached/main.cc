@@ -207,12 +207,13 @@ absl::Status run(Options options) {
   options.settings.store = server::store_spec_of(options);
   if (absl::Status status = resize(options); !status.ok()) return status;
   lock_memory(options);
-  auto store = open_kv_store(options.settings.store);
+  const auto evictions = std::make_shared<KvEvictions>();
+  auto store = open_kv_store(options.settings.store, evictions);
   if (!store.ok()) return store.status();
   report_recovery((*store)->stats());
   options.settings.memory_bytes = (*store)->stats().size_bytes;
 
-  server::Service service(**store, options.settings, steady_unix_s);
+  server::Service service(**store, options.settings, steady_unix_s, evictions);
   if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
   auto server = server::Server::start(service);

@@ -64,6 +64,12 @@ MetricValue buffered(const Snapshot& snapshot) { return snapshot.service.buffers
 MetricValue buffer_limit(const Snapshot& snapshot) {
   return snapshot.service.buffers().most_bytes();
 }
+MetricValue watchers(const Snapshot& snapshot) {
+  return uint64_t{snapshot.service.watch_log().watchers()};
+}
+MetricValue skipped_lines(const Snapshot& snapshot) {
+  return snapshot.service.watch_log().skipped_lines();
+}
 MetricValue failed(const Snapshot& snapshot) { return uint64_t{snapshot.kv.failed}; }
 MetricValue recovered(const Snapshot& snapshot) {
   return std::string(snapshot.kv.recovered ? "yes" : "no");
@@ -138,6 +144,9 @@ constexpr MetricRow kMetricRows[] = {
      total<Count::kIdleKicks>},
     {"buffer_kicks", "buffer_kicks_total", kCounter,
      "Connections closed because --buffer-memory was used up", total<Count::kBufferKicks>},
+    {"log_watchers", "watchers", kGauge, "Clients of the command watch", watchers},
+    {"log_watcher_skipped", "watcher_lines_skipped_total", kCounter,
+     "Lines that watchers were too slow for", skipped_lines},
     {"buffer_bytes", "buffer_bytes", kGauge,
      "Bytes of requests and answers that connections hold in DRAM", buffered},
     {"limit_buffer_bytes", nullptr, kNone, "Most such bytes (--buffer-memory)", buffer_limit},

@@ -44,9 +44,6 @@ absl::Status ignore(std::string_view name, const std::string&, Options& options)
   return absl::OkStatus();
 }
 
-// For what memcached can turn off and nvcached does not have.
-absl::Status already_so(std::string_view, const std::string&, Options&) { return absl::OkStatus(); }
-
 absl::Status set_port(std::string_view name, const std::string& value, Options& options) {
   options.tcp_port_given = true;
   return set_int<&Settings::port, -1, 65535>(name, value, options);
@@ -169,6 +166,8 @@ constexpr OptionRow kOptionRows[] = {
      set_flag<&Settings::flush_enabled, false>},
     {kMemcached, 'X', "disable-dumping", nullptr, "refuse stats cachedump and lru_crawler metadump",
      set_flag<&Settings::dump_enabled, false>},
+    {kMemcached, 'W', "disable-watch", nullptr, "refuse the command watch",
+     set_flag<&Settings::watch_enabled, false>},
     {kMemcached, 'A', "enable-shutdown", nullptr, "allow the command shutdown",
      set_flag<&Settings::shutdown_command>},
     {kMemcached, 'Y', "auth-file", "FILE",
@@ -223,7 +222,6 @@ constexpr OptionRow kOptionRows[] = {
     {kIgnored, 'n', "slab-min-size", "NUM", "the store has no slab classes", ignore},
     {kIgnored, 'L', "enable-largepages", nullptr, "the medium decides on its pages", ignore},
     {kIgnored, 'N', "napi-ids", "NUM", "connections go to the workers in turn", ignore},
-    {kIgnored, 'W', "disable-watch", nullptr, "watching is always off", already_so},
     {kIgnored, 'M', "disable-evictions", nullptr, "refused: the store always evicts to make room",
      refuse_no_eviction},
 };
@@ -233,6 +231,8 @@ constexpr ExtendedRow tuning(const char* word) { return {word, nullptr, nullptr,
 constexpr ExtendedRow kExtendedRows[] = {
     {"idle_timeout", "NUM", "close connections that are idle for so many seconds (0: none)",
      set_idle_timeout},
+    {"watcher_logbuf_size", "NUM", "KiB of lines that wait for one client of watch (256)",
+     set_int<&Settings::watcher_buffer_kib, 1, 1 << 20>},
     {"ssl_chain_cert", "FILE", "certificate chain, PEM", set_text<&Settings::tls_certificate>},
     {"ssl_key", "FILE", "private key, PEM (the file of ssl_chain_cert)",
      set_text<&Settings::tls_key>},
@@ -262,7 +262,6 @@ constexpr ExtendedRow kExtendedRows[] = {
     tuning("warm_max_factor"),
     tuning("temporary_ttl"),
     tuning("read_buf_mem_limit"),
-    tuning("watcher_logbuf_size"),
     tuning("worker_logbuf_size"),
     tuning("track_sizes"),
     tuning("modern"),

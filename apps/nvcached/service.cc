@@ -20,13 +20,41 @@ bool same_text(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s)
+Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s,
+                 std::shared_ptr<KvEvictions> evictions)
     : settings_(settings),
       items_(store, settings.max_item_bytes, std::move(now_s), settings.trace_bits),
       buffers_(settings.buffer_bytes),
+      watch_log_(static_cast<size_t>(settings.watcher_buffer_kib) << 10),
+      evictions_(std::move(evictions)),
       start_s_(items_.now_s()),
       verbosity_(settings.verbosity),
       detail_(settings.detail) {}
+
+std::unique_ptr<WatchLog::Watcher> Service::watch(uint32_t kinds) {
+  auto watcher = watch_log_.watch(kinds);
+  tell_evictions();
+  return watcher;
+}
+
+void Service::tell_evictions() {
+  if (evictions_ == nullptr) return;
+  const bool wanted = watch_log_.wants(WatchLog::kEvictions);
+  if (wanted != evictions_->wanted()) evictions_->want(wanted);
+  if (!wanted) return;
+  for (const KvEvicted& each : evictions_->take().items) {
+    const Traces::Trace trace = items_.traces().find(each.key);
+    const uint32_t now_s = items_.now_s();
+    std::string key;
+    append_uri_encoded(each.key, key);
+    watch_log_.add(WatchLog::kEvictions,
+                   fmt::format("type=eviction key={} fetch={} ttl={} la={} clsid=1 size={}", key,
+                               trace.fetched ? "yes" : "no",
+                               each.expires_s == 0 ? -1 : items_.seconds_left(each.expires_s),
+                               trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0,
+                               Items::client_bytes(each.value_bytes)));
+  }
+}
 
 Counters& Service::new_counters() {
   const MutexLock lock(mutex_);
@@ -50,6 +78,7 @@ void Service::reset_totals() {
 
 void Service::tick() {
   items_.tick();
+  tell_evictions();
   uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
   if (due == 0 || items_.now_s() < due) return;
   if (!flush_at_s_.compare_exchange_strong(due, 0) || items_.clear().ok()) return;

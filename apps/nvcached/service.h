@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 #include "apps/nvcached/counters.h"
 #include "apps/nvcached/items.h"
 #include "apps/nvcached/settings.h"
+#include "apps/nvcached/watch_log.h"
 #include "base/mutex.h"
 
 namespace nvcache::server {
@@ -29,12 +31,20 @@ using StatVisitor = std::function<void(std::string_view name, std::string_view v
 
 class Service {
  public:
-  Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s);
+  // `evictions`: where the store puts what it evicts, for `watch evictions`; may be null.
+  Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s,
+          std::shared_ptr<KvEvictions> evictions = nullptr);
 
   const Settings& settings() const { return settings_; }
   Items& items() { return items_; }
   ConnectionGauges& connections() { return connections_; }
   BufferBudget& buffers() { return buffers_; }
+
+  WatchLog& watch_log() { return watch_log_; }
+  // Null if there are too many watchers.
+  std::unique_ptr<WatchLog::Watcher> watch(uint32_t kinds);
+  // Tells the watchers what the store has evicted since the last call.
+  void tell_evictions();
 
   // Counters of a new thread; they live as long as the service.
   Counters& new_counters();
@@ -88,6 +98,8 @@ class Service {
   Items items_;
   ConnectionGauges connections_;
   BufferBudget buffers_;
+  WatchLog watch_log_;
+  const std::shared_ptr<KvEvictions> evictions_;
   const uint32_t start_s_;
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/print.h"
+#include "base/text.h"
 
 namespace nvcache::server {
 
@@ -46,6 +47,7 @@ Found Session::fetch(std::string_view key, bool counts) {
   if (service_.detail()) {
     service_.count_detail(key, found ? Service::Detail::kGetHit : Service::Detail::kGetMiss);
   }
+  if (service_.watch_log().wants(WatchLog::kFetchers)) tell_fetch(key, found);
   return found;
 }
 
@@ -54,8 +56,12 @@ Found Session::fetch(std::string_view key, bool counts) {
 ItemResult Session::store_counted(std::string_view key, Received value, const StoreRequest& request,
                                   Output& out) {
   if (out.has_pins()) out.copy_pinned();
+  tell_lookup(key);
   const ItemResult result = items_.store(key, value, request);
   counters_.add(Count::kCmdSet);
+  if (service_.watch_log().wants(WatchLog::kMutations)) {
+    tell_store(key, result.status, watched_name(request), request.expires_s, value.size());
+  }
   if (service_.detail()) service_.count_detail(key, Service::Detail::kSet);
   if (request.compare) {
     counters_.add(result.status == ItemStatus::kNotFound ? Count::kCasMisses
@@ -68,7 +74,12 @@ ItemResult Session::store_counted(std::string_view key, Received value, const St
 }
 
 ItemResult Session::count_counted(std::string_view key, const ArithmeticRequest& request) {
+  tell_lookup(key);
   const ItemResult result = items_.arithmetic(key, request);
+  if (result.status == ItemStatus::kOk && service_.watch_log().wants(WatchLog::kMutations)) {
+    tell_store(key, result.status, request.down ? "decr" : "incr", result.expires_s,
+               fmt::formatted_size("{}", result.number));
+  }
   const bool miss = result.status == ItemStatus::kNotFound || result.created;
   if (result.status == ItemStatus::kOk || miss) {
     counters_.add(request.down ? (miss ? Count::kDecrMisses : Count::kDecrHits)
@@ -78,10 +89,23 @@ ItemResult Session::count_counted(std::string_view key, const ArithmeticRequest&
 }
 
 ItemStatus Session::erase_counted(std::string_view key, uint64_t cas) {
+  tell_lookup(key);
+  const bool watched = service_.watch_log().wants(WatchLog::kDeletions);
+  const uint64_t value_bytes = watched ? items_.get(key, false).value.size() : 0;
   const ItemStatus status = items_.erase(key, cas);
+  if (watched && status == ItemStatus::kOk) tell_erased(key, value_bytes);
   counters_.add(status == ItemStatus::kOk ? Count::kDeleteHits : Count::kDeleteMisses);
   if (service_.detail()) service_.count_detail(key, Service::Detail::kDelete);
   return status;
+}
+
+void Session::count_too_large(std::string_view key, std::string_view command, uint64_t value_bytes,
+                              bool is_set) {
+  counters_.add(Count::kStoreTooLarge);
+  if (is_set) (void)items_.erase(key);
+  if (service_.watch_log().wants(WatchLog::kMutations)) {
+    tell_store(key, ItemStatus::kTooLarge, command, 0, value_bytes);
+  }
 }
 
 void Session::skip(uint64_t bytes, std::string answer) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "apps/nvcached/output.h"
 #include "apps/nvcached/service.h"
 #include "apps/nvcached/text_protocol.h"
+#include "apps/nvcached/watch_log.h"
 #include "apps/nvcached/words.h"
 
 namespace nvcache::server {
@@ -21,8 +23,10 @@ struct Turn {
   enum Next : uint8_t {
     kGoOn,   // call again with the bytes after `used`
     kMore,   // nothing to do until more bytes arrive
+    kWatch,  // send from now on what watcher() takes, and ignore what arrives
     kFull,   // too much output is pending: send it, then call again
-    kClose,  // send what is pending, then close
+    kQuit,   // the client is done: send what is pending, then close
+    kClose,  // the same after a request that cannot be served
   };
   size_t used = 0;  // bytes at the front that are served
   Next next = kGoOn;
@@ -43,6 +47,8 @@ class Session {
   Turn turn(Received in, Output& out);
 
   std::string_view protocol() const;
+  // After kWatch; else null.
+  WatchLog::Watcher* watcher() { return watcher_.get(); }
 
  private:
   enum class Protocol : uint8_t { kUnknown, kText, kBinary };
@@ -102,12 +108,24 @@ class Session {
                     Output& out);
   void binary_stats(const BinaryHeader& header, std::string_view group, Output& out);
 
+  // session_watch.cc
+  Turn watch_turn(std::string_view words, size_t line_bytes, Output& out);
+  void tell_lookup(std::string_view key);
+  void tell_fetch(std::string_view key, const Found& found);
+  void tell_store(std::string_view key, ItemStatus status, std::string_view command,
+                  uint32_t expires_s, uint64_t value_bytes);
+  void tell_erased(std::string_view key, uint64_t value_bytes);
+
   // All protocols.
   Found fetch(std::string_view key, bool counts = true);
   ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request,
                            Output& out);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase_counted(std::string_view key, uint64_t cas);
+  // Counts a value that was not even received. `is_set`: erases the older one, which must not be
+  // read any more.
+  void count_too_large(std::string_view key, std::string_view command, uint64_t value_bytes,
+                       bool is_set);
   // Skips the next bytes, and then answers: a client that sends a whole request first must not
   // find the answer of an earlier one.
   void skip(uint64_t bytes, std::string answer);
@@ -124,6 +142,10 @@ class Session {
   size_t scanned_ = 0;
   MultiGet multi_get_;
   Dump dump_;
+  std::unique_ptr<WatchLog::Watcher> watcher_;
 };
+
+// What watchers call a request.
+std::string_view watched_name(const StoreRequest& request);
 
 }  // namespace nvcache::server

@@ -72,6 +72,14 @@ BinaryStatus status_of(ItemStatus status) {
   return BinaryStatus::kNoMemory;
 }
 
+StoreMode mode_of(BinaryOp op) {
+  return op == BinaryOp::kAdd       ? StoreMode::kAdd
+         : op == BinaryOp::kReplace ? StoreMode::kReplace
+         : op == BinaryOp::kAppend  ? StoreMode::kAppend
+         : op == BinaryOp::kPrepend ? StoreMode::kPrepend
+                                    : StoreMode::kSet;
+}
+
 bool is_sasl(BinaryOp op) {
   return op == BinaryOp::kSaslList || op == BinaryOp::kSaslAuth || op == BinaryOp::kSaslStep;
 }
@@ -136,11 +144,10 @@ Turn Session::refuse_too_large(const BinaryHeader& header, Received in) {
   const size_t key_at = kBinaryHeaderBytes + header.extras_bytes;
   const size_t begun_bytes = key_at + header.key_bytes;
   if (in.size() < begun_bytes) return {0, Turn::kMore, begun_bytes};
-  // If the value cannot be stored, the older one must not be read any more.
-  if (loud(header.opcode) == BinaryOp::kSet) {
-    (void)items_.erase({in.data() + key_at, header.key_bytes});
-  }
-  counters_.add(Count::kStoreTooLarge);
+  StoreRequest store;
+  store.mode = mode_of(loud(header.opcode));
+  count_too_large({in.data() + key_at, header.key_bytes}, watched_name(store), header.value_bytes(),
+                  store.mode == StoreMode::kSet);
   Output answer;
   refuse(header, BinaryStatus::kTooLarge, answer);
   skip(header.value_bytes(), answer.text());
@@ -204,7 +211,7 @@ Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& ou
       break;
     case BinaryOp::kQuit:
       succeed(header, 0, out);
-      return {0, Turn::kClose};
+      return {0, Turn::kQuit};
     default:
       succeed(header, 0, out);
   }
@@ -246,11 +253,7 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
                            std::string_view key, Received value, Output& out) {
   StoreRequest store;
   const BinaryOp op = loud(header.opcode);
-  store.mode = op == BinaryOp::kAdd       ? StoreMode::kAdd
-               : op == BinaryOp::kReplace ? StoreMode::kReplace
-               : op == BinaryOp::kAppend  ? StoreMode::kAppend
-               : op == BinaryOp::kPrepend ? StoreMode::kPrepend
-                                          : StoreMode::kSet;
+  store.mode = mode_of(op);
   if (!extras.empty()) {
     store.flags = load_u32(extras);
     store.expires_s = items_.expiry(load_u32(extras.substr(4)));

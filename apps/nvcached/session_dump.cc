@@ -7,26 +7,6 @@
 #include "base/text.h"
 
 namespace nvcache::server {
-namespace {
-
-// memcached keeps letters, digits and these.
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-void append_encoded(std::string_view key, Output& out) {
-  for (const char c : key) {
-    if (is_plain(c)) {
-      out.append(c);
-    } else {
-      out.append(fmt::format("%{:02X}", static_cast<unsigned char>(c)));
-    }
-  }
-}
-
-}  // namespace
-
 // The line stays unread until its dump is done, and is parsed again for each part.
 Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& out) {
   const bool meta = request.op == TextOp::kMetadump;
@@ -47,8 +27,10 @@ Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& o
 
 void Session::append_metadump(std::string_view key, const ItemSummary& item, Output& out) {
   const Traces::Trace trace = items_.traces().find(key);
+  std::string encoded;
+  append_uri_encoded(key, encoded);
   out.append("key=");
-  append_encoded(key, out);
+  out.append(encoded);
   const int64_t expires_s = item.expires_s == 0 ? -1 : int64_t{item.expires_s};
   const size_t bytes = key.size() + item.value_bytes + Items::kItemOverheadBytes;
   out.append(fmt::format(" exp={} la={} cas={} fetch={} cls=1 size={}\n", expires_s, trace.last_s,

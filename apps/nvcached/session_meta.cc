@@ -107,8 +107,10 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
   }
   if (request.error.empty() && request.has_value && !items_.fits(key.size(), request.value_bytes)) {
     request.error = "SERVER_ERROR object too large for cache";
-    counters_.add(Count::kStoreTooLarge);
-    if (request.mode == 0 || request.mode == 'S') (void)items_.erase(key);
+    StoreRequest store;
+    store.mode = mode_of(request.mode);
+    store.compare = request.has_cas;
+    count_too_large(key, watched_name(store), request.value_bytes, store.mode == StoreMode::kSet);
   }
   if (!request.error.empty()) {
     std::string answer(request.error);

@@ -66,7 +66,8 @@ Turn Session::text_turn(Received received, Output& out) {
     return {line->used};
   }
   if (request.has_value) return storage(request, line->used, received, out);
-  if (request.op == TextOp::kQuit) return {line->used, Turn::kClose};
+  if (request.op == TextOp::kQuit) return {line->used, Turn::kQuit};
+  if (request.op == TextOp::kWatch) return watch_turn(request.arguments, line->used, out);
   const bool dumps = request.op == TextOp::kMetadump || request.op == TextOp::kCachedump;
   if (dumps && service_.settings().dump_enabled) return dump_turn(request, line->used, out);
   if (is_get(request.op)) {
@@ -162,9 +163,11 @@ void Session::get_key(std::string_view key, Output& out) {
 
 Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in, Output& out) {
   if (!items_.fits(request.key.size(), request.value_bytes)) {
-    counters_.add(Count::kStoreTooLarge);
-    // If the value cannot be stored, the older one must not be read any more.
-    if (request.op == TextOp::kSet) (void)items_.erase(request.key);
+    StoreRequest store;
+    store.mode = mode_of(request.op);
+    store.compare = request.op == TextOp::kCas;
+    count_too_large(request.key, watched_name(store), request.value_bytes,
+                    request.op == TextOp::kSet);
     skip(request.value_bytes + 2, std::string(request.noreply ? "" : kTooLargeText));
     return {line_bytes};
   }
@@ -257,8 +260,6 @@ void Session::command(const TextRequest& request, Output& out) {
       return out.append("ERROR metadump not allowed\r\n");
     case TextOp::kCachedump:
       return out.append("CLIENT_ERROR stats cachedump not allowed\r\n");
-    case TextOp::kWatch:
-      return out.append("ERROR watch commands not allowed\r\n");
     default:
       return out.append("ERROR\r\n");
   }
@@ -331,7 +332,7 @@ void Session::stats_text(std::string_view arguments, Output& out) {
 // Before authentication, the only command is a set whose value is "user password".
 Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Received in,
                            Output& out) {
-  if (request.op == TextOp::kQuit) return {line_bytes, Turn::kClose};
+  if (request.op == TextOp::kQuit) return {line_bytes, Turn::kQuit};
   if (request.op != TextOp::kSet || !request.has_value || request.value_bytes > kMaxAuthBytes) {
     out.append("CLIENT_ERROR unauthenticated\r\n");
     return {line_bytes, request.has_value ? Turn::kClose : Turn::kGoOn};

@@ -28,6 +28,8 @@ struct Settings {
   bool evict_to_free = true;
   bool shutdown_command = false;
   bool dump_enabled = true;
+  bool watch_enabled = true;
+  int watcher_buffer_kib = 256;  // lines that wait for one watcher
   bool detail = false;
   char prefix_delimiter = ':';
   int verbosity = 0;

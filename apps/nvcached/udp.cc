@@ -62,6 +62,7 @@ bool UdpEndpoint::serve_one() {
     const Turn turn = session.turn(rest, out);
     // A dump wants many turns: too much for one datagram from an address that may be forged.
     if (turn.next == Turn::kGoOn && turn.used == 0) return true;
+    if (turn.next == Turn::kWatch) return true;
     rest = rest.subspan(turn.used);
     if (turn.next != Turn::kGoOn || out.size() >= Session::kFullOutputBytes) break;
   }

@@ -26,6 +26,7 @@ void Worker::stop() {
     all.splice(all.end(), adopted_);
   }
   service_.connections().current -= all.size();
+  for (const auto& each : all) each->set_close_reason("shutdown");
   all.clear();
   if (second_event_ != nullptr) event_free(second_event_);
   second_event_ = nullptr;
@@ -86,6 +87,7 @@ bool Worker::close_slowest(const Connection& except) {
   }
   counters_.add(Count::kBufferKicks);
   service_.connections().current -= 1;
+  gone.front()->set_close_reason("error");
   return true;
 }
 
@@ -105,6 +107,7 @@ void Worker::close_idle() {
     }
   }
   counters_.add(Count::kIdleKicks, gone.size());
+  for (const auto& each : gone) each->set_close_reason("idle_timeout");
   service_.connections().current -= gone.size();
 }
 

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "nvcache/bytes.h"
+#include "nvcache/kv_evictions.h"
 #include "nvcache/pin.h"
 
 namespace nvcache {
@@ -158,7 +159,9 @@ class KvStore {
 // and recovers what the medium holds. INVALID_ARGUMENT names the setting, what was given
 // and what is allowed. FAILED_PRECONDITION if the medium holds something else, another
 // version or a damaged superblock; nothing is overwritten then.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec);
+// The store puts what it evicts into `evictions`, if given, while that is wanted.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(
+    std::string_view spec, std::shared_ptr<KvEvictions> evictions = nullptr);
 
 // What a resize found and kept. `after_bytes` is 0 if there was nothing to do.
 struct KvResized {

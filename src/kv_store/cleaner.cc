@@ -73,6 +73,7 @@ bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
     parts_.zones.serve(zone, next);
     return false;
   }
+  tell_evicted(work->plan);
   copy_in(*work);
   revive(zone, parts_.zones.low_bits(next), *work);
   parts_.zones.end_switch(zone, next, hot_line);
@@ -89,6 +90,14 @@ bool Cleaner::begin_switch(uint64_t zone) {
   return false;
 }
 
+// Before what survives is copied over them.
+void Cleaner::tell_evicted(const CleaningPlan& plan) {
+  for (const Survivor& each : plan.evicted) {
+    const KvItemView item = parts_.items.view(each.descriptor.address());
+    parts_.config.evictions->add(item.key_text(), item.header.value_bytes, item.expires_s());
+  }
+}
+
 void Cleaner::count_cleaning(const CleaningPlan& plan, uint64_t items_before) {
   const uint64_t survived = plan.kept.size() + plan.relocated.size();
   parts_.counters.add(KvCounter::kZonesCleaned, 1);
@@ -102,7 +111,9 @@ void Cleaner::count_cleaning(const CleaningPlan& plan, uint64_t items_before) {
 std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version,
                                               uint64_t item_bytes) try {
   Work work;
-  work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule_for(zone, item_bytes));
+  CleaningRule rule = rule_for(zone, item_bytes);
+  rule.lists_evicted = parts_.config.tells_evictions();
+  work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
   work.moved_at = parts_.geometry.zone_at(zone) + work.plan.hot_line;
   work.moved_bytes = work.plan.relocated_bytes();
   copy_out(parts_.zones.low_bits(version), &work);

@@ -75,6 +75,7 @@ class Cleaner final : public ZoneCleaner {
   bool comes_round(uint64_t version) const;
   void revive(uint64_t zone, uint32_t version, const Work& work);
   bool revive_one(const Survivor& survivor, const KvDescriptor& descriptor);
+  void tell_evicted(const CleaningPlan& plan);
   void count_cleaning(const CleaningPlan& plan, uint64_t items_before);
 
   KvParts& parts_;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -47,10 +48,13 @@ struct KvConfig {
   uint64_t first_epoch = 0;         // of a new store: its openings are numbered from the next on
   bool read_only = false;           // the medium is not marked as in use; only lookups are allowed
   std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
+  std::shared_ptr<KvEvictions> evictions;  // what is evicted is put here, if somebody wants it
 
   // Sets the clock if there is none, and takes the write cache from durabilities other than
   // kCache: the systems that NVMcached is compared with have none.
   void complete();
+
+  bool tells_evictions() const { return evictions != nullptr && evictions->wanted(); }
 
   // True if an item with this time of expiry has expired.
   bool is_past(uint32_t expires_s) const { return expires_s != 0 && now_s() >= expires_s; }

@@ -142,6 +142,9 @@ bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
     KvItemView item;
     if (parts_.zones.item_at(zone, victim.address() - parts_.geometry.zone_at(zone), &item)) {
       parts_.headers.count(zone, -1, -static_cast<int64_t>(item.size_bytes()));
+      if (parts_.config.tells_evictions()) {
+        parts_.config.evictions->add(item.key_text(), item.header.value_bytes, item.expires_s());
+      }
     }
     parts_.zones.unpin(zone);
     parts_.counters.add(KvCounter::kEvicted, 1);

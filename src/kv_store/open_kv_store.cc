@@ -12,9 +12,11 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec) try {
+absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec,
+                                                       std::shared_ptr<KvEvictions> evictions) try {
   auto config = parse_kv_config(spec);
   if (!config.ok()) return config.status();
+  config->evictions = std::move(evictions);
   auto medium = open_kv_medium(*config);
   if (!medium.ok()) return medium.status();
   auto store = KvStoreImpl::make(*std::move(config), *std::move(medium));

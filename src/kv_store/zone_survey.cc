@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <unordered_set>
 
 #include "base/hash.h"
 
@@ -53,6 +54,14 @@ bool find_descriptor(const KvParts& parts, uint64_t zone, uint64_t address, Surv
   });
 }
 
+// Leaves of the listed items those that are evicted.
+void drop_survivors(CleaningPlan* plan) {
+  std::unordered_set<uint64_t> stay;
+  for (const Survivor& each : plan->kept) stay.insert(each.offset);
+  for (const Survivor& each : plan->relocated) stay.insert(each.offset);
+  std::erase_if(plan->evicted, [&](const Survivor& each) { return stay.contains(each.offset); });
+}
+
 }  // namespace
 
 CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line,
@@ -87,6 +96,7 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
         still_hot += is_hot;
       }
       if (is_hot) hot.push_back(survivor);
+      if (rule.lists_evicted) plan.evicted.push_back(survivor);
     }
   }
   const double stable_share = rule.live ? 1 : kStableShare;
@@ -99,6 +109,7 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
     std::erase_if(hot, [&](const Survivor& each) { return each.offset < hot_line; });
   }
   plan.relocated = choose_survivors(std::move(hot), rule.keep_bytes - plan.hot_line);
+  if (rule.lists_evicted) drop_survivors(&plan);
   return plan;
 }
 

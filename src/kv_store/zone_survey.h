@@ -32,6 +32,7 @@ struct CleaningPlan {
   uint64_t hot_line = 0;  // end of the items that stay in place
   std::vector<Survivor> kept;
   std::vector<Survivor> relocated;
+  std::vector<Survivor> evicted;  // the other live items, if the rule wants them listed
 
   uint64_t relocated_bytes() const {
     uint64_t bytes = 0;
@@ -45,6 +46,7 @@ struct CleaningPlan {
 struct CleaningRule {
   bool live = false;
   uint64_t keep_bytes = 0;
+  bool lists_evicted = false;
 };
 [[nodiscard]] CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line,
                                          const CleaningRule& rule);

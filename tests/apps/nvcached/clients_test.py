@@ -19,19 +19,10 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import running_server
-from running_server import Server, receive, run
+from running_server import Server, check, equal, receive, run
 
 PROGRAM = sys.argv[1]
 LONG = b"k" * 251
-
-
-def check(condition, what=""):
-    if not condition:
-        raise AssertionError(what)
-
-
-def equal(got, wanted):
-    check(got == wanted, f"got {got!r}, wanted {wanted!r}")
 
 
 def memccapable(flag):

@@ -13,15 +13,10 @@ import struct
 import sys
 import time
 
-from running_server import Server, receive, run
+from running_server import Server, check, receive, run
 
 PROGRAM = sys.argv[1]
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
-
-
-def check(condition, what=""):
-    if not condition:
-        raise AssertionError(what)
 
 
 def others_are_served(server):

@@ -6,7 +6,8 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view) {
+absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view,
+                                                       std::shared_ptr<KvEvictions>) {
   return std::make_unique<MemoryStore>([] { return static_cast<uint32_t>(std::time(nullptr)); });
 }
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """What an operator does with nvcached, on the real store: other sizes, restarts, certificates,
-passwords, metrics, limits of memory, a data file that fails.
+passwords, metrics, a data file that fails.
 
 usage: operations_test.py SERVER
 """
 import base64
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -18,29 +17,10 @@ import time
 import urllib.error
 import urllib.request
 
-from running_server import Server, free_port, receive, run
+from running_server import Server, check, equal, free_port, receive, run, stats, store
 
 PROGRAM = sys.argv[1]
 MIB = 1 << 20
-
-
-def check(condition, what=""):
-    if not condition:
-        raise AssertionError(what)
-
-
-def equal(got, expected):
-    check(got == expected, f"{got!r} is not {expected!r}")
-
-
-def stats(server, what=b""):
-    answer = server.ask(b"stats%s\r\n" % what, b"END\r\n").decode()
-    return dict(line.split(" ", 2)[1:] for line in answer.splitlines()[:-1])
-
-
-def store(client, key, value):
-    client.sendall(b"set %s 0 0 %d\r\n%s\r\n" % (key, len(value), value))
-    return receive(client, b"\r\n")
 
 
 def fill(server, items, size):
@@ -109,78 +89,6 @@ def small_stores():
                 equal(store(client, b"a", b"x" * (limit - 200)), b"STORED\r\n")
                 answer = store(client, b"b", b"x" * limit)
                 check(answer.startswith(b"SERVER_ERROR object too large"), answer)
-
-
-def batches_do_not_pin_the_store():
-    """Answers of a batch wait to be sent, and pin all three zones, while it stores a value."""
-    with Server(PROGRAM, "-m", "1", "-I", "120k") as server:
-        with server.connect() as client:
-            for i in range(9):  # three to a zone
-                equal(store(client, b"k%d" % i, b"x" * 80_000), b"STORED\r\n")
-            gets = b"get k0\r\nget k3\r\nget k6\r\n"
-            client.sendall(gets + b"set k0 0 0 30000\r\n%s\r\n" % (b"y" * 30_000))
-            answer = receive(client, b"STORED\r\n")
-            check(answer.endswith(b"END\r\nSTORED\r\n"), answer[-60:])
-            check(answer.count(b"VALUE") == 3, answer[:60])
-
-
-def slow_readers(most_mib):
-    """(kicked connections, growth in MiB) of 1,024 clients that ask for 12 MiB and do not read."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2048)), hard))
-    with Server(PROGRAM, "-m", "64", "-c", "2048", f"--buffer-memory={most_mib}m") as server:
-        with server.connect() as client:
-            equal(store(client, b"large", b"x" * (MIB - 300)), b"STORED\r\n")
-        before = server.rss_kb()
-        clients = []
-        most = 0
-        try:
-            for _ in range(1024):
-                client = socket.socket()
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                client.connect(("127.0.0.1", server.port))
-                clients.append(client)
-                client.sendall(b"get large\r\n" * 12)
-                if len(clients) % 20 == 0:
-                    most = max(most, server.rss_kb())
-            time.sleep(0.5)
-            most = max(most, server.rss_kb())
-            equal(server.ask(b"set other 0 0 2\r\nhi\r\n", b"\r\n"), b"STORED\r\n")
-            all_stats = stats(server)
-            check(int(all_stats["buffer_bytes"]) <= most_mib * MIB, all_stats["buffer_bytes"])
-            return int(all_stats["buffer_kicks"]), (most - before) // 1024
-        finally:
-            for client in clients:
-                client.close()
-
-
-def slow_readers_are_bounded():
-    kicked, growth_mib = slow_readers(16)
-    check(kicked > 500, kicked)
-    check(growth_mib < 40, growth_mib)
-    print(f"  16 MiB: {kicked} closed, {growth_mib} MiB more")
-
-
-def without_a_bound_they_take_more():
-    """The control: where the budget is large, the same clients take what they ask for."""
-    kicked, growth_mib = slow_readers(2048)
-    equal(kicked, 0)
-    check(growth_mib > 60, growth_mib)
-    print(f"  2 GiB: {kicked} closed, {growth_mib} MiB more")
-
-
-def buffers_are_given_back():
-    with Server(PROGRAM, "-m", "16") as server:
-        for _ in range(3):
-            with server.connect() as client:
-                client.sendall(b"set a 0 0 1000000\r\n" + b"x" * 900_000)
-                time.sleep(0.1)
-                check(int(stats(server)["buffer_bytes"]) >= 900_000)
-        for _ in range(100):
-            if stats(server)["buffer_bytes"] == "0":
-                return
-            time.sleep(0.02)
-        check(False, stats(server)["buffer_bytes"])
 
 
 def a_file_that_fails():
@@ -416,8 +324,6 @@ def locked_memory_stays_locked():
 
 
 if __name__ == "__main__":
-    sys.exit(run([other_sizes, no_room_to_grow, small_stores, batches_do_not_pin_the_store,
-                  slow_readers_are_bounded, without_a_bound_they_take_more, buffers_are_given_back,
-                  a_file_that_fails, files_of_others, passwords_are_read_again, binary_clients_authenticate,
-                  metrics_on_their_own_port, certificates, no_dump_over_udp, systemd_is_told,
-                  locked_memory_stays_locked]))
+    sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_file_that_fails, files_of_others,
+                  passwords_are_read_again, binary_clients_authenticate, metrics_on_their_own_port,
+                  certificates, no_dump_over_udp, systemd_is_told, locked_memory_stays_locked]))

@@ -157,6 +157,25 @@ def receive(client, end=None, seconds=None):
     return answer
 
 
+def check(condition, what=""):
+    if not condition:
+        raise AssertionError(what)
+
+
+def equal(got, expected):
+    check(got == expected, f"{got!r} is not {expected!r}")
+
+
+def stats(server, what=b""):
+    answer = server.ask(b"stats%s\r\n" % what, b"END\r\n").decode()
+    return dict(line.split(" ", 2)[1:] for line in answer.splitlines()[:-1])
+
+
+def store(client, key, value):
+    client.sendall(b"set %s 0 0 %d\r\n%s\r\n" % (key, len(value), value))
+    return receive(client, b"\r\n")
+
+
 def run(tests):
     """Runs the functions one after the other. Returns the exit code for the test driver."""
     failed = 0

@@ -39,7 +39,8 @@ class SessionFixture {
       for (;;) {
         const Turn turn = session.turn(input.unread(), output);
         input.consume(turn.used);
-        if (turn.next == Turn::kClose) return answers + output.text() + "<closed>";
+        if (turn.next == Turn::kClose || turn.next == Turn::kQuit)
+          return answers + output.text() + "<closed>";
         if (turn.next == Turn::kFull || output.size() > Session::kFullOutputBytes) {
           answers += output.text();
           output.clear();
