@@ -1,6 +1,7 @@
 #include "apps/nvcached/connection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/nvcached/worker.h"
 #include "base/text.h"
@@ -30,10 +31,11 @@ Connection::~Connection() {
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
   worker_.service().buffers().give(held_bytes_);
+  worker_.service().pins().give(held_pins_);
 }
 
 bool Connection::hold(uint64_t bytes) {
-  BufferBudget& budget = worker_.service().buffers();
+  Budget& budget = worker_.service().buffers();
   if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
   while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
     if (worker_.close_slowest(*this)) continue;
@@ -212,10 +214,46 @@ bool Connection::flush() {
     if (sent == Transport::kWouldBlock) break;
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
-  if (output_.empty()) return !closing_;
-  if (output_.has_pins() && !hold(output_.size() + input_.capacity())) return false;
-  output_.copy_pinned();
+  moved_ = moved_ || output_.size() < before;
+  if (!keep_or_copy_pins()) return false;
+  return !output_.empty() || !closing_;
+}
+
+bool Connection::keep_or_copy_pins() {
+  Budget& budget = worker_.service().pins();
+  const uint64_t pins = output_.pins();
+  if (pins < held_pins_) {
+    budget.give(held_pins_ - pins);
+    held_pins_ = pins;
+  }
+  if (pins > held_pins_ && !budget.take(pins - held_pins_)) return copy_pins();
+  held_pins_ = pins;
+  output_.compact();
   return true;
+}
+
+bool Connection::copy_pins() {
+  return !output_.has_pins() || (hold(output_.size() + input_.capacity()) && copy_held_pins());
+}
+
+bool Connection::copy_held_pins() {
+  worker_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
+  worker_.service().pins().give(std::exchange(held_pins_, 0));
+  return true;
+}
+
+bool Connection::unpin_stalled() {
+  const bool stalled = !std::exchange(moved_, false);
+  if (held_pins_ == 0 || !stalled) return true;
+  // Without hold(), which may close others: the worker goes through all of them meanwhile.
+  const uint64_t bytes = output_.size() + input_.capacity();
+  const uint64_t more = bytes > held_bytes_ ? bytes - held_bytes_ : 0;
+  if (!worker_.service().buffers().take(more)) {
+    worker_.counters().add(Count::kBufferKicks);
+    return false;
+  }
+  held_bytes_ += more;
+  return copy_held_pins();
 }
 
 void Connection::wait_for_events() {

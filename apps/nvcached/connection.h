@@ -34,6 +34,10 @@ class Connection {
   uint64_t stalled_since() const { return stalled_since_; }
 
   uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
+  // Called once a second. Copies values that stay pinned though their client did not read on. False
+  // if there is no memory for that: the caller closes the connection.
+  bool unpin_stalled();
+
   // Why the worker closes it, as watchers are told: "error", "idle_timeout" or "shutdown".
   void set_close_reason(const char* reason) { close_reason_ = reason; }
 
@@ -57,6 +61,11 @@ class Connection {
   // Takes or gives back buffer memory, so that this connection has taken so much. Closes slower
   // readers of the same worker to make room. False if that is not enough: this one must close, too.
   bool hold(uint64_t bytes);
+  // Keeps the values of an answer that was sent in part pinned, if there are few of them in the
+  // whole server; else copies them. False if there is no memory for that.
+  bool keep_or_copy_pins();
+  bool copy_pins();
+  bool copy_held_pins();  // true
 
   Worker& worker_;
   const int fd_;
@@ -68,6 +77,8 @@ class Connection {
   Output output_;
   size_t want_ = 0;
   uint64_t held_bytes_ = 0;
+  uint64_t held_pins_ = 0;
+  bool moved_ = false;  // sent something since the last unpin_stalled()
   uint64_t stalled_since_ = 0;
   // There is more to serve, but not yet: too much output is pending, or other connections have
   // their turn. Nothing is read or served until the socket is writable.

@@ -39,6 +39,7 @@ enum class Count : uint8_t {
   kConnYields,
   kIdleKicks,
   kBufferKicks,
+  kCopiedBytes,
   kEnd
 };
 inline constexpr size_t kCounts = static_cast<size_t>(Count::kEnd);

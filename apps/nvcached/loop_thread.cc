@@ -1,5 +1,6 @@
 #include "apps/nvcached/loop_thread.h"
 
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -23,7 +24,10 @@ bool LoopThread::create() {
 }
 
 void LoopThread::start() {
-  thread_ = std::thread([this] { event_base_dispatch(base_); });
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), name_);
+    event_base_dispatch(base_);
+  });
 }
 
 void LoopThread::wake() {

@@ -14,8 +14,10 @@ namespace nvcache::server {
 
 class LoopThread {
  public:
-  // `on_wake` runs on the thread after each wake(); it may be empty.
-  explicit LoopThread(std::function<void()> on_wake = {}) : on_wake_(std::move(on_wake)) {}
+  // `name`, of at most 15 characters, is what top and gdb call the thread. `on_wake` runs on it
+  // after each wake(); it may be empty.
+  explicit LoopThread(const char* name, std::function<void()> on_wake = {})
+      : name_(name), on_wake_(std::move(on_wake)) {}
   ~LoopThread();  // stops; the caller has freed its events
   LoopThread(const LoopThread&) = delete;
   LoopThread& operator=(const LoopThread&) = delete;
@@ -32,6 +34,7 @@ class LoopThread {
  private:
   static void on_event(int fd, short what, void* self);
 
+  const char* const name_;
   const std::function<void()> on_wake_;
   event_base* base_ = nullptr;
   event* wake_event_ = nullptr;

@@ -60,10 +60,8 @@ MetricValue system_time(const Snapshot&) { return seconds_of(usage().ru_stime); 
 MetricValue certificate_age(const Snapshot& snapshot) {
   return snapshot.service.certificate_age_s();
 }
-MetricValue buffered(const Snapshot& snapshot) { return snapshot.service.buffers().used_bytes(); }
-MetricValue buffer_limit(const Snapshot& snapshot) {
-  return snapshot.service.buffers().most_bytes();
-}
+MetricValue buffered(const Snapshot& snapshot) { return snapshot.service.buffers().used(); }
+MetricValue buffer_limit(const Snapshot& snapshot) { return snapshot.service.buffers().most(); }
 MetricValue watchers(const Snapshot& snapshot) {
   return uint64_t{snapshot.service.watch_log().watchers()};
 }
@@ -149,6 +147,9 @@ constexpr MetricRow kMetricRows[] = {
      "Lines that watchers were too slow for", skipped_lines},
     {"buffer_bytes", "buffer_bytes", kGauge,
      "Bytes of requests and answers that connections hold in DRAM", buffered},
+    {"copied_bytes", "copied_bytes_total", kCounter,
+     "Bytes of large values copied to DRAM because their client read slowly",
+     total<Count::kCopiedBytes>},
     {"limit_buffer_bytes", nullptr, kNone, "Most such bytes (--buffer-memory)", buffer_limit},
 
     {"limit_maxbytes", "size_bytes", kGauge, "Bytes of the store's medium",

@@ -75,28 +75,34 @@ void Output::consume(size_t bytes) {
   }
 }
 
-void Output::copy_pinned() {
+void Output::compact() {
+  pins_.erase(pins_.begin(), pins_.begin() + static_cast<ptrdiff_t>(first_pin_));
+  first_pin_ = 0;
+  if (head_ <= 65536 || head_ <= size_ / 2) return;
+  std::memmove(data_.get(), data_.get() + head_, size_ - head_);
+  for (PinnedValue& each : pins_) each.at -= head_;
+  size_ -= head_;
+  head_ = 0;
+}
+
+size_t Output::copy_pinned() {
   if (first_pin_ == pins_.size()) {
-    pins_.clear();
-    first_pin_ = 0;
-    // Drops sent text once there is much of it; otherwise it would pile up.
-    if (head_ > 65536 && head_ > size_ / 2) {
-      std::memmove(data_.get(), data_.get() + head_, size_ - head_);
-      size_ -= head_;
-      head_ = 0;
-    }
-    return;
+    compact();
+    return 0;
   }
   Output plain;
   plain.grow(pending_bytes_);
   size_t at = head_;
+  size_t pinned_bytes = 0;
   for (size_t i = first_pin_; i < pins_.size(); ++i) {
     plain.append({data_.get() + at, pins_[i].at - at});
     plain.append(pins_[i].rest);
+    pinned_bytes += pins_[i].rest.size();
     at = pins_[i].at;
   }
   plain.append({data_.get() + at, size_ - at});
   swap(*this, plain);
+  return pinned_bytes;
 }
 
 void Output::clear() {

@@ -30,14 +30,18 @@ class Output {
   size_t size() const { return pending_bytes_; }
   size_t heap_bytes() const { return capacity_; }
   bool has_pins() const { return first_pin_ < pins_.size(); }
+  size_t pins() const { return pins_.size() - first_pin_; }
   bool empty() const { return pending_bytes_ == 0; }
 
   // Points `vectors` at the first pending bytes, in order. Returns how many it filled.
   int gather(iovec* vectors, int most) const;
   // Drops the first `bytes`, which were sent.
   void consume(size_t bytes);
-  // Copies what is still pinned, and releases the pins.
-  void copy_pinned();
+  // Copies what is still pinned, and releases the pins. Returns how many bytes these were.
+  size_t copy_pinned();
+  // Frees what was sent, once there is much of it: it would pile up in an output that never
+  // empties.
+  void compact();
   void clear();
   // All pending bytes as one text, for tests and datagrams.
   std::string text() const;

@@ -1,17 +1,14 @@
 #include "apps/nvcached/server.h"
 
-#include <event2/buffer.h>
 #include <event2/event.h>
-#include <event2/http.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
 
 #include <atomic>
 
-#include "absl/strings/escaping.h"
 #include "apps/nvcached/loop_thread.h"
+#include "apps/nvcached/metrics_server.h"
 #include "apps/nvcached/sockets.h"
-#include "apps/nvcached/stats_report.h"
 #include "apps/nvcached/udp.h"
 #include "apps/nvcached/worker.h"
 #include "base/print.h"
@@ -23,24 +20,6 @@ namespace {
 constexpr timeval kSecond = {1, 0};
 constexpr std::string_view kTooMany = "ERROR Too many open connections\r\n";
 constexpr int kAcceptsPerEvent = 64;
-
-constexpr int kUnauthorized = 401;
-
-// Under -Y, metrics need a user of that file, too: HTTP's basic authentication.
-bool may_see_metrics(const Service& service, evhttp_request* request) {
-  if (!service.needs_auth()) return true;
-  constexpr std::string_view kBasic = "Basic ";
-  const char* given =
-      evhttp_find_header(evhttp_request_get_input_headers(request), "Authorization");
-  const std::string_view header = given == nullptr ? "" : given;
-  if (!header.starts_with(kBasic)) return false;
-  std::string decoded;
-  if (!absl::Base64Unescape(given + kBasic.size(), &decoded)) return false;
-  const size_t colon = decoded.find(':');
-  if (colon == std::string::npos) return false;
-  const std::string_view words = decoded;
-  return service.authenticate(words.substr(0, colon), words.substr(colon + 1));
-}
 
 class EventServer final : public Server {
  public:
@@ -68,7 +47,6 @@ class EventServer final : public Server {
   absl::Status start_metrics();
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
-  static void on_metrics(evhttp_request* request, void* self);
   bool accept_one(Listener& listener);
 
   Service& service_;
@@ -80,12 +58,12 @@ class EventServer final : public Server {
   std::vector<std::pair<int, std::string>> udp_addresses_;
   std::vector<std::string> addresses_;
   event* second_event_ = nullptr;
-  evhttp* http_ = nullptr;
   int tcp_port_ = 0;
   int udp_port_ = 0;
   int metrics_port_ = 0;
   size_t next_worker_ = 0;
   std::unique_ptr<LoopThread> loop_;
+  std::unique_ptr<MetricsServer> metrics_;  // on loop_
 };
 
 absl::Status EventServer::bind_all() {
@@ -151,7 +129,7 @@ absl::Status EventServer::start() {
 }
 
 absl::Status EventServer::start_loop() {
-  loop_ = std::make_unique<LoopThread>();
+  loop_ = std::make_unique<LoopThread>("nvcached accept");
   if (!loop_->create()) return absl::ResourceExhaustedError("cannot create an event loop");
   second_event_ = event_new(loop_->base(), -1, EV_PERSIST, on_second, this);
   event_add(second_event_, &kSecond);
@@ -171,7 +149,7 @@ absl::Status EventServer::start_loop() {
 // On a thread of its own, so that a flood of datagrams keeps no client from being accepted.
 absl::Status EventServer::start_udp() {
   if (udp_.empty()) return absl::OkStatus();
-  udp_loop_ = std::make_unique<LoopThread>();
+  udp_loop_ = std::make_unique<LoopThread>("nvcached udp");
   bool good = udp_loop_->create();
   for (const auto& endpoint : udp_) good = good && endpoint->start(udp_loop_->base());
   if (!good) return absl::ResourceExhaustedError("cannot watch a UDP socket");
@@ -180,56 +158,18 @@ absl::Status EventServer::start_udp() {
 }
 
 absl::Status EventServer::start_metrics() {
-  const Settings& settings = service_.settings();
-  if (settings.metrics_port == 0) return absl::OkStatus();
-  // Without -l, metrics are for this machine alone.
-  const std::string host = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
-  const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, 64);
-  if (!sockets.ok()) return sockets.status();
-  http_ = evhttp_new(loop_->base());
-  if (http_ == nullptr) return absl::ResourceExhaustedError("out of memory for the metrics port");
-  evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-  evhttp_set_max_headers_size(http_, 8192);
-  evhttp_set_max_body_size(http_, 0);
-  evhttp_set_timeout(http_, 10);
-  evhttp_set_gencb(http_, on_metrics, this);
-  metrics_port_ = sockets->front().port;
-  for (const Listening& socket : *sockets) {
-    if (evhttp_accept_socket(http_, socket.fd) != 0) {
-      close(socket.fd);
-      return absl::UnavailableError("cannot accept on the metrics port");
-    }
-    addresses_.push_back("metrics:" + socket.address.substr(socket.address.find(':') + 1));
-  }
+  if (service_.settings().metrics_port == 0) return absl::OkStatus();
+  metrics_ = std::make_unique<MetricsServer>(service_);
+  if (absl::Status status = metrics_->start(loop_->base()); !status.ok()) return status;
+  metrics_port_ = metrics_->port();
+  for (const std::string& address : metrics_->addresses()) addresses_.push_back(address);
   return absl::OkStatus();
-}
-
-void EventServer::on_metrics(evhttp_request* request, void* self) {
-  auto& server = *static_cast<EventServer*>(self);
-  if (!may_see_metrics(server.service_, request)) {
-    evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
-                      "Basic realm=\"nvcached\"");
-    evhttp_send_error(request, kUnauthorized, "a user of -Y must sign in");
-    return;
-  }
-  const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
-  const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
-  if (path == nullptr || (std::string_view(path) != "/metrics" && std::string_view(path) != "/")) {
-    evhttp_send_error(request, HTTP_NOTFOUND, "see /metrics");
-    return;
-  }
-  const std::string text = prometheus_metrics(server.service_);
-  evbuffer* body = evbuffer_new();
-  evbuffer_add(body, text.data(), text.size());
-  evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-                    "text/plain; version=0.0.4");
-  evhttp_send_reply(request, HTTP_OK, "OK", body);
-  evbuffer_free(body);
 }
 
 void EventServer::on_second(int, short, void* self) {
   auto& server = *static_cast<EventServer*>(self);
   server.service_.tick();
+  if (server.metrics_ != nullptr) server.metrics_->sweep();
   for (const auto& listener : server.listeners_) {
     if (!listener->paused) continue;
     listener->paused = false;
@@ -283,8 +223,7 @@ bool EventServer::accept_one(Listener& listener) {
 
 void EventServer::stop() {
   if (loop_ != nullptr) loop_->stop();
-  if (http_ != nullptr) evhttp_free(http_);
-  http_ = nullptr;
+  metrics_.reset();
   if (udp_loop_ != nullptr) udp_loop_->stop();
   udp_.clear();
   udp_loop_.reset();

@@ -1,5 +1,6 @@
 #include "apps/nvcached/service.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/text.h"
@@ -18,6 +19,12 @@ bool same_text(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// A zone holds two items of the largest size. Few pins leave all other zones to be cleaned.
+uint64_t most_pins(const KvStats& stats) {
+  constexpr uint64_t kZonesPerPin = 16;
+  return stats.size_bytes / (2 * std::max<uint64_t>(stats.max_item_bytes, 1) * kZonesPerPin);
+}
+
 }  // namespace
 
 Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s,
@@ -25,6 +32,7 @@ Service::Service(KvStore& store, const Settings& settings, std::function<uint32_
     : settings_(settings),
       items_(store, settings.max_item_bytes, std::move(now_s), settings.trace_bits),
       buffers_(settings.buffer_bytes),
+      pins_(most_pins(store.stats())),
       watch_log_(static_cast<size_t>(settings.watcher_buffer_kib) << 10),
       evictions_(std::move(evictions)),
       start_s_(items_.now_s()),

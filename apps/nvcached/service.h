@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/nvcached/buffer_budget.h"
+#include "apps/nvcached/budget.h"
 #include "apps/nvcached/counters.h"
 #include "apps/nvcached/items.h"
 #include "apps/nvcached/settings.h"
@@ -38,7 +38,9 @@ class Service {
   const Settings& settings() const { return settings_; }
   Items& items() { return items_; }
   ConnectionGauges& connections() { return connections_; }
-  BufferBudget& buffers() { return buffers_; }
+  Budget& buffers() { return buffers_; }  // bytes
+  // Values that answers sent in part keep pinned: at most one for every 16 zones of the store.
+  Budget& pins() { return pins_; }
 
   WatchLog& watch_log() { return watch_log_; }
   // Null if there are too many watchers.
@@ -97,7 +99,8 @@ class Service {
   const Settings settings_;
   Items items_;
   ConnectionGauges connections_;
-  BufferBudget buffers_;
+  Budget buffers_;
+  Budget pins_;
   WatchLog watch_log_;
   const std::shared_ptr<KvEvictions> evictions_;
   const uint32_t start_s_;

@@ -91,7 +91,26 @@ bool Worker::close_slowest(const Connection& except) {
   return true;
 }
 
-void Worker::on_second(int, short, void* self) { static_cast<Worker*>(self)->close_idle(); }
+void Worker::on_second(int, short, void* self) {
+  auto& worker = *static_cast<Worker*>(self);
+  worker.close_idle();
+  worker.unpin_stalled();
+}
+
+// Copies without the lock: only this thread removes connections.
+void Worker::unpin_stalled() {
+  if (service_.pins().used() == 0) return;
+  std::vector<Connection*> all;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& each : connections_) all.push_back(each.get());
+  }
+  for (Connection* each : all) {
+    if (each->unpin_stalled()) continue;
+    each->set_close_reason("error");
+    remove(*each);
+  }
+}
 
 void Worker::close_idle() {
   const uint32_t timeout_s = service_.settings().idle_timeout_s;

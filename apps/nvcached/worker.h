@@ -48,6 +48,7 @@ class Worker {
   static void on_second(int fd, short what, void* self);
   void take_adopted();
   void close_idle();
+  void unpin_stalled();
 
   Service& service_;
   Counters& counters_;
@@ -58,7 +59,7 @@ class Worker {
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  LoopThread loop_{[this] { take_adopted(); }};
+  LoopThread loop_{"nvcached worker", [this] { take_adopted(); }};
 };
 
 }  // namespace nvcache::server

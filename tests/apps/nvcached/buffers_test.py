@@ -3,6 +3,7 @@
 
 usage: buffers_test.py SERVER
 """
+import os
 import resource
 import socket
 import sys
@@ -72,6 +73,30 @@ def without_a_bound_they_take_more():
     print(f"  2 GiB: {kicked} closed, {growth_mib} MiB more")
 
 
+def large_values_are_not_copied():
+    """Answers that do not fit into the socket stay pinned in the store, as long as they move."""
+    with Server(PROGRAM, "-m", "512") as server:
+        with server.connect() as client:
+            value = os.urandom(1000) * 1000
+            equal(store(client, b"large", value), b"STORED\r\n")
+            for _ in range(10):
+                client.sendall(b"get large\r\n" * 10)
+                answer = receive(client, None, 0.05)
+                equal(answer, b"VALUE large 0 1000000\r\n%s\r\nEND\r\n" % value * 10)
+            equal(stats(server)["copied_bytes"], "0")
+            # A client that stops reading pins nothing for long.
+            client.sendall(b"get large\r\n" * 50)
+            for _ in range(300):
+                if stats(server)["copied_bytes"] != "0":
+                    break
+                time.sleep(0.02)
+            check(int(stats(server)["copied_bytes"]) > 0)
+            got = b""
+            while got.count(b"END\r\n") < 50:
+                got += client.recv(1 << 20)
+            equal(got, b"VALUE large 0 1000000\r\n%s\r\nEND\r\n" % value * 50)
+
+
 def buffers_are_given_back():
     with Server(PROGRAM, "-m", "16") as server:
         for _ in range(3):
@@ -88,4 +113,5 @@ def buffers_are_given_back():
 
 if __name__ == "__main__":
     sys.exit(run([batches_do_not_pin_the_store, slow_readers_are_bounded,
-                  without_a_bound_they_take_more, buffers_are_given_back]))
+                  without_a_bound_they_take_more, large_values_are_not_copied,
+                  buffers_are_given_back]))

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -151,6 +152,83 @@ TEST_F(ConnectionTest, HalfClosedClientGetsItsAnswers) {
   shutdown(client, SHUT_WR);
   EXPECT_EQ(all.get_future().wait_for(kLong), std::future_status::ready) << got.size();
   worker_.stop();
+  close(client);
+}
+
+// A client that reads a part of an answer at a time, as fast as the test lets it.
+class PartialSends : public ConnectionTest {
+ protected:
+  // Sends at most so much, then asks to be called again.
+  ScriptedTransport::Write in_parts(size_t bytes) {
+    return [this, bytes, again = false](Output& output) mutable -> ssize_t {
+      again = !again;
+      if (!again || stopped_) return Transport::kWouldBlock;
+      const std::string text = output.text().substr(0, bytes);
+      output.consume(text.size());
+      got_ += text;
+      if (got_.ends_with("MN\r\n")) all_.set_value();
+      return static_cast<ssize_t>(text.size());
+    };
+  }
+  uint64_t copied() const { return service_.totals()[static_cast<size_t>(Count::kCopiedBytes)]; }
+  void expect_all() {
+    EXPECT_EQ(all_.get_future().wait_for(kLong), std::future_status::ready) << got_.size();
+    worker_.stop();
+    EXPECT_EQ(
+        got_,
+        repeated("VALUE big 0 300000\r\n" + std::string(kValueBytes, 'x') + "\r\nEND\r\n", 3) +
+            "MN\r\n");
+    EXPECT_EQ(service_.pins().used(), 0u);
+    EXPECT_EQ(service_.buffers().used(), 0u);
+    EXPECT_EQ(store_.held(), 0u);
+  }
+
+  std::atomic<bool> stopped_{false};
+  std::string got_;
+  std::promise<void> all_;
+};
+
+TEST_F(PartialSends, CopyNoLargeValues) {
+  const int client = connect(repeated("get big\r\n", 3) + "mn\r\n", in_parts(70'000));
+  expect_all();
+  EXPECT_EQ(copied(), 0u);
+  close(client);
+}
+
+TEST_F(PartialSends, CopyThemWhereTheServerHasManyAlready) {
+  ASSERT_TRUE(service_.pins().take(service_.pins().most() - 1));
+  const int client = connect(repeated("get big\r\n", 3) + "mn\r\n", in_parts(70'000));
+  all_.get_future().wait();
+  worker_.stop();
+  EXPECT_GT(copied(), 0u);
+  EXPECT_LT(copied(), 3 * kValueBytes);
+  EXPECT_EQ(service_.pins().used(), service_.pins().most() - 1);
+  close(client);
+}
+
+TEST_F(PartialSends, CopyThemOnceTheClientStopsReading) {
+  stopped_ = true;
+  const int client = connect(repeated("get big\r\n", 3) + "mn\r\n", in_parts(70'000));
+  while (service_.pins().used() == 0 && copied() == 0) usleep(1000);
+  while (service_.pins().used() != 0 || copied() == 0) usleep(1000);
+  EXPECT_EQ(store_.held(), 0u);
+  EXPECT_GE(service_.buffers().used(), kValueBytes);
+  stopped_ = false;
+  expect_all();
+  close(client);
+}
+
+TEST_F(PartialSends, CloseAStalledClientWhereThereIsNoMemoryForACopy) {
+  stopped_ = true;
+  const int client = connect(repeated("get big\r\n", 3) + "mn\r\n", in_parts(70'000));
+  while (service_.pins().used() == 0) usleep(1000);
+  ASSERT_TRUE(service_.buffers().take(service_.buffers().most() - service_.buffers().used()));
+  char byte;
+  EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+  EXPECT_EQ(service_.totals()[static_cast<size_t>(Count::kBufferKicks)], 1u);
+  while (service_.connections().current != 0) usleep(1000);
+  EXPECT_EQ(service_.pins().used(), 0u);
+  EXPECT_EQ(store_.held(), 0u);
   close(client);
 }
 

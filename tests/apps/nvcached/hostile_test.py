@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 
-from running_server import Server, check, receive, run
+from running_server import Server, check, equal, receive, run
 
 PROGRAM = sys.argv[1]
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
@@ -230,8 +230,45 @@ def refused_options():
             check("ended with 64" in str(error), error)
 
 
+def no_dump_over_udp():
+    with Server(PROGRAM, "-m", "8", "-U", "-1") as server:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(0.4)
+            for request in (b"lru_crawler metadump all\r\n", b"stats cachedump 1 0\r\n"):
+                client.sendto(b"\0\1\0\0\0\1\0\0" + request,
+                              ("127.0.0.1", server.ports["UDP INET"]))
+                try:
+                    check(False, client.recv(1000))
+                except socket.timeout:
+                    pass
+            client.settimeout(10)
+            client.sendto(b"\0\1\0\0\0\1\0\0version\r\n",
+                          ("127.0.0.1", server.ports["UDP INET"]))
+            check(client.recv(1000)[8:].startswith(b"VERSION"))
+
+
+def datagrams_have_their_own_thread():
+    """The thread that accepts clients does nothing for them."""
+    with Server(PROGRAM, "-m", "8", "-U", "-1") as server:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(20)
+            client.connect(("127.0.0.1", server.ports["UDP INET"]))
+            for _ in range(5000):
+                client.send(b"\0\1\0\0\0\1\0\0get a\r\n")
+                equal(client.recv(1000)[8:], b"END\r\n")
+        used_ns = {}
+        tasks = f"/proc/{server.process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/comm", encoding="ascii") as file:
+                name = file.read().strip()
+            with open(f"{tasks}/{task}/schedstat", encoding="ascii") as file:
+                used_ns[name] = used_ns.get(name, 0) + int(file.read().split()[0])
+        check(used_ns["nvcached udp"] > 10 * used_ns["nvcached accept"], used_ns)
+
+
 if __name__ == "__main__":
     print(f"seed {SEED}")
     sys.exit(run([endless_line, endless_get, slow_reader, values_that_never_come, too_large,
                   bad_frames, random_bytes, half_requests, idle_connections, too_many_connections,
-                  idle_timeout, refused_options]))
+                  idle_timeout, refused_options, no_dump_over_udp,
+                  datagrams_have_their_own_thread]))

@@ -2,7 +2,9 @@
 """What an operator does with nvcached, on the real store: other sizes, restarts, certificates,
 passwords, metrics, a data file that fails.
 
-usage: operations_test.py SERVER
+usage: operations_test.py SERVER SLOW_SYNC
+
+SLOW_SYNC: a library that is preloaded to make syncs slow.
 """
 import base64
 import os
@@ -20,6 +22,7 @@ import urllib.request
 from running_server import Server, check, equal, free_port, receive, run, stats, store
 
 PROGRAM = sys.argv[1]
+SLOW_SYNC = sys.argv[2]
 MIB = 1 << 20
 
 
@@ -208,6 +211,61 @@ def metrics_on_their_own_port():
                     equal(error.code, code)
 
 
+def metrics_take_few_descriptors():
+    with Server(PROGRAM, "-m", "8", "--metrics-port", "-1") as server:
+        port = server.ports["METRICS"]
+
+        def descriptors():
+            return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+        def get(seconds):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics",
+                                        timeout=seconds) as answer:
+                return answer.read()
+
+        before = descriptors()
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        for _ in range(100):
+            time.sleep(0.02)
+            check(descriptors() <= before + 32, descriptors() - before)
+        equal(descriptors(), before + 32)
+        equal(store(server.connect(), b"a", b"hi"), b"STORED\r\n")
+        for each in silent:
+            each.close()
+        check(b"nvcached_items 1" in get(20))
+        for _ in range(200):
+            get(20)
+        for _ in range(200):
+            if descriptors() <= before:
+                return
+            time.sleep(0.02)
+        check(False, f"{descriptors() - before} more descriptors")
+
+
+def serves_while_it_syncs_at_the_end():
+    """SIGTERM: what is slow is done before the ports close."""
+    os.environ.update(LD_PRELOAD=SLOW_SYNC, NVCACHE_TEST_SYNC_MS="700")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            with Server(PROGRAM, "-m", "8", folder=folder) as server:
+                fill(server, 10, 100)
+                server.process.send_signal(signal.SIGTERM)
+                began = time.time()
+                served = 0
+                while time.time() - began < 0.5:
+                    equal(found(server, 10, 100), 10)
+                    served += 1
+                check(served > 2, served)
+                with server.connect() as client:
+                    equal(store(client, b"late", b"x"), b"STORED\r\n")
+                equal(server.process.wait(20), 0)
+            with Server(PROGRAM, "-m", "8", folder=folder) as server:
+                equal(found(server, 10, 100), 10)
+                check(b"VALUE late" in server.ask(b"get late\r\n", b"END\r\n"))
+    finally:
+        del os.environ["LD_PRELOAD"], os.environ["NVCACHE_TEST_SYNC_MS"]
+
+
 def make_certificate(folder, name):
     certificate, key = os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
@@ -266,23 +324,6 @@ def certificates():
             ask(own)
 
 
-def no_dump_over_udp():
-    with Server(PROGRAM, "-m", "8", "-U", "-1") as server:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-            client.settimeout(0.4)
-            for request in (b"lru_crawler metadump all\r\n", b"stats cachedump 1 0\r\n"):
-                client.sendto(b"\0\1\0\0\0\1\0\0" + request,
-                              ("127.0.0.1", server.ports["UDP INET"]))
-                try:
-                    check(False, client.recv(1000))
-                except socket.timeout:
-                    pass
-            client.settimeout(10)
-            client.sendto(b"\0\1\0\0\0\1\0\0version\r\n",
-                          ("127.0.0.1", server.ports["UDP INET"]))
-            check(client.recv(1000)[8:].startswith(b"VERSION"))
-
-
 def systemd_is_told():
     with tempfile.TemporaryDirectory() as folder:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
@@ -326,4 +367,5 @@ def locked_memory_stays_locked():
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_file_that_fails, files_of_others,
                   passwords_are_read_again, binary_clients_authenticate, metrics_on_their_own_port,
-                  certificates, no_dump_over_udp, systemd_is_told, locked_memory_stays_locked]))
+                  metrics_take_few_descriptors, certificates, systemd_is_told,
+                  serves_while_it_syncs_at_the_end, locked_memory_stays_locked]))

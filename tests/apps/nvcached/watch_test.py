@@ -161,8 +161,8 @@ def evictions():
 def keys_of(told):
     keys = set()
     for line in told:
-        match = re.fullmatch(r"ts=\S+ gid=\d+ type=eviction key=(k\d+) fetch=no ttl=-1 la=\d+ clsid=1 "
-                             r"size=1000", line)
+        match = re.fullmatch(r"ts=\S+ gid=\d+ type=eviction key=(k\d+) fetch=no ttl=-1 la=\d+ "
+                             r"clsid=1 size=1000", line)
         check(match, line)
         keys.add(match[1])
     return keys

@@ -1,0 +1,35 @@
+// A bound on what all connections hold together: bytes of DRAM outside of the store (requests that
+// have not arrived whole, answers that their clients have not read), and values that stay pinned in
+// the store until a client reads on. Without the first, a thousand slow readers would take
+// gigabytes; without the second, they would keep the store from reusing its zones.
+//
+// Thread-safe. Costs an atomic addition when a connection begins or ends to hold something; one
+// that is idle or reads its answers at once holds nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace nvcache::server {
+
+class Budget {
+ public:
+  explicit Budget(uint64_t most) : most_(most) {}
+
+  // False, and nothing taken, if so much does not fit.
+  [[nodiscard]] bool take(uint64_t amount) {
+    if (used_.fetch_add(amount, std::memory_order_relaxed) + amount <= most_) return true;
+    give(amount);
+    return false;
+  }
+  void give(uint64_t amount) { used_.fetch_sub(amount, std::memory_order_relaxed); }
+
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  uint64_t most() const { return most_; }
+
+ private:
+  const uint64_t most_;
+  std::atomic<uint64_t> used_{0};
+};
+
+}  // namespace nvcache::server
