@@ -47,8 +47,9 @@ def slow_readers(most_mib):
                 client.sendall(b"get large\r\n" * 12)
                 if len(clients) % 20 == 0:
                     most = max(most, server.rss_kb())
-            time.sleep(0.5)
-            most = max(most, server.rss_kb())
+            for _ in range(20):  # answers, and copies of those that do not move on
+                time.sleep(0.2)
+                most = max(most, server.rss_kb())
             equal(server.ask(b"set other 0 0 2\r\nhi\r\n", b"\r\n"), b"STORED\r\n")
             all_stats = stats(server)
             check(int(all_stats["buffer_bytes"]) <= most_mib * MIB, all_stats["buffer_bytes"])
@@ -84,17 +85,6 @@ def large_values_are_not_copied():
                 answer = receive(client, None, 0.05)
                 equal(answer, b"VALUE large 0 1000000\r\n%s\r\nEND\r\n" % value * 10)
             equal(stats(server)["copied_bytes"], "0")
-            # A client that stops reading pins nothing for long.
-            client.sendall(b"get large\r\n" * 50)
-            for _ in range(300):
-                if stats(server)["copied_bytes"] != "0":
-                    break
-                time.sleep(0.02)
-            check(int(stats(server)["copied_bytes"]) > 0)
-            got = b""
-            while got.count(b"END\r\n") < 50:
-                got += client.recv(1 << 20)
-            equal(got, b"VALUE large 0 1000000\r\n%s\r\nEND\r\n" % value * 50)
 
 
 def buffers_are_given_back():

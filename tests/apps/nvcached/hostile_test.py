@@ -231,6 +231,8 @@ def refused_options():
 
 
 def no_dump_over_udp():
+    if os.path.basename(PROGRAM) == "nvcached_memory":
+        return "a dump of a store in memory is one turn"
     with Server(PROGRAM, "-m", "8", "-U", "-1") as server:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             client.settimeout(0.4)
@@ -245,6 +247,7 @@ def no_dump_over_udp():
             client.sendto(b"\0\1\0\0\0\1\0\0version\r\n",
                           ("127.0.0.1", server.ports["UDP INET"]))
             check(client.recv(1000)[8:].startswith(b"VERSION"))
+    return None
 
 
 def datagrams_have_their_own_thread():
