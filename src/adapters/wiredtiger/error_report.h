@@ -14,9 +14,10 @@ class ErrorReport {
   explicit ErrorReport(WT_CONNECTION* connection)
       : api_(connection->get_extension_api(connection)) {}
 
-  // Reports `what` with the meaning of `error`; returns `error`.
+  // Reports `what` with the meaning of `error`; returns `error`. WiredTiger's own file system uses
+  // the same words, which tools look for: "PATH: handle-read: pread: ...".
   int error(WT_SESSION* session, int error, const std::string& what) const {
-    (void)api_->err_printf(api_, session, "nvcache: %s: %s", what.c_str(),
+    (void)api_->err_printf(api_, session, "%s: %s", what.c_str(),
                            api_->strerror(api_, session, error));
     return error;
   }

@@ -14,6 +14,7 @@
 #include "adapters/wiredtiger/extension_config.h"
 #include "adapters/wiredtiger/file_system.h"
 #include "adapters/wiredtiger/guarded.h"
+#include "adapters/wiredtiger/shared_caches.h"
 #include "adapters/wiredtiger/stats_writer.h"
 #include "base/text.h"
 #include "fmt/format.h"
@@ -21,14 +22,14 @@
 namespace nvcache {
 namespace {
 
-absl::StatusOr<std::shared_ptr<BlockCache>> open_cache(const ExtensionConfig& config,
-                                                       const ErrorReport& report) {
-  if (config.cache_spec.empty()) return std::shared_ptr<BlockCache>();
-  auto cache = open_block_cache(config.cache_spec);
-  if (cache.ok()) return std::shared_ptr<BlockCache>(*std::move(cache));
-  if (cache.status().code() == absl::StatusCode::kInvalidArgument) return cache.status();
-  report.say(nullptr, fmt::format("{}; going on without a cache", message_of(cache.status())));
-  return std::shared_ptr<BlockCache>();
+absl::StatusOr<std::shared_ptr<FileBlockCache>> open_cache(const ExtensionConfig& config,
+                                                           const ErrorReport& report) {
+  if (!config.cache_spec.empty()) {
+    auto cache = open_shared_cache(config.cache_spec, config.on_write);
+    if (cache.ok() || absl::IsInvalidArgument(cache.status())) return cache;
+    report.say(nullptr, fmt::format("{}; going on without a cache", message_of(cache.status())));
+  }
+  return std::make_shared<FileBlockCache>(nullptr, config.on_write);
 }
 
 int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
@@ -39,9 +40,9 @@ int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
   };
   const auto config = read_extension_config(report.api(), text);
   if (!config.ok()) return refuse(config.status());
-  const auto cache = open_cache(*config, report);
-  if (!cache.ok()) return refuse(cache.status());
-  auto files = std::make_shared<FileBlockCache>(*cache, config->on_write);
+  auto opened = open_cache(*config, report);
+  if (!opened.ok()) return refuse(opened.status());
+  std::shared_ptr<FileBlockCache> files = *std::move(opened);
 
   std::shared_ptr<StatsWriter> writer;
   if (config->stats.any()) {

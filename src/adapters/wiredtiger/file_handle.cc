@@ -49,16 +49,17 @@ int FileHandle::open(const Home& home, WT_SESSION* session, const std::string& p
       const bool direct = (flags & WT_FS_OPEN_DIRECTIO) != 0;
       return handle->failed(
           session, error,
-          direct ? "open with direct I/O (does the file system offer it?)" : "open");
+          direct ? "handle-open: open with direct I/O (does the file system offer it?)"
+                 : "handle-open: open");
     }
     if ((flags & WT_FS_OPEN_DURABLE) != 0) {
       const int error = sync_folder_of(path);
-      if (error != 0) return handle->failed(session, error, "sync the folder of");
+      if (error != 0) return handle->failed(session, error, "directory-sync");
     }
     if (const int advice = access_advice(flags);
         type == WT_FS_OPEN_FILE_TYPE_DATA && advice != POSIX_FADV_NORMAL) {
       const int error = handle->file_.advise(0, 0, advice);
-      if (error != 0) return handle->failed(session, error, "advise on");
+      if (error != 0) return handle->failed(session, error, "handle-open: posix_fadvise");
     }
     if (type == WT_FS_OPEN_FILE_TYPE_DATA)
       handle->cached_ = home.files.open(path, handle->identity());
@@ -71,7 +72,7 @@ int FileHandle::open(const Home& home, WT_SESSION* session, const std::string& p
 int FileHandle::close_file(WT_SESSION* session) {
   if (cached_ != nullptr) home_.files.close(path_, *cached_, identity());
   const int error = file_.close();
-  return error == 0 ? 0 : failed(session, error, "close");
+  return error == 0 ? 0 : failed(session, error, "handle-close: close");
 }
 
 int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
@@ -79,15 +80,11 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
   bool served = false;
   if (cached_ != nullptr) harmless([&] { served = cached_->read(offset, into, &ticket); });
   if (served) return 0;
-  const int error = file_.read(offset, into);
-  if (error == PosixFile::kShortRead) {
-    return failed(
-        session, WT_ERROR,
-        fmt::format("failed to read {} bytes at offset {}: past the end of", into.size(), offset));
-  }
-  if (error != 0) {
-    return failed(session, error,
-                  fmt::format("failed to read {} bytes at offset {} of", into.size(), offset));
+  size_t done = 0;
+  if (const int error = file_.read(offset, into, &done); error != 0) {
+    return failed(session, error == PosixFile::kShortRead ? WT_ERROR : error,
+                  fmt::format("handle-read: pread: failed to read {} bytes at offset {}",
+                              into.size() - done, offset + done));
   }
   if (cached_ == nullptr) return 0;
   const bool whole = is_whole_block(into);
@@ -100,14 +97,16 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
 int FileHandle::write(WT_SESSION* session, uint64_t offset, ByteView from) {
   const FileRange range{offset, from.size()};
   const bool was_cached = cached_ != nullptr && cached_->begin_write(range);
-  const int error = file_.write(offset, from);
+  size_t done = 0;
+  const int error = file_.write(offset, from, &done);
   if (cached_ != nullptr) {
     const bool offered = error == 0 && is_whole_block(from);
     cached_->end_write(range, offered ? from : ByteView(), was_cached);
   }
   if (error == 0) return 0;
   return failed(session, error,
-                fmt::format("failed to write {} bytes at offset {} of", from.size(), offset));
+                fmt::format("handle-write: pwrite: failed to write {} bytes at offset {}",
+                            from.size() - done, offset + done));
 }
 
 int FileHandle::truncate(WT_SESSION* session, uint64_t size_bytes) {
@@ -115,18 +114,18 @@ int FileHandle::truncate(WT_SESSION* session, uint64_t size_bytes) {
   const int error = file_.truncate(size_bytes);
   if (cached_ != nullptr) cached_->end_truncate(size_bytes);
   if (error == 0) return 0;
-  return failed(session, error, fmt::format("truncate to {} bytes", size_bytes));
+  return failed(session, error, "handle-truncate: ftruncate");
 }
 
 int FileHandle::extend(WT_SESSION* session, uint64_t size_bytes) {
   const int error = file_.allocate_to(size_bytes);
   if (error == 0 && cached_ != nullptr) cached_->grow_to(size_bytes);
   if (error == 0 || error == ENOTSUP) return error;
-  return failed(session, error, fmt::format("extend to {} bytes", size_bytes));
+  return failed(session, error, fmt::format("handle-extend: fallocate to {} bytes", size_bytes));
 }
 
 int FileHandle::failed(WT_SESSION* session, int error, const std::string& what) const {
-  return home_.report.error(session, error, fmt::format("{} {}", what, path_));
+  return home_.report.error(session, error, fmt::format("{}: {}", path_, what));
 }
 
 FileIdentity FileHandle::identity() const {
@@ -149,7 +148,7 @@ void FileHandle::set_methods() {
     auto* self = static_cast<FileHandle*>(handle);
     return guarded([&] {
       const int error = self->file_.sync();
-      return error == 0 ? 0 : self->failed(session, error, "sync");
+      return error == 0 ? 0 : self->failed(session, error, "handle-sync: fdatasync");
     });
   };
   fh_size = [](WT_FILE_HANDLE* handle, WT_SESSION* session, wt_off_t* size) {
@@ -158,14 +157,14 @@ void FileHandle::set_methods() {
       PosixStat now;
       const int error = self->file_.stat(&now);
       *size = static_cast<wt_off_t>(now.size_bytes);
-      return error == 0 ? 0 : self->failed(session, error, "size of");
+      return error == 0 ? 0 : self->failed(session, error, "handle-size: fstat");
     });
   };
   fh_lock = [](WT_FILE_HANDLE* handle, WT_SESSION* session, bool lock) {
     auto* self = static_cast<FileHandle*>(handle);
     return guarded([&] {
       const int error = self->file_.lock(lock);
-      return error == 0 ? 0 : self->failed(session, error, lock ? "lock" : "unlock");
+      return error == 0 ? 0 : self->failed(session, error, "handle-lock: fcntl");
     });
   };
   fh_advise = [](WT_FILE_HANDLE* handle, WT_SESSION*, wt_off_t offset, wt_off_t size, int advice) {
@@ -195,7 +194,7 @@ void FileHandle::set_methods() {
     auto* self = static_cast<FileHandle*>(handle);
     return guarded([&] {
       const int error = self->file_.start_sync();
-      return error == 0 ? 0 : self->failed(session, error, "begin to sync");
+      return error == 0 ? 0 : self->failed(session, error, "handle-sync: sync_file_range");
     });
   };
   fh_truncate = [](WT_FILE_HANDLE* handle, WT_SESSION* session, wt_off_t size) {

@@ -62,7 +62,7 @@ int FileSystem::list(WT_SESSION* session, const char* folder, const char* prefix
   std::vector<std::string> found;
   if (const int error = list_folder(folder, prefix == nullptr ? "" : prefix, limit, &found);
       error != 0) {
-    return report_.error(session, error, std::string("list ") + folder);
+    return report_.error(session, error, std::string(folder) + ": directory-list: opendir");
   }
   if (found.empty()) return 0;
   auto** names = static_cast<char**>(std::calloc(found.size(), sizeof(char*)));
@@ -83,7 +83,7 @@ int FileSystem::sync_folders(WT_SESSION* session, const std::string& one,
   for (const std::string& path : {one, other}) {
     if (path.empty()) continue;
     const int error = sync_folder_of(path);
-    if (error != 0) return report_.error(session, error, "sync the folder of " + path);
+    if (error != 0) return report_.error(session, error, path + ": directory-sync");
   }
   return 0;
 }
@@ -108,7 +108,7 @@ void FileSystem::set_listing_methods() {
       const int error = stat_path(name, &found);
       *exists = error == 0;
       if (error == 0 || error == ENOENT) return 0;
-      return of(system)->report_.error(session, error, std::string("look for ") + name);
+      return of(system)->report_.error(session, error, std::string(name) + ": file-exist: stat");
     });
   };
   fs_size = [](WT_FILE_SYSTEM* system, WT_SESSION* session, const char* name, wt_off_t* size) {
@@ -116,8 +116,8 @@ void FileSystem::set_listing_methods() {
       PosixStat found;
       const int error = stat_path(name, &found);
       *size = static_cast<wt_off_t>(found.size_bytes);
-      if (error == 0 || error == ENOENT) return error;
-      return of(system)->report_.error(session, error, std::string("size of ") + name);
+      if (error == 0) return 0;
+      return of(system)->report_.error(session, error, std::string(name) + ": file-size: stat");
     });
   };
 }
@@ -137,7 +137,7 @@ void FileSystem::set_file_methods() {
       const std::string path = name;
       of(system)->files_->forget(path);
       if (::unlink(name) == -1) {
-        return of(system)->report_.error(session, errno, "remove " + path);
+        return of(system)->report_.error(session, errno, path + ": file-remove: unlink");
       }
       return (flags & WT_FS_DURABLE) != 0 ? of(system)->sync_folders(session, path) : 0;
     });
@@ -150,7 +150,8 @@ void FileSystem::set_file_methods() {
       of(system)->files_->forget(from_path);
       of(system)->files_->forget(to_path);
       if (std::rename(from, to) == -1) {
-        return of(system)->report_.error(session, errno, "rename " + from_path + " to " + to_path);
+        return of(system)->report_.error(session, errno,
+                                         from_path + " to " + to_path + ": file-rename: rename");
       }
       if ((flags & WT_FS_DURABLE) == 0) return 0;
       return of(system)->sync_folders(session, from_path, to_path);

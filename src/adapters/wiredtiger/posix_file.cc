@@ -51,36 +51,34 @@ int PosixFile::close() {
   return result == -1 && errno != EINTR ? errno : 0;
 }
 
-int PosixFile::read(uint64_t offset, MutableBytes into) const {
-  size_t done = 0;
-  while (done < into.size()) {
+int PosixFile::read(uint64_t offset, MutableBytes into, size_t* done) const {
+  for (*done = 0; *done < into.size();) {
     ssize_t moved = 0;
-    const int error = uninterrupted([&] {
-      moved =
-          ::pread(descriptor_, into.data() + done, std::min(into.size() - done, kMaxTransferBytes),
-                  static_cast<off_t>(offset + done));
+    const int error = retried([&] {
+      moved = ::pread(descriptor_, into.data() + *done,
+                      std::min(into.size() - *done, kMaxTransferBytes),
+                      static_cast<off_t>(offset + *done));
       return moved;
     });
     if (error != 0) return error;
     if (moved == 0) return kShortRead;
-    done += static_cast<size_t>(moved);
+    *done += static_cast<size_t>(moved);
   }
   return 0;
 }
 
-int PosixFile::write(uint64_t offset, ByteView from) const {
-  size_t done = 0;
-  while (done < from.size()) {
+int PosixFile::write(uint64_t offset, ByteView from, size_t* done) const {
+  for (*done = 0; *done < from.size();) {
     ssize_t moved = 0;
     const int error = uninterrupted([&] {
-      moved =
-          ::pwrite(descriptor_, from.data() + done, std::min(from.size() - done, kMaxTransferBytes),
-                   static_cast<off_t>(offset + done));
+      moved = ::pwrite(descriptor_, from.data() + *done,
+                       std::min(from.size() - *done, kMaxTransferBytes),
+                       static_cast<off_t>(offset + *done));
       return moved;
     });
     if (error != 0) return error;
     if (moved == 0) return EIO;
-    done += static_cast<size_t>(moved);
+    *done += static_cast<size_t>(moved);
   }
   return 0;
 }
@@ -137,8 +135,13 @@ int sync_folder_of(const std::string& path) {
 
 int list_folder(const std::string& path, const std::string& prefix, size_t limit,
                 std::vector<std::string>* names) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
-  if (folder == nullptr) return errno;
+  DIR* opened = nullptr;
+  const int error = retried([&] {
+    opened = ::opendir(path.c_str());
+    return opened == nullptr ? -1 : 0;
+  });
+  if (error != 0) return error;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opened, ::closedir);
   while (names->size() < limit) {
     errno = 0;
     const dirent* entry = ::readdir(folder.get());  // thread-safe: the stream is ours alone

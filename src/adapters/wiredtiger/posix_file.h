@@ -1,6 +1,6 @@
 // Files as WiredTiger needs them: whole reads and writes at an offset, durable creation, locks,
 // advice. Errors are errno values; 0 is none. Errors that may pass are tried again for half a
-// second where a file is opened, examined or resized, as WiredTiger's own file system does.
+// second where a file is opened, examined, read or resized, as WiredTiger's own file system does.
 // Thread-safe, except open and close.
 #pragma once
 
@@ -35,8 +35,9 @@ class PosixFile {
   [[nodiscard]] int open(const std::string& path, int open_flags);
   int close();
 
-  [[nodiscard]] int read(uint64_t offset, MutableBytes into) const;
-  [[nodiscard]] int write(uint64_t offset, ByteView from) const;
+  // `done`: how many bytes were moved, also before an error.
+  [[nodiscard]] int read(uint64_t offset, MutableBytes into, size_t* done) const;
+  [[nodiscard]] int write(uint64_t offset, ByteView from, size_t* done) const;
   // After one error, every later call fails too: the kernel does not write what it dropped.
   [[nodiscard]] int sync();
   [[nodiscard]] int start_sync() const;  // begins to write back, does not wait

@@ -136,6 +136,63 @@ TEST(LifecycleTest, ACacheWrittenAsAList) {
       << db.stats().text();
 }
 
+TEST(LifecycleTest, DatabasesOfAProcessShareACacheInAFile) {
+  if (!has_extension()) GTEST_SKIP() << "no extension given";
+  TempDir dir;
+  const Tier tier = tier_in(all_tiers()[5], dir.path());
+  Database one(dir.file("one"));
+  Database two(dir.file("two"));
+  VersionedTables of_one({}, test_seed());
+  VersionedTables of_two({}, test_seed() + 1);
+  ASSERT_WT_OK(one.open(tier)) << one.messages();
+  ASSERT_WT_OK(two.open(tier)) << two.messages();
+  of_one.create(one.get());
+  of_two.create(two.get());
+  for (int round = 0; round < 3; ++round) {
+    of_one.run(one.get(), {.operations = 500});
+    of_two.run(two.get(), {.operations = 500});
+  }
+  of_one.verify(one.get());
+  of_two.verify(two.get());
+  // One goes, the other stays; then the last one goes, and the next opens the file anew at once.
+  ASSERT_WT_OK(one.close());
+  of_two.run(two.get(), {.operations = 500});
+  of_two.verify(two.get());
+  ASSERT_WT_OK(one.open(tier)) << one.messages();
+  of_one.run(one.get(), {.operations = 500});
+  of_one.verify(one.get());
+  ASSERT_WT_OK(two.close());
+  ASSERT_WT_OK(one.close());
+  ASSERT_WT_OK(two.open(tier)) << two.messages();
+  of_two.run(two.get(), {.operations = 500});
+  of_two.verify(two.get());
+  ASSERT_WT_OK(two.close());
+  ASSERT_GOOD(of_one) << one.messages();
+  ASSERT_GOOD(of_two) << two.messages();
+  EXPECT_EQ(one.messages().find("without a cache"), std::string::npos) << one.messages();
+  EXPECT_EQ(two.messages().find("without a cache"), std::string::npos) << two.messages();
+  expect_served(one, false);
+  expect_served(two, false);
+}
+
+TEST(LifecycleTest, AnotherCacheInTheFileOfADatabaseIsRefused) {
+  if (!has_extension()) GTEST_SKIP() << "no extension given";
+  TempDir dir;
+  const Tier tier = tier_in(all_tiers()[5], dir.path());
+  Tier other = tier;
+  other.spec.replace(other.spec.find("6MiB"), 4, "7MiB");
+  Database one(dir.file("one"));
+  Database two(dir.file("two"));
+  ASSERT_WT_OK(one.open(tier)) << one.messages();
+  EXPECT_EQ(two.open(other), EINVAL);
+  EXPECT_NE(two.messages().find("another database of this process has it open as"),
+            std::string::npos)
+      << two.messages();
+  ASSERT_WT_OK(one.close());
+  ASSERT_WT_OK(two.open(other)) << two.messages();
+  ASSERT_WT_OK(two.close());
+}
+
 // What a configuration that is refused must say.
 struct Wrong {
   const char* name;

@@ -1,0 +1,89 @@
+#include "adapters/wiredtiger/shared_caches.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/text.h"
+#include "block_cache/config.h"
+
+namespace nvcache {
+namespace {
+
+// A file that holds a cache, or held one. Kept for the life of the process: some hundred bytes.
+struct Slot {
+  Mutex mutex;  // held while the cache is opened or closed
+  CondVar closed;
+  bool in_use ABSL_GUARDED_BY(mutex) = false;  // from opened to closed
+  std::weak_ptr<FileBlockCache> cache ABSL_GUARDED_BY(mutex);
+  std::string spec ABSL_GUARDED_BY(mutex);
+  OnWrite on_write ABSL_GUARDED_BY(mutex) = OnWrite::kOffer;
+};
+
+std::shared_ptr<Slot> slot_of(const std::string& path) {
+  static Mutex mutex;
+  static std::unordered_map<std::string, std::shared_ptr<Slot>> slots;
+  const MutexLock lock(mutex);
+  std::shared_ptr<Slot>& slot = slots[path];
+  if (slot == nullptr) slot = std::make_shared<Slot>();
+  return slot;
+}
+
+// Empty if the cache is not in a file.
+std::string file_of(std::string_view medium) {
+  constexpr std::string_view kFile = "file:";
+  if (!medium.starts_with(kFile)) return "";
+  medium.remove_prefix(kFile.size());
+  const std::filesystem::path path(medium.substr(0, medium.find(',')));
+  std::error_code error;
+  const auto whole = std::filesystem::weakly_canonical(path, error);
+  return error ? path.string() : whole.string();
+}
+
+absl::StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec,
+                                                         OnWrite on_write) {
+  auto cache = open_block_cache(spec);
+  if (!cache.ok()) return cache.status();
+  return std::make_shared<FileBlockCache>(*std::move(cache), on_write);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& spec,
+                                                                  OnWrite on_write) {
+  const auto config = parse_config(spec);
+  if (!config.ok()) return config.status();
+  const std::string path = file_of(config->medium);
+  if (path.empty()) return open_one(spec, on_write);
+
+  const std::shared_ptr<Slot> slot = slot_of(path);
+  MutexLock lock(slot->mutex);
+  // Its last database has let go of it, and it is not closed yet.
+  while (slot->in_use && slot->cache.expired()) slot->closed.wait(slot->mutex);
+  if (std::shared_ptr<FileBlockCache> open = slot->cache.lock()) {
+    if (slot->spec == spec && slot->on_write == on_write) return open;
+    return invalid_argument(
+        "cache in {}: another database of this process has it open as {}; given: {}; allowed: the "
+        "same cache=(...) and writes=, to share it, or another file",
+        path, slot->spec, spec);
+  }
+  auto opened = open_one(spec, on_write);
+  if (!opened.ok()) return opened.status();
+  FileBlockCache* const cache = opened->get();
+  std::shared_ptr<FileBlockCache> shared(cache, [slot, owned = *std::move(opened)](auto*) mutable {
+    const MutexLock closing(slot->mutex);
+    owned.reset();
+    slot->in_use = false;
+    slot->closed.notify_all();
+  });
+  slot->in_use = true;
+  slot->cache = shared;
+  slot->spec = spec;
+  slot->on_write = on_write;
+  return shared;
+}
+
+}  // namespace nvcache

@@ -1,0 +1,24 @@
+// The caches of one process that lie in files. Databases that give the same specification share
+// one: a file cannot hold two caches, and the process has one device to fill, not one a database.
+// They share its size, its admission and its statistics. Blocks stay right: a block is named by its
+// file, and files have different paths.
+//
+// Caches in memory are not shared: two databases that ask for 1 GiB of DRAM each get it.
+//
+// Thread-safe. An open() waits for the end of a cache of the same file that is being closed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "file_cache/file_block_cache.h"
+
+namespace nvcache {
+
+// A new cache, or that of another database. INVALID_ARGUMENT if the specification is wrong, or if
+// a database of this process has another one for the same file; other errors are the medium's.
+[[nodiscard]] absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(
+    const std::string& spec, OnWrite on_write);
+
+}  // namespace nvcache
