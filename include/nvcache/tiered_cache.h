@@ -126,10 +126,11 @@ class TieredCache {
                                             bool* replaced = nullptr) = 0;
 
   // Wraps an object that no lookup will find. It is destroyed with its last reference.
-  // Null if there is no memory.
+  // Null if there is no memory, or a strict cache is full of pinned objects.
   virtual Handle* standalone(std::string_view key, const Object& object) = 0;
 
-  // Null on a miss. If `make` is null, only the first tier is searched. Background
+  // Null on a miss, and where a strict cache that is full of pinned objects has the block in a
+  // lower tier only. If `make` is null, only the first tier is searched. Background
   // lookups (compaction) do not promote and do not count as references.
   virtual Handle* lookup(std::string_view key, const MakeObject* make,
                          Caller caller = Caller::kForeground) = 0;

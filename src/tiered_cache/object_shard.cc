@@ -99,11 +99,17 @@ uint32_t ObjectShard::replace(std::string_view key, uint64_t hash, RemovedEntrie
   return lower_tiers_->token(hash);
 }
 
-void ObjectShard::visit(ObjectEntry* entry) {
+bool ObjectShard::visit(ObjectEntry* entry, RemovedEntries* removed) {
   MutexLock lock(mutex_);
+  if (strict_) {
+    const Change change(changes_);
+    make_room(entry->used_bytes, removed);
+    if (!fits(entry->used_bytes)) return false;
+  }
   entry->hold_outside();
   use_.visiting_bytes += entry->used_bytes;
   use_.outside_bytes += entry->used_bytes;
+  return true;
 }
 
 // ---- out

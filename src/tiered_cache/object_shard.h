@@ -112,8 +112,9 @@ class alignas(64) ObjectShard {
   // Removes a key's value from all tiers. Returns the key's new token.
   uint32_t replace(std::string_view key, uint64_t hash, RemovedEntries* removed);
 
-  // Holds an entry that will not be resident.
-  void visit(ObjectEntry* entry);
+  // Holds an entry that will not be resident. False, without any change, if the shard is strict and
+  // full of objects that are held.
+  bool visit(ObjectEntry* entry, RemovedEntries* removed);
 
   // Holds the entry of a key; null if there is none. Counts the lookup.
   ObjectEntry* find(std::string_view key, uint64_t hash, bool count, RemovedEntries* removed);
@@ -154,8 +155,10 @@ class alignas(64) ObjectShard {
 
   ObjectEntry* find_locked(std::string_view key, uint64_t hash);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
+  // In a strict shard, held objects that never were resident take room, too.
   bool fits(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return charged_bytes_.load(std::memory_order_relaxed) + bytes <=
+    const size_t visiting_bytes = strict_ ? use_.visiting_bytes : 0;
+    return charged_bytes_.load(std::memory_order_relaxed) + visiting_bytes + bytes <=
            capacity_bytes_.load(std::memory_order_relaxed);
   }
   void add_charged(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

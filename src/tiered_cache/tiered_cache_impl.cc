@@ -209,15 +209,20 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
 absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle) {
   ObjectShard& shard = objects_.shard_of(entry->hash);
   RemovedEntries removed;
+  const bool refused = handle != nullptr && !shard.visit(entry, &removed);
+  if (refused) {
+    finish(&removed);
+    shard.destroy(entry);
+    return absl::ResourceExhaustedError("the cache is full of blocks in use");
+  }
   const uint32_t token = shard.replace(entry->key(), entry->hash, &removed);
   finish(&removed);
   offer_object(*entry, tier, Arrival::kNew, token);
   if (handle == nullptr) {
     end(entry);
-    return absl::OkStatus();
+  } else {
+    *handle = entry;
   }
-  shard.visit(entry);
-  *handle = entry;
   return absl::OkStatus();
 }
 
@@ -225,8 +230,13 @@ TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Obj
   const uint64_t hash = hash_object_key(key);
   ObjectShard& shard = objects_.shard_of(hash);
   ObjectEntry* const entry = shard.make_entry(key, hash, object, Priority::kLow);
-  if (entry != nullptr) shard.visit(entry);
-  return entry;
+  if (entry == nullptr) return nullptr;
+  RemovedEntries removed;
+  const bool held = shard.visit(entry, &removed);
+  finish(&removed);
+  if (held) return entry;
+  shard.destroy(entry);
+  return nullptr;
 }
 
 TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObject* make,
@@ -273,8 +283,12 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
   entry->tier = static_cast<uint8_t>(tier);
   // Without memory for the pin, the block may be evicted before the object is released.
   entry->source.reset(new (std::nothrow) Pin(std::move(found.pin)));
-  shard.visit(entry);
-  return entry;
+  RemovedEntries removed;
+  const bool held = shard.visit(entry, &removed);
+  finish(&removed);
+  if (held) return entry;
+  end(entry);  // a miss: the engine's insertion of the block will be refused, and say why
+  return nullptr;
 }
 
 bool TieredCacheImpl::promote(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token) {
