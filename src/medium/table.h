@@ -20,10 +20,11 @@ using MediumOpener =
     std::function<absl::StatusOr<std::unique_ptr<Medium>>(const MediumOptions&, Clock&)>;
 
 struct MediumRow {
-  std::string_view prefix;                     // how its specifications begin
-  std::string_view usage;                      // every way to write it
-  std::span<const std::string_view> examples;  // PATH stands for a file, as in usage
-  bool may_be_refused = false;                 // not every system has it or allows it
+  std::string_view prefix;  // how its specifications begin
+  std::string_view usage;   // every way to write it
+  // PATH stands for a file, DEVICE for a block device, as in usage.
+  std::span<const std::string_view> examples;
+  bool may_be_refused = false;  // not every system has it or allows it
   // Reads the whole specification `spec`; `rest` is what follows the prefix.
   // INVALID_ARGUMENT names what is wrong and what is allowed.
   absl::StatusOr<MediumOpener> (*parse)(std::string_view spec, std::string_view rest);
@@ -32,6 +33,7 @@ struct MediumRow {
 // Each is defined beside its medium.
 absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest);
 absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest);
+absl::StatusOr<MediumOpener> parse_block_device(std::string_view spec, std::string_view rest);
 absl::StatusOr<MediumOpener> parse_numa(std::string_view spec, std::string_view rest);
 absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest);
 
@@ -39,6 +41,8 @@ namespace medium_examples {
 inline constexpr std::array<std::string_view, 1> kDram = {"dram"};
 inline constexpr std::array<std::string_view, 3> kFile = {"file:PATH", "file:PATH,io=mmap",
                                                           "file:PATH,io=direct"};
+inline constexpr std::array<std::string_view, 2> kBlockDevice = {"nvme:DEVICE",
+                                                                 "nvme:DEVICE,format=yes"};
 inline constexpr std::array<std::string_view, 1> kNuma = {"numa:0"};
 inline constexpr std::array<std::string_view, 7> kEmulated = {
     "emulated:optane",
@@ -50,12 +54,17 @@ inline constexpr std::array<std::string_view, 7> kEmulated = {
     "emulated:flash,on=file:PATH,io=direct"};
 }  // namespace medium_examples
 
-inline constexpr std::array<MediumRow, 4> kMedia = {{
+inline constexpr std::array<MediumRow, 5> kMedia = {{
     {.prefix = "dram", .usage = "dram", .examples = medium_examples::kDram, .parse = parse_dram},
     {.prefix = "file:",
      .usage = "file:PATH[,io=mmap|direct]",
      .examples = medium_examples::kFile,
      .parse = parse_file},
+    {.prefix = "nvme:",
+     .usage = "nvme:DEVICE[,format=yes]",
+     .examples = medium_examples::kBlockDevice,
+     .may_be_refused = true,
+     .parse = parse_block_device},
     {.prefix = "numa:",
      .usage = "numa:NODE",
      .examples = medium_examples::kNuma,

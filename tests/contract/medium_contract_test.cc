@@ -18,6 +18,7 @@
 #include "medium/medium.h"
 #include "medium/table.h"
 #include "support/failing_medium.h"
+#include "support/loop_device.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 
@@ -30,7 +31,7 @@ constexpr uint64_t kPiece = 8192;  // a multiple of every granularity we meet
 
 struct NamedMedium {
   std::string name;
-  std::string spec;  // PATH stands for a file in the test's directory
+  std::string spec;  // PATH stands for a file in the test's directory, DEVICE for a loop device
   bool failing = false;
   bool may_be_refused = false;  // not every system has it or allows it
 };
@@ -68,6 +69,11 @@ class MediumContract : public testing::TestWithParam<NamedMedium> {
     if (const size_t at = spec.find("PATH"); at != spec.npos) {
       spec.replace(at, 4, directory_.file("blocks"));
     }
+    if (const size_t at = spec.find("DEVICE"); at != spec.npos) {
+      device_ = std::make_unique<test::LoopDevice>(kMaxSizeBytes + (2 << 20));
+      if (device_->path().empty()) GTEST_SKIP() << "no loop device here: " << device_->why();
+      spec.replace(at, 6, device_->path());
+    }
     auto opened =
         open_medium(spec, {.size_bytes = kSizeBytes, .max_size_bytes = kMaxSizeBytes}, clock_);
     if (GetParam().may_be_refused &&
@@ -86,6 +92,7 @@ class MediumContract : public testing::TestWithParam<NamedMedium> {
   }
 
   TempDir directory_;
+  std::unique_ptr<test::LoopDevice> device_;
   VirtualClock clock_;
   std::unique_ptr<Medium> medium_;
 };

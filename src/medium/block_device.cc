@@ -1,0 +1,220 @@
+#include "medium/block_device.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "medium/check.h"
+#include "medium/table.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint32_t kUsualSectorBytes = 4096;  // smaller writes cost a drive a read before
+constexpr uint32_t kLargestSectorBytes = 64 << 10;
+
+struct FreeDeleter {
+  void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+
+// Zeros, aligned for any device's direct I/O. Null without memory.
+std::unique_ptr<std::byte, FreeDeleter> aligned_zeros(size_t bytes) {
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kLargestSectorBytes, bytes));
+  if (memory != nullptr) std::memset(memory, 0, bytes);
+  return std::unique_ptr<std::byte, FreeDeleter>(memory);
+}
+
+bool all_zero(ByteView bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte each) { return each == std::byte{}; });
+}
+
+bool has_mark(ByteView start) {
+  return std::memcmp(start.data(), BlockDeviceMedium::kMark.data(),
+                     BlockDeviceMedium::kMark.size()) == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::string& path,
+                                                                bool format,
+                                                                const MediumOptions& options) {
+  const auto wanted = complete_options("device " + path, options);
+  if (!wanted.ok()) return wanted.status();
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno_status("opening device", path, errno);
+  if (!S_ISBLK(found.st_mode)) {
+    return invalid_argument("device {}: not a block device; allowed: one, or medium=file:{}", path,
+                            path);
+  }
+  const int fd = ::open(path.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
+  if (fd < 0 && errno == EBUSY) {
+    return absl::FailedPreconditionError(fmt::format(
+        "device {}: mounted, part of a volume, or in use by another cache; allowed: one cache, and "
+        "nothing else, per device",
+        path));
+  }
+  if (fd < 0) return errno_status("opening device", path, errno);
+  std::unique_ptr<BlockDeviceMedium> medium(new BlockDeviceMedium(fd, path));
+  if (absl::Status status = medium->prepare(format, *wanted); !status.ok()) return status;
+  return std::unique_ptr<Medium>(std::move(medium));
+}
+
+BlockDeviceMedium::~BlockDeviceMedium() { close(fd_); }
+
+absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& options) {
+  uint64_t device_bytes = 0;
+  int logical_bytes = 0;
+  unsigned physical_bytes = 0;
+  if (ioctl(fd_, BLKGETSIZE64, &device_bytes) != 0 || ioctl(fd_, BLKSSZGET, &logical_bytes) != 0 ||
+      ioctl(fd_, BLKPBSZGET, &physical_bytes) != 0) {
+    return errno_status("examining device", path_, errno);
+  }
+  const uint32_t sector_bytes =
+      std::max({static_cast<uint32_t>(logical_bytes), std::min(physical_bytes, kLargestSectorBytes),
+                kUsualSectorBytes});
+  if (sector_bytes > kLargestSectorBytes) {
+    return absl::FailedPreconditionError(
+        fmt::format("device {}: sectors of {} bytes; allowed: up to {}", path_, sector_bytes,
+                    kLargestSectorBytes));
+  }
+  const uint64_t rest_bytes = device_bytes > kReservedBytes ? device_bytes - kReservedBytes : 0;
+  const uint64_t usable_bytes = rest_bytes / sector_bytes * sector_bytes;
+  if (options.max_size_bytes > usable_bytes) {
+    return absl::ResourceExhaustedError(
+        fmt::format("device {}: {} asked for; allowed: up to {}, what it has behind the first MiB",
+                    path_, format_bytes(options.max_size_bytes), format_bytes(usable_bytes)));
+  }
+  const uint64_t size_bytes = options.size_bytes / sector_bytes * sector_bytes;
+  if (size_bytes == 0) {
+    return invalid_argument("device {}: size {}; allowed: at least {} bytes", path_,
+                            options.size_bytes, sector_bytes);
+  }
+  if (absl::Status status = take(device_bytes, format); !status.ok()) return status;
+  max_size_bytes_ = options.max_size_bytes;
+  size_bytes_ = size_bytes;
+  traits_ = {.name = "nvme",
+             .persistent = true,
+             .is_device = true,
+             .io_granularity_bytes = sector_bytes,
+             .flush_granularity_bytes = sector_bytes};
+  return absl::OkStatus();
+}
+
+// Makes the device nvcache's own, if it is not yet and may become so.
+absl::Status BlockDeviceMedium::take(uint64_t device_bytes, bool format) {
+  const auto buffer = aligned_zeros(kReservedBytes);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no memory to examine a device");
+  const MutableBytes bytes(buffer.get(), kReservedBytes);
+  const uint64_t end_at =
+      (device_bytes - kReservedBytes) / kLargestSectorBytes * kLargestSectorBytes;
+  const MutableBytes tail =
+      bytes.first(std::min<uint64_t>((device_bytes - end_at) / 512 * 512, kReservedBytes));
+  if (!format) {
+    if (absl::Status status = read_at(0, bytes); !status.ok()) return status;
+    if (has_mark(bytes)) return absl::OkStatus();
+    bool empty = all_zero(bytes);
+    if (absl::Status status = read_at(end_at, tail); !status.ok()) return status;
+    empty = empty && all_zero(tail);
+    if (!empty) {
+      return absl::FailedPreconditionError(fmt::format(
+          "device {}: holds data, such as a file system or a partition table; allowed: a device "
+          "whose first and last MiB are zero, or nvme:{},format=yes, which overwrites what is "
+          "there",
+          path_, path_));
+    }
+  }
+  std::memset(bytes.data(), 0, bytes.size());
+  if (absl::Status status = write_at(end_at, tail); !status.ok()) return status;
+  std::memcpy(bytes.data(), kMark.data(), kMark.size());
+  if (absl::Status status = write_at(0, bytes); !status.ok()) return status;
+  return drain();
+}
+
+absl::Status BlockDeviceMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+  if (absl::Status status = check_range(path_, offset, length, size_bytes()); !status.ok()) {
+    return status;
+  }
+  return check_granularity(path_, offset, buffer, length, traits_.io_granularity_bytes);
+}
+
+absl::Status BlockDeviceMedium::read_at(uint64_t at, MutableBytes into) const {
+  for (size_t done = 0; done < into.size();) {
+    const ssize_t got =
+        pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_status("reading device", path_, errno);
+    if (got == 0) return absl::UnavailableError(fmt::format("device {}: became smaller", path_));
+    done += static_cast<size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockDeviceMedium::write_at(uint64_t at, ByteView from) const {
+  for (size_t done = 0; done < from.size();) {
+    const ssize_t put =
+        pwrite(fd_, from.data() + done, from.size() - done, static_cast<off_t>(at + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return errno_status("writing device", path_, put == 0 ? ENOSPC : errno);
+    done += static_cast<size_t>(put);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockDeviceMedium::read(uint64_t offset, MutableBytes into) {
+  if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+  return read_at(kReservedBytes + offset, into);
+}
+
+absl::Status BlockDeviceMedium::write(uint64_t offset, ByteView from) {
+  if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+  return write_at(kReservedBytes + offset, from);
+}
+
+absl::Status BlockDeviceMedium::drain() {
+  if (fdatasync(fd_) == 0) return absl::OkStatus();
+  return errno_status("flushing device", path_, errno);
+}
+
+absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {
+  if (absl::Status status = check_resize(path_, size_bytes, max_size_bytes_); !status.ok()) {
+    return status;
+  }
+  if (size_bytes % traits_.io_granularity_bytes != 0) {
+    return invalid_argument("device {}: size {}; allowed: multiples of {}", path_, size_bytes,
+                            traits_.io_granularity_bytes);
+  }
+  const uint64_t old_size_bytes = size_bytes_.exchange(size_bytes, std::memory_order_relaxed);
+  if (size_bytes >= old_size_bytes) return absl::OkStatus();
+  // Tells the drive that these blocks are free. One that cannot keep track of that loses nothing.
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                static_cast<off_t>(kReservedBytes + size_bytes),
+                static_cast<off_t>(old_size_bytes - size_bytes)) == 0 ||
+      errno == EOPNOTSUPP) {
+    return absl::OkStatus();
+  }
+  return errno_status("freeing the tail of device", path_, errno);
+}
+
+absl::StatusOr<MediumOpener> parse_block_device(std::string_view spec, std::string_view rest) {
+  const auto [path, option] = split_once(rest, ',');
+  if (path.empty()) return bad_medium("no device given", spec, "nvme:DEVICE[,format=yes]");
+  if (path.size() < rest.size() && option != "format=yes") {
+    return bad_medium(fmt::format("option '{}' is unknown", option), spec, "format=yes");
+  }
+  return
+      [path = std::string(path), format = !option.empty()](const MediumOptions& options, Clock&) {
+        return BlockDeviceMedium::open(path, format, options);
+      };
+}
+
+}  // namespace nvcache

@@ -1,0 +1,56 @@
+// A block device, such as an NVMe drive or a partition of one, by direct I/O: nvme:DEVICE.
+//
+// The first MiB of the device holds nvcache's mark and nothing else; blocks lie behind it. A device
+// without the mark is taken only if its first and last MiB are zero: no file system, partition
+// table, volume or swap area looks like that. Anything else is refused, unless format=yes says to
+// overwrite it; these two MiB are then cleared, so that nothing finds half of it later.
+//
+// The kernel keeps the device for us alone (O_EXCL): FAILED_PRECONDITION if it is mounted, part of
+// a volume, or open by another cache. The contents do not survive a close.
+//
+// read, write and drain are thread-safe, as all media's.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "medium/medium.h"
+
+namespace nvcache {
+
+class BlockDeviceMedium final : public Medium {
+ public:
+  static constexpr uint64_t kReservedBytes = uint64_t{1} << 20;
+  static constexpr std::string_view kMark = "nvcache block device 1\n";
+
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
+                                                                    bool format,
+                                                                    const MediumOptions& options);
+  ~BlockDeviceMedium() override;
+
+  uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
+  const Traits& traits() const override { return traits_; }
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+
+ private:
+  BlockDeviceMedium(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  [[nodiscard]] absl::Status prepare(bool format, const MediumOptions& options);
+  [[nodiscard]] absl::Status take(uint64_t device_bytes, bool format);
+  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+  // At an offset of the device, not of the medium.
+  [[nodiscard]] absl::Status read_at(uint64_t at, MutableBytes into) const;
+  [[nodiscard]] absl::Status write_at(uint64_t at, ByteView from) const;
+
+  const int fd_;
+  const std::string path_;
+  uint64_t max_size_bytes_ = 0;
+  std::atomic<uint64_t> size_bytes_{0};
+  Traits traits_;
+};
+
+}  // namespace nvcache
