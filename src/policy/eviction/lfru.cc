@@ -9,15 +9,17 @@
 //   slot      = tick of the last use (8 bits), frequency (8 bits)
 //   insert    : frequency 1      hit: +1, at most 255      once a window: halved, at least 1
 //   target    : last used 16 ticks ago or more
-//   a pass    : frees share * resident blocks: the targets of the lowest frequencies;
-//               of equal frequencies, those that the hand meets first
+//   a pass    : frees share * resident blocks. It looks at 16 slots for each of them, at 4096 at
+//               least, and on until it has found enough targets; it takes those of the lowest
+//               frequencies; of equal frequencies, those that the hand meets first
 //
 // Time moves only in begin_pass(): call it regularly, with share 0 if no block has to leave. A use
 // gets the date of the pass before it, so with passes a second apart a block may look up to a
 // second older than it is. The first pass sets the start of time.
 //
-// Memory: 2 bytes a slot. begin_pass() visits every slot, at about 1 ns each.
-// on_hit() is lock-free; a hit that loses a race does not count.
+// Memory: 2 bytes a slot. One pass a window visits every slot, about 4 ns each, to halve the
+// frequencies. The others cost 16 looks a freed block, and nothing if none has to go
+// (bench/eviction_pass_bench). on_hit() is lock-free; a hit that loses a race does not count.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -33,8 +35,16 @@ constexpr double kDefaultWindowSeconds = 10;
 constexpr double kMinWindowSeconds = 0.001;
 constexpr double kMaxWindowSeconds = 1'000'000;
 constexpr uint64_t kTicksPerWindow = 16;
-constexpr uint8_t kMaxAge = 128;  // older ages stay here, so that 8 bits never wrap
+// Ages never wrap around 8 bits: slots are visited at least every kMostUnvisitedTicks, and one of
+// kOldTicks or more then gets kOldAgainTicks, which is still a target's.
+constexpr uint64_t kMostUnvisitedTicks = 64;
+constexpr uint64_t kOldTicks = 88;
+constexpr uint8_t kOldAgainTicks = 32;
+static_assert(kOldAgainTicks >= kTicksPerWindow);
+static_assert(kOldTicks + kMostUnvisitedTicks < 256 - kOldTicks, "none looks as if just used");
 constexpr uint32_t kFrequencies = 256;
+constexpr uint64_t kLooksPerVictim = 16;
+constexpr uint64_t kLeastLooks = 4096;  // small shards are looked at whole
 
 // Frequency 0: an empty slot.
 struct Use {
@@ -57,6 +67,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   void on_insert(uint32_t slot, uint64_t) override {
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
     uses_[slot].store(Use{now_.load(kRelaxed), 1}.pack(), kRelaxed);
+    ++resident_;
   }
 
   void on_hit(uint32_t slot) override {
@@ -67,7 +78,10 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     if (use.pack() != before) uses_[slot].store(use.pack(), kRelaxed);
   }
 
-  void on_remove(uint32_t slot, uint64_t, bool) override { uses_[slot].store(0, kRelaxed); }
+  void on_remove(uint32_t slot, uint64_t, bool) override {
+    uses_[slot].store(0, kRelaxed);
+    --resident_;
+  }
 
   EvictionPasses* passes() override { return this; }
 
@@ -94,12 +108,10 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
   void begin_pass(const Residents& residents, uint64_t now_ns, double share) override {
-    std::array<uint32_t, kFrequencies> targets{};  // evictable targets by frequency
     const uint32_t limit = residents.slot_limit();
-    const uint64_t resident = age_all(limit, now_ns, share > 0 ? &targets : nullptr);
-    steps_left_ = limit;
-    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(resident));
-    choose(targets, static_cast<uint64_t>(wanted));
+    move_time(limit, now_ns);
+    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(resident_));
+    look_for_targets(limit, static_cast<uint64_t>(wanted));
   }
 
   uint8_t age_of(const Use& use) const {
@@ -109,8 +121,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     return use.frequency > 0 && age_of(use) >= kTicksPerWindow;
   }
 
-  // Moves time on, ages every slot and counts the targets. Returns how many blocks there are.
-  uint64_t age_all(uint32_t limit, uint64_t now_ns, std::array<uint32_t, kFrequencies>* targets) {
+  void move_time(uint32_t limit, uint64_t now_ns) {
     const uint64_t tick = now_ns / tick_ns_;
     if (!started_) last_tick_ = tick;
     started_ = true;
@@ -119,32 +130,52 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     last_tick_ += passed;
     const uint8_t before = now_.load(kRelaxed);
     now_.store(static_cast<uint8_t>(before + passed), kRelaxed);
-    uint64_t resident = 0;
+    unvisited_ticks_ += passed;
+    if (windows == 0 && unvisited_ticks_ < kMostUnvisitedTicks) return;
+    unvisited_ticks_ = 0;
     for (uint32_t slot = 0; slot < limit; ++slot) {
       uint16_t word = uses_[slot].load(kRelaxed);
       Use use = Use::unpack(word);
       if (use.frequency == 0) continue;
-      ++resident;
-      const uint8_t age_before = static_cast<uint8_t>(before - use.tick);
-      // Ages are at most kMaxAge: a slot dated to the new tick was hit just now.
-      const bool just_hit = passed > 0 && passed < kMaxAge && use.tick == now_.load(kRelaxed);
+      // A slot dated to the new tick was hit just now.
+      const bool just_hit = passed < kOldTicks && use.tick == now_.load(kRelaxed);
+      const uint64_t age_before = static_cast<uint8_t>(before - use.tick);
       age(use, just_hit ? 0 : age_before + passed, windows);
       // A use that comes in between wins: the slot is young then.
-      uses_[slot].compare_exchange_strong(word, use.pack(), kRelaxed);
-      if (targets != nullptr && is_target(use)) ++(*targets)[use.frequency];
+      if (const uint16_t aged = use.pack(); aged != word) {
+        uses_[slot].compare_exchange_strong(word, aged, kRelaxed);
+      }
     }
-    return resident;
   }
 
   void age(Use& use, uint64_t ticks_ago, uint64_t windows) const {
-    const auto ago = static_cast<uint8_t>(std::min<uint64_t>(ticks_ago, kMaxAge));
-    use.tick = static_cast<uint8_t>(now_.load(kRelaxed) - ago);
+    if (ticks_ago >= kOldTicks) {
+      use.tick = static_cast<uint8_t>(now_.load(kRelaxed) - kOldAgainTicks);
+    }
     use.frequency =
         std::max<uint8_t>(static_cast<uint8_t>(use.frequency >> std::min<uint64_t>(windows, 8)), 1);
   }
 
-  // Sets which targets the pass takes: all below the frequency highest_, and as many of that
-  // frequency as are still wanted.
+  // Counts the targets of the slots that the hand meets next: of kLooksPerVictim for each block
+  // that is wanted, and of as many more as it takes to find enough.
+  void look_for_targets(uint32_t limit, uint64_t wanted) {
+    std::array<uint32_t, kFrequencies> targets{};  // by frequency
+    const uint64_t looks = wanted == 0 ? 0 : std::max(kLeastLooks, kLooksPerVictim * wanted);
+    uint64_t found = 0;
+    uint64_t looked = 0;
+    for (uint32_t slot = hand_; looked < limit && (looked < looks || found < wanted); ++looked) {
+      if (slot >= limit) slot = 0;
+      const Use use = Use::unpack(uses_[slot++].load(kRelaxed));
+      if (!is_target(use)) continue;
+      ++targets[use.frequency];
+      ++found;
+    }
+    steps_left_ = looked;
+    choose(targets, wanted);
+  }
+
+  // Sets which targets the pass takes: all below the frequency highest_, and as many
+  // of that frequency as are still wanted.
   void choose(const std::array<uint32_t, kFrequencies>& targets, uint64_t wanted) {
     highest_ = 0;
     below_left_ = 0;
@@ -162,8 +193,10 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   ReservedArray<std::atomic<uint16_t>> uses_;
   std::atomic<uint8_t> now_{0};  // the tick, modulo 256
   uint64_t slots_used_ = 0;
+  uint64_t resident_ = 0;
   bool started_ = false;
   uint64_t last_tick_ = 0;
+  uint64_t unvisited_ticks_ = 0;  // since all slots were visited
   uint32_t hand_ = 0;
   // The pass that is under way.
   uint64_t steps_left_ = 0;

@@ -1,4 +1,4 @@
-"""A hook of WiredTiger's test suite (test/suite/wthooks.py): loads nvcache's extension in every open.
+"""A hook of WiredTiger's test suite (its wthooks.py): loads nvcache's extension in every open.
 
     run.py --hook nvcache=/path/libnvcache_wiredtiger.so base backup ...
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs WiredTiger's own test suite with nvcache's extension in every open, and without it. Fails if
-a test fails with the extension and not without it.
+a test fails with the extension and not without it. hook_nvcache.py loads it.
 
 usage: suite.py EXTENSION [GROUP...]     EXTENSION: libnvcache_wiredtiger.so
        suite.py EXTENSION --control      with a fault: an extension that must fail tests
@@ -82,7 +82,7 @@ def main():
                 at = text.find(f"{ours.get(name)}: {name}")
                 if at >= 0 and not control:
                     print(text[at:at + 3000])
-    print(f"total: {passed:,} passed of {ran:,} with nvcache; {len(wrong)} that stock passes failed")
+    print(f"total: {passed:,} of {ran:,} passed with nvcache; {len(wrong)} failed that stock passes")
     if control:
         return 0 if wrong else 1
     return 1 if wrong else 0
