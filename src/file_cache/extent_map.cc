@@ -4,8 +4,9 @@
 
 namespace nvcache {
 
-void ExtentMap::take_overlapped(const FileRange& range, std::vector<FileRange>* removed) {
-  if (range.size == 0) return;
+bool ExtentMap::take_overlapped(const FileRange& range, size_t most,
+                                std::vector<FileRange>* removed) {
+  if (range.size == 0) return false;
   // The first extent that starts at or after the range; the one before may reach into it.
   const uint64_t first_unit = std::min(range.offset / kUnitBytes, kMaxOffsetUnits - 1);
   auto at = words_.lower_bound(first_unit << kSizeBits);
@@ -14,8 +15,13 @@ void ExtentMap::take_overlapped(const FileRange& range, std::vector<FileRange>* 
     if (unpack(*before).overlaps(range)) at = before;
   }
   const auto first = at;
-  for (; at != words_.end() && unpack(*at).overlaps(range); ++at) removed->push_back(unpack(*at));
+  bool more = at != words_.end() && unpack(*at).overlaps(range);
+  for (size_t taken = 0; more && taken < most; ++taken) {
+    removed->push_back(unpack(*at++));
+    more = at != words_.end() && unpack(*at).overlaps(range);
+  }
   words_.erase(first, at);
+  return more;
 }
 
 std::optional<FileRange> ExtentMap::next(uint64_t* position) const {

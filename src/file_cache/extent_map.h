@@ -43,8 +43,9 @@ class ExtentMap {
   bool insert(const FileRange& extent) { return words_.insert(pack(extent)).second; }
   bool erase(const FileRange& extent) { return words_.erase(pack(extent)) != 0; }
 
-  // Removes all extents that overlap `range`, and appends them to `removed`.
-  void take_overlapped(const FileRange& range, std::vector<FileRange>* removed);
+  // Removes extents that overlap `range`, the first `most` of them, and appends them to `removed`.
+  // Whether there are more.
+  bool take_overlapped(const FileRange& range, size_t most, std::vector<FileRange>* removed);
 
   // The first extent after `word`, a position that an earlier call gave (0: the first
   // of all), going round; nothing if there is none.

@@ -11,6 +11,8 @@ namespace {
 
 constinit thread_local uint64_t disk_reads_of_thread = 0;
 
+constexpr size_t kErasedAtOnce = 1024;  // extents, under a file's lock: about half a millisecond
+
 }  // namespace
 
 // ---- one file
@@ -113,18 +115,38 @@ void CachedFile::move_regions(const FileRange& range) {
 
 bool CachedFile::invalidate(const FileRange& range) {
   if (range.size == 0) return false;
-  MutexLock lock(mutex_);
-  move_regions(range);
-  return erase_overlapped(range);
+  bool erased = false;
+  FileRange rest = range;
+  {
+    MutexLock lock(mutex_);
+    move_regions(range);
+    erased = erase_some(&rest);
+  }
+  // Others have their turn in between. What they enter now they have read or written since, or it
+  // is outdated by the regions; that some of it goes, too, costs a miss.
+  while (rest.size != 0) {
+    MutexLock lock(mutex_);
+    erased |= erase_some(&rest);
+  }
+  return erased;
 }
 
 // Under the lock, so that what is not in the map is not in the cache either: else a
 // write could miss a block that another thread is about to erase.
 bool CachedFile::erase_overlapped(const FileRange& range) {
+  bool erased = false;
+  for (FileRange rest = range; rest.size != 0;) erased |= erase_some(&rest);
+  return erased;
+}
+
+bool CachedFile::erase_some(FileRange* rest) {
+  const FileRange range = *rest;
+  *rest = {};
   if (test_hooks.skip_overlap) return false;
   std::vector<FileRange> removed;
   const bool kept = test_hooks.skip_update && ExtentMap::takes(range) && extents_.erase(range);
-  extents_.take_overlapped(range, &removed);
+  const bool more = extents_.take_overlapped(range, kErasedAtOnce, &removed);
+  if (more) *rest = {removed.back().end(), range.end() - removed.back().end()};
   if (kept) extents_.insert(range);
   uint64_t erased = 0;
   for (const FileRange& extent : removed) {
@@ -211,7 +233,17 @@ void CachedFile::change_dataset(int64_t bytes) {
 // ---- all files
 
 FileBlockCache::FileBlockCache(std::shared_ptr<BlockCache> cache, OnWrite on_write)
-    : cache_(std::move(cache)), on_write_(on_write) {}
+    : cache_(std::move(cache)),
+      on_write_(on_write),
+      eraser_({.name = "nvcache-erase", .round = [this] { return erase_dropped(); }}) {}
+
+FileBlockCache::~FileBlockCache() {
+  {
+    MutexLock lock(mutex_);
+    dropped_.clear();  // their blocks leave with the cache, or as others need their room
+  }
+  eraser_.stop();
+}
 
 std::shared_ptr<CachedFile> FileBlockCache::open(const std::string& path,
                                                  const FileIdentity& identity) {
@@ -229,7 +261,7 @@ std::shared_ptr<CachedFile> FileBlockCache::open(const std::string& path,
     if (known.opens++ == 0) change_dataset(static_cast<int64_t>(known.file->size_bytes()));
     file = known.file;
   }
-  if (outdated != nullptr) drop(*outdated);
+  if (outdated != nullptr) drop(std::move(outdated));
   return file;
 }
 
@@ -252,12 +284,53 @@ void FileBlockCache::forget(const std::string& path) {
     if (at->second.opens != 0) change_dataset(-static_cast<int64_t>(file->size_bytes()));
     files_.erase(at);
   }
-  drop(*file);
+  drop(std::move(file));
 }
 
-void FileBlockCache::drop(CachedFile& file) {
-  file.forgotten_.store(true, std::memory_order_release);
-  if (cache_ != nullptr) file.invalidate(CachedFile::beyond(0));
+// No read of the file is served and no block of it is admitted any more; its number is not used
+// again. So its blocks only take room.
+void FileBlockCache::drop(std::shared_ptr<CachedFile> file) {
+  file->forgotten_.store(true, std::memory_order_release);
+  if (cache_ == nullptr) return;
+  uint64_t extents = 0;
+  (void)file->metadata_bytes(&extents);
+  if (extents <= kErasedAtOnce || !eraser_.start()) {
+    file->invalidate(CachedFile::beyond(0));
+    return;
+  }
+  {
+    // A written block that is on its way to the cache is taken out again at its end.
+    MutexLock lock(file->mutex_);
+    file->move_regions(CachedFile::beyond(0));
+  }
+  {
+    MutexLock lock(mutex_);
+    dropped_.push_back(std::move(file));
+  }
+  eraser_.wake();
+}
+
+bool FileBlockCache::erase_dropped() {
+  std::shared_ptr<CachedFile> file;
+  {
+    MutexLock lock(mutex_);
+    if (dropped_.empty()) return false;
+    file = dropped_.front();
+  }
+  FileRange rest = CachedFile::beyond(0);
+  {
+    MutexLock lock(file->mutex_);
+    file->erase_some(&rest);
+  }
+  MutexLock lock(mutex_);
+  if (rest.size == 0 && !dropped_.empty()) dropped_.pop_front();
+  if (dropped_.empty()) none_dropped_.notify_all();
+  return !dropped_.empty();
+}
+
+void FileBlockCache::drain() {
+  MutexLock lock(mutex_);
+  while (!dropped_.empty()) none_dropped_.wait(mutex_);
 }
 
 void FileBlockCache::change_dataset(int64_t bytes) {

@@ -22,11 +22,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/background_thread.h"
 #include "base/mutex.h"
 #include "base/striped_counters.h"
 #include "file_cache/extent_map.h"
@@ -125,6 +127,8 @@ class CachedFile {
   // anything was cached.
   bool invalidate(const FileRange& range);
   bool erase_overlapped(const FileRange& range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The first of them only. `rest` is what is left of the range, empty if that is nothing.
+  bool erase_some(FileRange* rest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
            uint32_t regions);
   void sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -153,11 +157,16 @@ struct FileIdentity {
 };
 
 // Thread-safe. Files that are closed keep their cached blocks for when they are
-// opened again, as long as nobody else changed them.
+// opened again, as long as nobody else changed them. The blocks of a large file that is gone are
+// erased by a thread, because that takes about half a second per million; nothing serves them
+// meanwhile.
 class FileBlockCache {
  public:
   // Without a cache it only counts.
   explicit FileBlockCache(std::shared_ptr<BlockCache> cache, OnWrite on_write = OnWrite::kOffer);
+  ~FileBlockCache();
+  FileBlockCache(const FileBlockCache&) = delete;
+  FileBlockCache& operator=(const FileBlockCache&) = delete;
 
   // `path` names the file from now on. Each open() needs a close(); one path that is
   // open twice is one CachedFile.
@@ -165,6 +174,8 @@ class FileBlockCache {
   void close(const std::string& path, const CachedFile& file, const FileIdentity& identity);
   // The file is gone, renamed or replaced: its blocks go. It may be open still.
   void forget(const std::string& path);
+  // Waits until the blocks of all forgotten files are erased.
+  void drain();
 
   BlockCache* cache() const { return cache_.get(); }
   FileStats stats() const;
@@ -181,7 +192,8 @@ class FileBlockCache {
   };
 
   void change_dataset(int64_t bytes);
-  void drop(CachedFile& file);
+  void drop(std::shared_ptr<CachedFile> file);
+  bool erase_dropped();  // some of their blocks; whether there are more
 
   const std::shared_ptr<BlockCache> cache_;
   const OnWrite on_write_;
@@ -190,6 +202,10 @@ class FileBlockCache {
   mutable Mutex mutex_;
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   std::unordered_map<std::string, Known> files_ ABSL_GUARDED_BY(mutex_);
+  // Large files that are gone, until their blocks are.
+  std::deque<std::shared_ptr<CachedFile>> dropped_ ABSL_GUARDED_BY(mutex_);
+  CondVar none_dropped_;
+  BackgroundThread eraser_;
 };
 
 }  // namespace nvcache

@@ -17,7 +17,7 @@ using testing::UnorderedElementsAreArray;
 
 std::vector<FileRange> overlapped(ExtentMap& map, const FileRange& range) {
   std::vector<FileRange> removed;
-  map.take_overlapped(range, &removed);
+  EXPECT_FALSE(map.take_overlapped(range, 1000, &removed));
   return removed;
 }
 

@@ -25,7 +25,8 @@ class FileBlockCacheTest : public testing::Test {
  protected:
   void open_cache(const std::string& more = "", OnWrite on_write = OnWrite::kOffer) {
     cache_ = test::open(
-        "nvcache://?size=4MiB&verify=always&seed=3&eviction=clock" +
+        (more.find("size=") == std::string::npos ? "nvcache://?size=4MiB" : "nvcache://?") +
+        std::string("&verify=always&seed=3&eviction=clock") +
         (more.find("admission=") == std::string::npos ? "&admission=always" + more : more));
     files_ = std::make_unique<FileBlockCache>(cache_, on_write);
     file_ = files_->open("a", {.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 5});
@@ -231,6 +232,26 @@ TEST_F(FileBlockCacheTest, AForgottenFileIsCachedNoMore) {
   EXPECT_FALSE(read(0, 4096, 3, &bytes_)) << "a new file of the same name";
   EXPECT_TRUE(read(0, 4096, 4, &bytes_));
   EXPECT_EQ(bytes_[0], std::byte{3});
+}
+
+// A large file that is gone: a thread erases its blocks, and nothing is served meanwhile.
+TEST_F(FileBlockCacheTest, ALargeForgottenFileIsErasedInTheBackground) {
+  open_cache("&size=64MiB");
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t i = 0; i < 10'000; ++i) read(i * 4096, 4096, 1, &bytes_);
+    ASSERT_GT(files_->stats().extents, 5000u);
+    files_->forget("a");
+    for (uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(read(i * 4096, 4096, 2, &bytes_)) << i;
+    file_ = files_->open("a", {});
+    for (uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(read(i * 4096, 4096, 3, &bytes_)) << i;
+    files_->drain();
+    EXPECT_EQ(cache_->stats().blocks, 100u) << "those of the new file";
+    EXPECT_EQ(files_->stats().extents, 100u);
+    for (uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(read(i * 4096, 4096, 4, &bytes_)) << i;
+    EXPECT_EQ(bytes_[0], std::byte{3});
+  }
+  for (uint64_t i = 0; i < 10'000; ++i) read(i * 4096, 4096, 1, &bytes_);
+  files_->forget("a");  // and the cache ends before the thread is done
 }
 
 TEST_F(FileBlockCacheTest, TellsTheCacheTheSizeOfOpenFiles) {

@@ -82,7 +82,7 @@ def main():
                 at = text.find(f"{ours.get(name)}: {name}")
                 if at >= 0 and not control:
                     print(text[at:at + 3000])
-    print(f"total: {passed:,} of {ran:,} passed with nvcache; {len(wrong)} failed that stock passes")
+    print(f"total: {passed:,} of {ran:,} passed with nvcache; {len(wrong)} fail that stock passes")
     if control:
         return 0 if wrong else 1
     return 1 if wrong else 0
