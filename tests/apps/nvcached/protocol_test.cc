@@ -9,6 +9,7 @@
 #include "apps/nvcached/meta_protocol.h"
 #include "apps/nvcached/session_fixture.h"
 #include "apps/nvcached/text_protocol.h"
+#include "support/temp_dir.h"
 
 namespace nvcache::server {
 namespace {
@@ -297,9 +298,9 @@ std::vector<uint16_t> codes(SessionFixture& fixture, const std::string& requests
 
 class Sasl : public testing::Test {
  protected:
-  static Settings settings() {
+  Settings settings() const {
     Settings settings = SessionFixture::make_settings();
-    settings.auth_file = testing::TempDir() + "sasl_users";
+    settings.auth_file = folder_.file("users");
     settings.sasl = true;
     std::ofstream(settings.auth_file) << "ann:one two\n";
     return settings;
@@ -311,6 +312,7 @@ class Sasl : public testing::Test {
   }
   static std::string set() { return binary(0x01, std::string(8, '\0'), "x", "value"); }
 
+  const TempDir folder_;
   SessionFixture fixture_{settings()};
 };
 
