@@ -11,7 +11,7 @@ using test::Engine;
 using test::key_of;
 
 // Four objects fit into the first tier.
-Engine open(const std::string& more) {
+Engine open_strict(const std::string& more = "") {
   return Engine(
       "tiered://?metadata=free&demote=foreground&shards=1&high_priority=0&dram=16KiB&"
       "strict=on&tier=(size=256KiB,shards=1)" +
@@ -19,7 +19,7 @@ Engine open(const std::string& more) {
 }
 
 TEST(StrictTieredCache, FullOfHeldBlocksRefuses) {
-  Engine engine = open("");
+  Engine engine = open_strict();
   std::vector<TieredCache::Handle*> held(4);
   for (uint64_t id = 0; id < 4; ++id) {
     const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
@@ -42,7 +42,7 @@ TEST(StrictTieredCache, FullOfHeldBlocksRefuses) {
 TEST(StrictTieredCache, HoldsNoMoreThanItsSizeFromAnyTier) {
   for (const char* policy : {"dram_first", "scm_first", "bidirectional"}) {
     SCOPED_TRACE(policy);
-    Engine engine = open(std::string("&policy=") + policy);
+    Engine engine = open_strict(std::string("&policy=") + policy);
     for (uint64_t id = 1; id <= 20; ++id) engine.put_held(id);
     std::vector<TieredCache::Handle*> held;
     int refused = 0;
