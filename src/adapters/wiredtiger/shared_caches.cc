@@ -76,6 +76,7 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
   std::shared_ptr<FileBlockCache> shared(cache, [slot, owned = *std::move(opened)](auto*) mutable {
     const MutexLock closing(slot->mutex);
     owned.reset();
+    slot->cache.reset();  // which keeps this function, and with it the slot
     slot->in_use = false;
     slot->closed.notify_all();
   });

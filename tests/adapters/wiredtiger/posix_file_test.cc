@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <span>
@@ -67,6 +68,13 @@ TEST_F(PosixFileTest, OpeningWaitsForADescriptor) {
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   PosixFile first;
   ASSERT_EQ(first.open(dir_.file("a"), O_RDWR | O_CREAT), 0);
+  // Begins before descriptors are out: a sanitizer needs one at the start of a thread.
+  std::atomic<bool> waits{false};
+  std::thread later([&] {
+    while (!waits) std::this_thread::yield();
+    std::this_thread::sleep_for(kTryInterval / 2);
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  });
   rlimit none = before;
   none.rlim_cur = 3;
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -74,10 +82,7 @@ TEST_F(PosixFileTest, OpeningWaitsForADescriptor) {
   EXPECT_EQ(second.open(dir_.file("a"), O_RDONLY), EMFILE);
   std::vector<std::string> names;
   EXPECT_EQ(list_folder(dir_.path(), "", 10, &names), EMFILE);
-  std::thread later([&] {
-    std::this_thread::sleep_for(kTryInterval / 2);
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  });
+  waits = true;
   EXPECT_EQ(second.open(dir_.file("a"), O_RDONLY), 0);
   later.join();
   EXPECT_EQ(list_folder(dir_.path(), "", 10, &names), 0);
