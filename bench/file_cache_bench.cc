@@ -40,7 +40,7 @@ BENCHMARK(bench_forget)
     ->Arg(100'000)
     ->Arg(1'000'000)
     ->ArgName("blocks")
-    ->Iterations(5)
+    ->Iterations(1)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -40,6 +40,7 @@ bool Connection::hold(uint64_t bytes) {
   while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
     if (worker_.close_slowest(*this)) continue;
     worker_.counters().add(Count::kBufferKicks);
+    set_close_reason("error");
     return false;
   }
   held_bytes_ = bytes;
@@ -106,10 +107,7 @@ void Connection::on_event(int, short what, void* self) {
     connection.stalled_since_ = connection.worker_.next_stall();
   }
   const uint64_t bytes = connection.output_.heap_bytes() + connection.input_.capacity();
-  if (open && !connection.hold(bytes)) {
-    connection.set_close_reason("error");
-    open = false;
-  }
+  open = open && connection.hold(bytes);
   connection.state_.store(!connection.output_.empty()  ? "conn_mwrite"
                           : !connection.input_.empty() ? "conn_nread"
                                                        : "conn_read",
@@ -215,6 +213,7 @@ bool Connection::flush() {
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
   moved_ = moved_ || output_.size() < before;
+  if (output_.empty() && held_pins_ == 0) return !closing_;
   if (!keep_or_copy_pins()) return false;
   return !output_.empty() || !closing_;
 }
@@ -233,13 +232,14 @@ bool Connection::keep_or_copy_pins() {
 }
 
 bool Connection::copy_pins() {
-  return !output_.has_pins() || (hold(output_.size() + input_.capacity()) && copy_held_pins());
+  if (!hold(output_.size() + input_.capacity())) return false;
+  copy_held_pins();
+  return true;
 }
 
-bool Connection::copy_held_pins() {
+void Connection::copy_held_pins() {
   worker_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
   worker_.service().pins().give(std::exchange(held_pins_, 0));
-  return true;
 }
 
 bool Connection::unpin_stalled() {
@@ -253,7 +253,8 @@ bool Connection::unpin_stalled() {
     return false;
   }
   held_bytes_ += more;
-  return copy_held_pins();
+  copy_held_pins();
+  return true;
 }
 
 void Connection::wait_for_events() {

@@ -65,7 +65,7 @@ class Connection {
   // whole server; else copies them. False if there is no memory for that.
   bool keep_or_copy_pins();
   bool copy_pins();
-  bool copy_held_pins();  // true
+  void copy_held_pins();
 
   Worker& worker_;
   const int fd_;

@@ -8,19 +8,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/check.h"
+#include "medium/file_direct.h"
 #include "medium/table.h"
+#include "medium/whole_io.h"
 
 namespace nvcache {
 namespace {
-
-constexpr uint32_t kUsualSectorBytes = 4096;  // smaller writes cost a drive a read before
-constexpr uint32_t kLargestSectorBytes = 64 << 10;
 
 struct FreeDeleter {
   void operator()(std::byte* bytes) const { std::free(bytes); }
@@ -28,7 +28,7 @@ struct FreeDeleter {
 
 // Zeros, aligned for any device's direct I/O. Null without memory.
 std::unique_ptr<std::byte, FreeDeleter> aligned_zeros(size_t bytes) {
-  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kLargestSectorBytes, bytes));
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kLargestDirectUnitBytes, bytes));
   if (memory != nullptr) std::memset(memory, 0, bytes);
   return std::unique_ptr<std::byte, FreeDeleter>(memory);
 }
@@ -80,12 +80,12 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
     return errno_status("examining device", path_, errno);
   }
   const uint32_t sector_bytes =
-      std::max({static_cast<uint32_t>(logical_bytes), std::min(physical_bytes, kLargestSectorBytes),
-                kUsualSectorBytes});
-  if (sector_bytes > kLargestSectorBytes) {
+      std::max({static_cast<uint32_t>(logical_bytes),
+                std::min(physical_bytes, kLargestDirectUnitBytes), kUsualDirectUnitBytes});
+  if (sector_bytes > kLargestDirectUnitBytes) {
     return absl::FailedPreconditionError(
         fmt::format("device {}: sectors of {} bytes; allowed: up to {}", path_, sector_bytes,
-                    kLargestSectorBytes));
+                    kLargestDirectUnitBytes));
   }
   const uint64_t rest_bytes = device_bytes > kReservedBytes ? device_bytes - kReservedBytes : 0;
   const uint64_t usable_bytes = rest_bytes / sector_bytes * sector_bytes;
@@ -115,16 +115,13 @@ absl::Status BlockDeviceMedium::take(uint64_t device_bytes, bool format) {
   const auto buffer = aligned_zeros(kReservedBytes);
   if (buffer == nullptr) return absl::ResourceExhaustedError("no memory to examine a device");
   const MutableBytes bytes(buffer.get(), kReservedBytes);
-  const uint64_t end_at =
-      (device_bytes - kReservedBytes) / kLargestSectorBytes * kLargestSectorBytes;
-  const MutableBytes tail =
-      bytes.first(std::min<uint64_t>((device_bytes - end_at) / 512 * 512, kReservedBytes));
+  const uint64_t end_at = device_bytes - kReservedBytes;
   if (!format) {
     if (absl::Status status = read_at(0, bytes); !status.ok()) return status;
     if (has_mark(bytes)) return absl::OkStatus();
     bool empty = all_zero(bytes);
-    if (absl::Status status = read_at(end_at, tail); !status.ok()) return status;
-    empty = empty && all_zero(tail);
+    if (absl::Status status = read_at(end_at, bytes); !status.ok()) return status;
+    empty = empty && all_zero(bytes);
     if (!empty) {
       return absl::FailedPreconditionError(fmt::format(
           "device {}: holds data, such as a file system or a partition table; allowed: a device "
@@ -134,7 +131,7 @@ absl::Status BlockDeviceMedium::take(uint64_t device_bytes, bool format) {
     }
   }
   std::memset(bytes.data(), 0, bytes.size());
-  if (absl::Status status = write_at(end_at, tail); !status.ok()) return status;
+  if (absl::Status status = write_at(end_at, bytes); !status.ok()) return status;
   std::memcpy(bytes.data(), kMark.data(), kMark.size());
   if (absl::Status status = write_at(0, bytes); !status.ok()) return status;
   return drain();
@@ -148,25 +145,15 @@ absl::Status BlockDeviceMedium::check(uint64_t offset, const void* buffer, uint6
 }
 
 absl::Status BlockDeviceMedium::read_at(uint64_t at, MutableBytes into) const {
-  for (size_t done = 0; done < into.size();) {
-    const ssize_t got =
-        pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(at + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_status("reading device", path_, errno);
-    if (got == 0) return absl::UnavailableError(fmt::format("device {}: became smaller", path_));
-    done += static_cast<size_t>(got);
-  }
-  return absl::OkStatus();
+  const MovedBytes moved = read_whole(fd_, at, into);
+  if (moved.error != 0) return errno_status("reading device", path_, moved.error);
+  if (moved.bytes == into.size()) return absl::OkStatus();
+  return absl::UnavailableError(fmt::format("device {}: became smaller", path_));
 }
 
 absl::Status BlockDeviceMedium::write_at(uint64_t at, ByteView from) const {
-  for (size_t done = 0; done < from.size();) {
-    const ssize_t put =
-        pwrite(fd_, from.data() + done, from.size() - done, static_cast<off_t>(at + done));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return errno_status("writing device", path_, put == 0 ? ENOSPC : errno);
-    done += static_cast<size_t>(put);
-  }
+  const MovedBytes moved = write_whole(fd_, at, from);
+  if (moved.error != 0) return errno_status("writing device", path_, moved.error);
   return absl::OkStatus();
 }
 

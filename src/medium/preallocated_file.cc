@@ -11,6 +11,7 @@
 #include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/whole_io.h"
 
 namespace nvcache {
 namespace {
@@ -127,32 +128,17 @@ bool PreallocatedFile::still_at_path() const {
 }
 
 absl::Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
-  size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got =
-        pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_status("reading file", path_, errno);
-    if (got == 0) {
-      return absl::UnavailableError(fmt::format(
-          "file {}: was cut short to {} bytes or less by somebody else", path_, offset + done));
-    }
-    done += static_cast<size_t>(got);
-  }
-  return absl::OkStatus();
+  const MovedBytes moved = read_whole(fd_, offset, into);
+  if (moved.error != 0) return errno_status("reading file", path_, moved.error);
+  if (moved.bytes == into.size()) return absl::OkStatus();
+  return absl::UnavailableError(fmt::format(
+      "file {}: was cut short to {} bytes or less by somebody else", path_, offset + moved.bytes));
 }
 
 absl::Status PreallocatedFile::write(uint64_t offset, ByteView from) const {
   if (absl::Status status = check_length(); !status.ok()) return status;
-  size_t done = 0;
-  while (done < from.size()) {
-    const ssize_t put =
-        pwrite(fd_, from.data() + done, from.size() - done, static_cast<off_t>(offset + done));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno_status("writing file", path_, errno);
-    if (put == 0) return errno_status("writing file", path_, ENOSPC);
-    done += static_cast<size_t>(put);
-  }
+  const MovedBytes moved = write_whole(fd_, offset, from);
+  if (moved.error != 0) return errno_status("writing file", path_, moved.error);
   return absl::OkStatus();
 }
 

@@ -50,6 +50,10 @@ class LoopDevice {
       device_ = ::open(why_.c_str(), O_RDWR | O_CLOEXEC);
       if (device_ < 0) return false;
       if (ioctl(device_, LOOP_SET_FD, file_) == 0) {
+        // Detached also if the test is killed.
+        loop_info64 info = {};
+        info.lo_flags = LO_FLAGS_AUTOCLEAR;
+        (void)ioctl(device_, LOOP_SET_STATUS64, &info);
         path_ = why_;
         return true;
       }

@@ -13,7 +13,8 @@
 namespace nvcache {
 namespace {
 
-// A file that holds a cache, or held one. Kept for the life of the process: some hundred bytes.
+// A file or device that holds a cache, or held one. Kept for the life of the process: some hundred
+// bytes.
 struct Slot {
   Mutex mutex;  // held while the cache is opened or closed
   CondVar closed;
@@ -32,15 +33,17 @@ std::shared_ptr<Slot> slot_of(const std::string& path) {
   return slot;
 }
 
-// Empty if the cache is not in a file.
-std::string file_of(std::string_view medium) {
-  constexpr std::string_view kFile = "file:";
-  if (!medium.starts_with(kFile)) return "";
-  medium.remove_prefix(kFile.size());
-  const std::filesystem::path path(medium.substr(0, medium.find(',')));
-  std::error_code error;
-  const auto whole = std::filesystem::weakly_canonical(path, error);
-  return error ? path.string() : whole.string();
+// The file or device; empty if the cache is in memory.
+std::string place_of(std::string_view medium) {
+  for (const std::string_view prefix : {"file:", "nvme:"}) {
+    if (!medium.starts_with(prefix)) continue;
+    medium.remove_prefix(prefix.size());
+    const std::filesystem::path path(medium.substr(0, medium.find(',')));
+    std::error_code error;
+    const auto whole = std::filesystem::weakly_canonical(path, error);
+    return error ? path.string() : whole.string();
+  }
+  return "";
 }
 
 absl::StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec,
@@ -56,7 +59,7 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
                                                                   OnWrite on_write) {
   const auto config = parse_config(spec);
   if (!config.ok()) return config.status();
-  const std::string path = file_of(config->medium);
+  const std::string path = place_of(config->medium);
   if (path.empty()) return open_one(spec, on_write);
 
   const std::shared_ptr<Slot> slot = slot_of(path);

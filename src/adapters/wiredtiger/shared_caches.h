@@ -1,7 +1,7 @@
-// The caches of one process that lie in files. Databases that give the same specification share
-// one: a file cannot hold two caches, and the process has one device to fill, not one a database.
-// They share its size, its admission and its statistics. Blocks stay right: a block is named by its
-// file, and files have different paths.
+// The caches of one process that lie in files or on block devices. Databases that give the same
+// specification share one: a file cannot hold two caches, and the process has one device to fill,
+// not one a database. They share its size, its admission and its statistics. Blocks stay right: a
+// block is named by its file, and files have different paths.
 //
 // Caches in memory are not shared: two databases that ask for 1 GiB of DRAM each get it.
 //

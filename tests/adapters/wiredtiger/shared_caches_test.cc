@@ -1,0 +1,74 @@
+// Which caches the databases of one process share.
+#include "adapters/wiredtiger/shared_caches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/text.h"
+#include "support/loop_device.h"
+#include "support/temp_dir.h"
+
+namespace nvcache {
+namespace {
+
+std::string spec_on(const std::string& medium, const std::string& size = "1MiB") {
+  return "nvcache://?size=" + size + "&medium=" + medium;
+}
+
+TEST(SharedCaches, OneForEachFileHoweverItIsNamed) {
+  TempDir dir;
+  const auto first = open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer);
+  const auto same = open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer);
+  const auto other = open_shared_cache(spec_on("file:" + dir.file("b")), OnWrite::kOffer);
+  ASSERT_TRUE(first.ok() && same.ok() && other.ok());
+  EXPECT_EQ(*first, *same);
+  EXPECT_NE(*first, *other);
+  for (const auto& refused :
+       {open_shared_cache(spec_on("file:" + dir.file("a"), "2MiB"), OnWrite::kOffer),
+        open_shared_cache(spec_on("file:" + dir.path() + "/./a"), OnWrite::kOffer),
+        open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kSkip)}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
+    EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("another database"));
+  }
+}
+
+TEST(SharedCaches, NoneInMemory) {
+  const auto first = open_shared_cache(spec_on("dram"), OnWrite::kOffer);
+  const auto second = open_shared_cache(spec_on("dram"), OnWrite::kOffer);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(*first, *second);
+}
+
+TEST(SharedCaches, OneForEachDevice) {
+  const test::LoopDevice device(uint64_t{8} << 20);
+  if (device.path().empty()) GTEST_SKIP() << "no loop device here: " << device.why();
+  const auto first = open_shared_cache(spec_on("nvme:" + device.path()), OnWrite::kOffer);
+  const auto same = open_shared_cache(spec_on("nvme:" + device.path()), OnWrite::kOffer);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(*first, *same);
+}
+
+// One that opens while the last one closes waits for that: it never finds the file in use.
+TEST(SharedCaches, ThreadsThatOpenAndCloseFindItFree) {
+  TempDir dir;
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        if (!open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer).ok()) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+}  // namespace
+}  // namespace nvcache
