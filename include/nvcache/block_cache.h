@@ -122,6 +122,9 @@ class BlockCache {
   // Removes a block, if present; says whether it was. After it returns no lookup
   // finds the old block, and puts with older tokens of this key are refused.
   virtual bool erase(const BlockKey& key) = 0;
+  // As erase(), of a key that nobody looks up or puts again, such as one of a file that is gone.
+  // Keys share what makes tokens stale: erase() may refuse a put of another key, this does not.
+  virtual bool erase_dead(const BlockKey& key) { return erase(key); }
 
   // Whether a lookup would find the block now: counts and pins nothing. Lock-free.
   virtual bool contains(const BlockKey& key) const = 0;

@@ -306,6 +306,11 @@ bool BlockCacheImpl::erase(const BlockKey& key) {
   return shard_of(hash).erase(hash, key, generation_of(hash));
 }
 
+bool BlockCacheImpl::erase_dead(const BlockKey& key) {
+  const uint64_t hash = hash_key(key, config_.seed);
+  return shard_of(hash).erase_dead(hash, key);
+}
+
 bool BlockCacheImpl::contains(const BlockKey& key) const {
   const uint64_t hash = hash_key(key, config_.seed);
   return shards_[shard_number(hash)]->contains(hash, key);

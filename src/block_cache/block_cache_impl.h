@@ -62,6 +62,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   // TierOptions::count_references.
   Lookup lookup_counted(const BlockKey& key, uint32_t* references);
   bool erase(const BlockKey& key) override;
+  bool erase_dead(const BlockKey& key) override;
   bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
   absl::Status resize(uint64_t size_bytes) override;

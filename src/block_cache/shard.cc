@@ -169,6 +169,15 @@ uint32_t Shard::add_reference(uint32_t slot) {
 bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation) {
   MutexLock lock(mutex_);
   generation.fetch_add(1, std::memory_order_relaxed);
+  return erase_locked(hash, key);
+}
+
+bool Shard::erase_dead(uint64_t hash, const BlockKey& key) {
+  MutexLock lock(mutex_);
+  return erase_locked(hash, key);
+}
+
+bool Shard::erase_locked(uint64_t hash, const BlockKey& key) {
   const std::optional<uint32_t> slot = find_slot(hash, key);
   if (slot) remove(hash, *slot, Cause::kErased);
   return slot.has_value();

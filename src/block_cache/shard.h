@@ -124,6 +124,8 @@ class Shard final : public Residents {
 
   // Removes a block by key. Moves the key's generation on, whether the block is there or not.
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
+  // As erase(), of a key that nobody looks up or puts again: the generation stays.
+  bool erase_dead(uint64_t hash, const BlockKey& key);
   // Removes a block that was damaged when it was read, if no other thread has removed it. The
   // caller has pinned it.
   void remove_damaged(uint64_t hash, uint32_t slot) { remove_if_live(hash, slot, Cause::kDamaged); }
@@ -159,6 +161,7 @@ class Shard final : public Residents {
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
   uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);

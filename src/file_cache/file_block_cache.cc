@@ -148,9 +148,13 @@ bool CachedFile::erase_some(FileRange* rest) {
   const bool more = extents_.take_overlapped(range, kErasedAtOnce, &removed);
   if (more) *rest = {removed.back().end(), range.end() - removed.back().end()};
   if (kept) extents_.insert(range);
+  // Nobody asks for a file that is gone. To erase its many blocks must not make the offers of other
+  // files stale, whose keys share generations with them.
+  const bool dead = forgotten_.load(std::memory_order_acquire);
   uint64_t erased = 0;
   for (const FileRange& extent : removed) {
-    erased += static_cast<uint64_t>(owner_.cache_->erase({id_, extent.offset}));
+    const BlockKey key{id_, extent.offset};
+    erased += (dead ? owner_.cache_->erase_dead(key) : owner_.cache_->erase(key)) ? 1 : 0;
   }
   if (erased != 0) owner_.counts_.add(FileCount::kInvalidated, erased);
   return erased != 0;

@@ -129,6 +129,16 @@ TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
 
 // The control of the test above and of the concurrent one below: tokens are what
 // keeps a reader's old block out.
+TEST_P(BlockCacheContract, ADeadBlockIsErasedAndLeavesTokensAsTheyAre) {
+  const auto cache = open_cache("4MiB");
+  put(*cache, {1, 1}, 4096);
+  const MissToken token = cache->lookup({2, 1}).token;
+  for (uint64_t i = 0; i < 10'000; ++i) EXPECT_EQ(cache->erase_dead({1, i}), i == 1);
+  EXPECT_FALSE(cache->lookup({1, 1}).hit());
+  EXPECT_TRUE(cache->put({2, 1}, make_block({2, 1}, 4096), Origin::kRead, token).admitted());
+  EXPECT_EQ(cache->stats().erases, 1u);
+}
+
 TEST_P(BlockCacheContract, WithoutATokenTheOldBlockIsServed) {
   const auto cache = open_cache("4MiB");
   const std::vector<std::byte> old_block = make_block({1, 1}, 4096, 0);  // read from disk

@@ -254,6 +254,20 @@ TEST_F(FileBlockCacheTest, ALargeForgottenFileIsErasedInTheBackground) {
   files_->forget("a");  // and the cache ends before the thread is done
 }
 
+// 10,000 erases meet each of the generations that keys share.
+TEST_F(FileBlockCacheTest, AForgottenFileMakesNoOfferOfAnotherStale) {
+  open_cache("&size=64MiB");
+  for (uint64_t i = 0; i < 10'000; ++i) read(i * 4096, 4096, 1, &bytes_);
+  const auto other = files_->open("b", {.size_bytes = 1 << 20});
+  std::vector<ReadTicket> tickets(100);
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(other->read(i * 4096, bytes_, &tickets[i]));
+  files_->forget("a");
+  files_->drain();
+  ASSERT_EQ(cache_->stats().blocks, 0u);
+  for (uint64_t i = 0; i < 100; ++i) other->offer(i * 4096, bytes_, tickets[i]);
+  EXPECT_EQ(cache_->stats().blocks, 100u);
+}
+
 TEST_F(FileBlockCacheTest, TellsTheCacheTheSizeOfOpenFiles) {
   open_cache();
   EXPECT_EQ(cache_->stats().dataset_size_bytes, uint64_t{1} << 20);
