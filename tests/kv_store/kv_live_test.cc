@@ -182,8 +182,9 @@ TEST(KvLiveSums, AreThoseOfTheZones) {
   const auto store = open(config);
   Client client(*store, kMixes[3], room_bytes(*store) * 60 / 100);
   client.churn(3);
-  ASSERT_TRUE(store->sync().ok());  // no item is left in the write cache
   auto& impl = static_cast<KvStoreImpl&>(*store);
+  ASSERT_TRUE(store->sync().ok());  // no item is left in the write cache
+  ASSERT_TRUE(impl.close().ok());   // no thread cleans zones while they are counted
   uint64_t items = 0;
   uint64_t bytes = 0;
   for (const uint64_t zone : impl.zones_by_age()) {
