@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "base/virtual_clock.h"
 #include "support/damaged_file.h"
 #include "support/failing_cache.h"
 #include "test_db.h"
@@ -101,9 +102,10 @@ class FailingMediumTest : public ::testing::TestWithParam<bool> {};
 
 TEST_P(FailingMediumTest, TheDatabaseGoesOnWithoutTheCache) {
   TempDir dir;
+  VirtualClock clock;  // stands still, so that no probe is ever due
   const auto [cache, failing] =
       test::open_failing("nvcache://?size=4MiB&admission=always&eviction=clock",
-                         GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct");
+                         GetParam() ? "dram" : "file:" + dir.file("medium") + ",io=direct", clock);
   ASSERT_NE(cache, nullptr);
   Caches caches;
   ASSERT_ROCKS_OK(NewSecondaryCache({.cache = cache}, &caches.secondary));
