@@ -1,4 +1,8 @@
 // Cleaning a zone: what goes, what stays in place and what moves; versions.
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include "kv_store/parts_fixture.h"
 
 namespace nvcache {
@@ -22,6 +26,33 @@ TEST(ChooseSurvivors, ThoseUsedLastIfThereIsNot) {
   EXPECT_EQ(chosen[0].offset, 100u);
   EXPECT_EQ(chosen[1].offset, 350u) << "smaller ones fill the room that is left";
 }
+
+// Calls the test back when it is drained: between the two copies of a cleaning that is where the
+// header of the zone becomes durable.
+class CallingMedium final : public Medium {
+ public:
+  explicit CallingMedium(std::unique_ptr<Medium> inner) : inner_(std::move(inner)) {}
+
+  uint64_t size_bytes() const override { return inner_->size_bytes(); }
+  const Traits& traits() const override { return inner_->traits(); }
+  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+    return inner_->read(offset, into);
+  }
+  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+    return inner_->write(offset, from);
+  }
+  [[nodiscard]] absl::Status drain() override {
+    if (on_drain) on_drain();
+    return inner_->drain();
+  }
+  ByteView direct() const override { return inner_->direct(); }
+  [[nodiscard]] absl::Status resize(uint64_t bytes) override { return inner_->resize(bytes); }
+
+  std::function<void()> on_drain;
+
+ private:
+  const std::unique_ptr<Medium> inner_;
+};
 
 class CleanerTest : public test::PartsFixture {
  protected:
@@ -103,6 +134,32 @@ TEST_F(CleanerTest, LiveItemsStayThoughNobodyUsedThem) {
   ASSERT_TRUE(clean(zone));
   EXPECT_EQ(find("a"), "one");
   EXPECT_EQ(count(KvCounter::kRelocated), 1u) << "what is in its place stays there";
+}
+
+// As a touch does that held the item while the cleaner copied it.
+TEST_F(CleanerTest, ATimeOfExpiryThatChangesAfterTheCopyStays) {
+  const KvConfig config = test::small_config();
+  auto dram = DramMedium::open({.size_bytes = config.size_bytes});
+  ASSERT_TRUE(dram.ok()) << dram.status();
+  auto medium = std::make_unique<CallingMedium>(*std::move(dram));
+  CallingMedium* const calls = medium.get();
+  make_on(std::move(medium), config);
+  insert("gone", "x", /*expires_s=*/1001);
+  const ZoneLog::Room room = insert("a", "one", /*expires_s=*/1010);
+  now_s_ = 1001;
+  int touches = 0;
+  calls->on_drain = [&] {
+    if (touches++ == 0) parts_->items.set_expiry(room.address, /*expires_s=*/2020, /*cas=*/0);
+  };
+  ASSERT_TRUE(clean(room.zone));
+  calls->on_drain = nullptr;
+  ASSERT_EQ(touches, 1) << "one flush, of the header";
+  ASSERT_EQ(count(KvCounter::kRelocated), 1u);
+  ItemLocation found;
+  ASSERT_EQ(index_->find(bucket_of("a"), "a", &found), ItemIndex::Presence::kPresent);
+  EXPECT_EQ(found.item.expires_s(), 2020u);
+  EXPECT_EQ(test::text_of(found.item.value()), "one");
+  parts_->zones.unpin(found.zone);
 }
 
 TEST_F(CleanerTest, TheZoneWithTheMostGarbageIsNext) {

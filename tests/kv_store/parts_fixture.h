@@ -20,15 +20,18 @@ class PartsFixture : public ::testing::Test {
  protected:
   PartsFixture() { make(small_config()); }
 
-  void make(KvConfig config) {
-    config.now_s = [this] { return now_s_; };
+  void make(const KvConfig& config) {
     auto dram = DramMedium::open({.size_bytes = config.size_bytes});
     ASSERT_TRUE(dram.ok()) << dram.status();
+    make_on(*std::move(dram), config);
+  }
+  void make_on(std::unique_ptr<Medium> on, KvConfig config) {
+    config.now_s = [this] { return now_s_; };
     const auto geometry =
         plan_geometry(config.size_bytes, config.zone_bytes, config.item_bytes, config.version_bits);
     ASSERT_TRUE(geometry.ok()) << geometry.status();
     KvMedium medium;
-    medium.medium = *std::move(dram);
+    medium.medium = std::move(on);
     parts_ = std::make_unique<KvParts>(config, std::move(medium),
                                        KvSuperblock{.geometry = *geometry, .nonce = 7},
                                        /*recovered=*/false);
