@@ -5,6 +5,9 @@
 // none. Not synchronised: set one before any thread starts that runs the library.
 #pragma once
 
+#include <chrono>
+#include <thread>
+
 namespace nvcache {
 
 struct TestHooks {
@@ -40,5 +43,11 @@ struct TestHooks {
 
 // Not inline: an extension that is loaded into a program must have hooks of its own.
 extern TestHooks test_hooks;
+
+// With its fault on, holds the door open through which the fault is met, so that a control does not
+// need threads to meet by chance.
+inline void hold_door_open(bool fault) {
+  if (fault) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
 
 }  // namespace nvcache

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/test_hooks.h"
 #include "tiered_cache/object_entry.h"
 
 namespace nvcache {
@@ -135,6 +136,7 @@ class ObjectTable {
         entry = next;
       }
     }
+    hold_door_open(test_hooks.believe_absence);
     now_.store(grown, std::memory_order_release);
   } catch (const std::bad_alloc&) {
   }
