@@ -88,11 +88,14 @@ class SmallBypass final : public AdmissionPolicy {
     if (directory_.empty()) {
       return traffic.dataset_size_bytes == 0 ? kUnknown : traffic.dataset_size_bytes;
     }
+    // Before a scan starts, which may be over at once: a block is judged by what was known when it
+    // was offered.
+    const uint64_t known_bytes = directory_size_bytes_.load(std::memory_order_relaxed);
     uint64_t due_ns = next_scan_ns_.load(std::memory_order_relaxed);
     if (traffic.now_ns >= due_ns && next_scan_ns_.compare_exchange_strong(due_ns, kScanning)) {
       start_scan(traffic.now_ns);
     }
-    return directory_size_bytes_.load(std::memory_order_relaxed);
+    return known_bytes;
   }
 
   // Without a thread the size stays what it is, and the next block tries again.
