@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <span>
 #include <string>
 #include <thread>
@@ -54,12 +53,11 @@ TEST_F(PosixFileTest, AFailedSyncStaysFailed) {
 }
 
 TEST_F(PosixFileTest, AMissingFileIsNotWaitedFor) {
-  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(may_pass(ENOENT));
   PosixFile file;
   PosixStat stat;
   EXPECT_EQ(file.open(dir_.file("none"), O_RDONLY), ENOENT);
   EXPECT_EQ(stat_path(dir_.file("none"), &stat), ENOENT);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, kTries * kTryInterval);
 }
 
 // A process that has all its descriptors in use gets one as soon as it closes another.
