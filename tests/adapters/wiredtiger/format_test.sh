@@ -2,7 +2,8 @@
 # WiredTiger's own test/format with the extension loaded: it compares what it reads with
 # what it wrote, verifies, backs up, compacts and salvages. Here for a bounded time, on
 # small pages and a small cache, buffered and with direct I/O.
-# Usage: format_test.sh FORMAT EXTENSION.SO SECONDS good|bad
+# Usage: format_test.sh FORMAT EXTENSION.SO SECONDS RUNS good|bad
+#   begins runs for so many seconds, and at least so many
 #   good: every run must end well, and the second tier must have served and invalidated
 #   bad:  an extension with a fault: one of the same runs must fail
 # Exit: 0 as wanted, 1 not, 77 skipped.
@@ -11,7 +12,8 @@ set -euo pipefail
 format=$(realpath "$1")
 extension=$(realpath "$2")
 seconds=$3
-wanted=$4
+least_runs=$4
+wanted=$5
 if [[ ! -x $format ]]; then
   echo "skipped: no test/format (script/wiredtiger builds it)"
   exit 77
@@ -116,7 +118,7 @@ tiers=("size=16MiB&admission=always&eviction=clock skip"
   "size=8MiB&admission=always&eviction=lru offer"
   "size=4MiB&admission=second_touch&eviction=s3fifo update")
 ran=0
-for ((seed = first_seed; SECONDS < seconds || ran < 3; ++seed, ++ran)); do
+for ((seed = first_seed; SECONDS < seconds || ran < least_runs; ++seed, ++ran)); do
   tier=${tiers[$((ran % 3))]}
   direct_io=$((ran % 2))
   name="seed $seed, ${tier% *}, writes=${tier#* }, direct_io=$direct_io"
