@@ -91,7 +91,7 @@ class MediumContract : public testing::TestWithParam<NamedMedium> {
     return into;
   }
 
-  TempDir directory_;
+  TempDir directory_{TempDir::on_disk()};
   std::unique_ptr<test::LoopDevice> device_;
   VirtualClock clock_;
   std::unique_ptr<Medium> medium_;

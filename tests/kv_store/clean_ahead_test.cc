@@ -165,7 +165,7 @@ TEST(KvCleanAhead, ChangesOfItemsThatMoveStay) {
 
 // Whose pages come from and go to a disk.
 TEST(KvCleanAhead, ChangesOfItemsInAFileStay) {
-  const TempDir dir;
+  const TempDir dir(TempDir::on_disk());
   const auto store = open_kv_store("nvkv://?size=4MiB&zone=32KiB&medium=file:" + dir.file("kv"));
   ASSERT_TRUE(store.ok()) << store.status();
   change_items_that_move(store->get());
@@ -173,7 +173,7 @@ TEST(KvCleanAhead, ChangesOfItemsInAFileStay) {
 
 TEST(Populate, KeepsWhatIsInMemoryAndAroundTheExtent) {
   constexpr size_t kPage = 4096;
-  const TempDir dir;
+  const TempDir dir(TempDir::on_disk());
   const int fd = ::open(dir.file("pages").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   const std::vector<char> ones(16 * kPage, 1);

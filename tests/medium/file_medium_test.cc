@@ -60,7 +60,7 @@ class FileMediumTest : public testing::TestWithParam<FileIo> {
     return static_cast<uint64_t>(found.st_blocks) * 512;
   }
 
-  TempDir directory_;
+  TempDir directory_{TempDir::on_disk()};
   std::string path_ = directory_.file("blocks");
   AlignedPiece piece_;
 };
@@ -211,7 +211,7 @@ TEST(DaxFileMedium, ReadsInPlaceAndNoticesAFileCutShort) {
 }
 
 TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
-  const TempDir directory;
+  const TempDir directory(TempDir::on_disk());
   const auto medium =
       open_file_medium(directory.file("blocks"), FileIo::kDirect, {.size_bytes = 100'001});
   ASSERT_TRUE(medium.ok()) << medium.status();

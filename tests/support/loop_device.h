@@ -63,7 +63,7 @@ class LoopDevice {
     return false;
   }
 
-  TempDir folder_;
+  TempDir folder_{TempDir::on_disk()};
   int file_ = -1;
   int control_ = -1;
   int device_ = -1;
