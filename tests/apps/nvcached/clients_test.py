@@ -19,7 +19,7 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import running_server
-from running_server import Server, check, equal, receive, run
+from running_server import Server, check, equal, receive, run, socket_folder
 
 PROGRAM = sys.argv[1]
 LONG = b"k" * 251
@@ -85,7 +85,7 @@ def pymemcache_client():
 
 
 def unix_socket():
-    with tempfile.TemporaryDirectory(prefix="nvcached_test_") as folder:
+    with socket_folder() as folder:
         path = os.path.join(folder, "socket")
         with Server(PROGRAM, "-s", path) as server:
             check("TCP INET" not in server.ports, "TCP is open beside the unix socket")

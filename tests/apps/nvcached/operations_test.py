@@ -19,7 +19,8 @@ import time
 import urllib.error
 import urllib.request
 
-from running_server import Server, check, equal, free_port, receive, run, stats, store
+from running_server import (Server, check, equal, free_port, receive, run, socket_folder, stats,
+                            store)
 
 PROGRAM = sys.argv[1]
 SLOW_SYNC = sys.argv[2]
@@ -325,7 +326,7 @@ def certificates():
 
 
 def systemd_is_told():
-    with tempfile.TemporaryDirectory() as folder:
+    with socket_folder() as folder:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             path = os.path.join(folder, "notify")
             notify.bind(path)
