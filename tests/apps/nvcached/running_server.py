@@ -34,16 +34,24 @@ def socket_folder():
                                        dir=parent if len(parent) < 60 else "/tmp")
 
 
+ports_held = []
+
+
 def free_port():
-    """A port below those that the system gives to connections, so that none takes it meanwhile."""
+    """A port that stays this test's: a socket is bound to it until the program ends, so that
+    neither another test nor a connection gets it. It does not listen, and so lets a server listen
+    that sets SO_REUSEADDR. The port lies below those that the system gives to connections."""
     while True:
         port = random.SystemRandom().randrange(12000, 30000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
+        holder = socket.socket()
+        try:
+            holder.bind(("127.0.0.1", port))
+        except OSError:
+            holder.close()
+            continue
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        ports_held.append(holder)
+        return port
 
 
 def pymemcache_client():
