@@ -1,7 +1,12 @@
-"""Starts a server on a free port of the loopback interface, and ends it by its own pid."""
+"""Starts a server on a free port of the loopback interface, and ends it by its own pid.
+
+What a test expects decides when it goes on: the known answer, the close, the answer to a further
+request, a condition. A time-out only ends a test of a server that hangs.
+"""
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -10,6 +15,10 @@ import sys
 import tempfile
 import time
 
+
+# How long a server may be silent, or a condition may take, before the test calls it hung. A good
+# run never waits that long, on a slow machine either.
+LONG_SECONDS = 120
 
 MEMORY_FOLDER = "/dev/shm"
 MEMORY_FOLDER_BYTES = 3 << 30
@@ -102,17 +111,17 @@ class Server:
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
                                         stderr=self.log if stderr is None else stderr)
         self.ports = {}
-        for _ in range(1500 if wait else 0):
-            if os.path.exists(self.port_file):
-                break
-            if self.process.poll() is not None:
+        if not wait:
+            return
+        try:
+            wait_until(lambda: os.path.exists(self.port_file) or self.process.poll() is not None,
+                       lambda: f"{command} does not say where it listens: {self.log_text()}")
+            if not os.path.exists(self.port_file):
                 raise RuntimeError(f"{command} ended with {self.process.returncode}: "
                                    f"{self.log_text()}")
-            time.sleep(0.02)
-        else:
-            if wait:
-                raise RuntimeError(f"{command} does not say where it listens")
-            return
+        except Exception:
+            self.stop()
+            raise
         for line in pathlib.Path(self.port_file).read_text().splitlines():
             name, number = line.rsplit(": ", 1)
             self.ports[name] = int(number)
@@ -128,25 +137,38 @@ class Server:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def rss_kb(self):
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmRSS"):
-                return int(line.split()[1])
+    def anonymous_kb(self):
+        """Memory that is not the store's file."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("RssAnon"):
+                    return int(line.split()[1])
         return 0
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=LONG_SECONDS)
 
-    def ask(self, request, end=None, seconds=None):
+    def ask(self, request, end=None):
+        """The answer up to `end`; without it, up to the close, which the server must begin."""
         with self.connect() as client:
-            client.sendall(request)
-            return receive(client, end, seconds)
+            send(client, request)
+            return receive(client, end)
+
+    def expect(self, request, answer):
+        """Fails unless a new connection is answered so. To show that nothing more comes behind an
+        answer, end the request with one whose answer is known, such as `mn`."""
+        with self.connect() as client:
+            send(client, request)
+            expect(client, answer)
+
+    def wait(self):
+        return self.process.wait(LONG_SECONDS)
 
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.wait()
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -171,21 +193,95 @@ class Server:
         self.stop()
 
 
-def receive(client, end=None, seconds=None):
-    """Receives up to `end`, until the close, or until nothing arrives for so many seconds."""
-    client.settimeout(seconds or (20 if end else 0.3))
-    answer = b""
+CLOSED = b"<closed>"
+MOST_BYTES = 1 << 20  # received at once
+
+
+def send(client, request):
+    """Sends all of it. A server that has closed meanwhile may still have answered before."""
     try:
-        while end is None or not answer.endswith(end):
-            part = client.recv(1 << 20)
-            if not part:
-                return answer + b"<closed>"
-            answer += part
-    except socket.timeout:
-        pass
+        client.sendall(request)
     except ConnectionError:
-        answer += b"<closed>"
+        pass
+
+
+def receive_while(client, missing):
+    """Receives as long as `missing` says of what arrived that at most so many bytes are missing.
+    A close becomes CLOSED."""
+    client.settimeout(LONG_SECONDS)
+    answer = b""
+    while most := missing(answer):
+        try:
+            part = client.recv(min(most, MOST_BYTES))
+        except TimeoutError:
+            raise AssertionError(f"nothing more came within {LONG_SECONDS} s behind "
+                                 f"{len(answer)} bytes: {shortened(answer)}") from None
+        except ConnectionError:
+            part = b""
+        if not part:
+            return answer + CLOSED
+        answer += part
     return answer
+
+
+def receive(client, end=None):
+    """Receives up to `end`, or up to the close, which the server must begin if there is no end."""
+    return receive_while(client, lambda answer: 0 if end is not None and answer.endswith(end)
+                         else MOST_BYTES)
+
+
+def expect(client, answer):
+    """Receives the answer, which may end with CLOSED. Fails at the first bytes that differ."""
+    got = receive_while(client, lambda so_far: len(answer) - len(so_far)
+                        if answer.startswith(so_far) else 0)
+    if got != answer:
+        client.setblocking(False)
+        try:
+            got += client.recv(MOST_BYTES)  # for the message alone
+        except OSError:
+            pass
+        raise AssertionError(f"{shortened(got)} is not {shortened(answer)}")
+
+
+def shortened(text):
+    return repr(text) if len(text) < 1000 else f"{text[:400]!r} ... {text[-400:]!r}"
+
+
+def wait_until(condition, what):
+    """Returns what is true of `condition` as soon as it is. `what`: a text, or a function that
+    makes it, of what it means if it never is."""
+    deadline = time.monotonic() + LONG_SECONDS
+    while True:
+        result = condition()
+        if result:
+            return result
+        check(time.monotonic() < deadline, what() if callable(what) else what)
+        time.sleep(0.01)
+
+
+class ReadBytes:
+    """How much a server has read from others than this object's own connection."""
+
+    REQUEST = b"stats\r\n"
+
+    def __init__(self, server):
+        self.client = server.connect()
+        self.own = 0
+        self.before = self.count()
+
+    def count(self):
+        self.client.sendall(self.REQUEST)
+        self.own += len(self.REQUEST)
+        answer = receive(self.client, b"END\r\n")
+        return int(re.search(rb"STAT bytes_read (\d+)", answer)[1]) - self.own
+
+    def wait_for(self, count):
+        """Until so many bytes more than at the beginning are read."""
+        wait_until(lambda: self.count() - self.before >= count,
+                   lambda: f"{self.count() - self.before} of {count} bytes were read")
+
+    def close(self):
+        self.client.close()
 
 
 def check(condition, what=""):

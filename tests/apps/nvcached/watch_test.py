@@ -5,26 +5,19 @@ usage: watch_test.py SERVER
 """
 import os
 import re
+import select
 import sys
-import time
 
-from running_server import Server, check, receive, run
+from running_server import (LONG_SECONDS, MOST_BYTES, Server, check, expect, receive,
+                            receive_while, run, send, wait_until)
 
 PROGRAM = sys.argv[1]
 
 
-def lines(client, seconds=5, until=None):
-    """Lines that a watcher gets until one holds `until`."""
-    client.settimeout(seconds)
-    text = b""
-    while until is None or until not in text:
-        try:
-            part = client.recv(65536)
-        except TimeoutError:
-            break
-        if not part:
-            break
-        text += part
+def lines(client, until):
+    """Lines that a watcher gets up to the one that holds `until`."""
+    text = receive_while(client, lambda so_far: 0 if until in so_far and so_far.endswith(b"\n")
+                         else MOST_BYTES)
     return text.decode().splitlines()
 
 
@@ -32,20 +25,21 @@ def fetchers_and_mutations():
     with Server(PROGRAM, "-o", "watcher_logbuf_size=8") as server:
         with server.connect() as watcher, server.connect() as client:
             watcher.sendall(b"watch fetchers mutations deletions\r\n")
-            check(receive(watcher, b"\r\n") == b"OK\r\n")
-            client.sendall(b"set a#b 5 60 2\r\nhi\r\nget a#b\r\nmg c v\r\ncas d 0 0 1 9\r\nx\r\n"
+            expect(watcher, b"OK\r\n")
+            client.sendall(b"set a#b 5 6000 2\r\nhi\r\nget a#b\r\nmg c v\r\ncas d 0 0 1 9\r\nx\r\n"
                            b"set n 0 0 1\r\n9\r\nincr n 1\r\ndelete a#b\r\n"
                            b"set big 0 0 2000000\r\n" + b"x" * 2000000 + b"\r\nget last\r\n")
             receive(client, b"large for cache\r\nEND\r\n")
             seen = []
-            for at, line in enumerate(lines(watcher, until=b"key=last")):
+            for at, line in enumerate(lines(watcher, b"key=last")):
                 time_word, number, rest = line.split(" ", 2)
                 check(re.fullmatch(r"ts=\d+\.\d{6}", time_word), line)
                 check(number == f"gid={at + 1}", line)
-                seen.append(re.sub(r"cfd=\d+", "cfd=N", rest))
+                rest = re.sub(r"cfd=\d+", "cfd=N", rest)
+                seen.append(re.sub(r"ttl=599\d", "ttl=6000", rest))  # a second may have begun
             expected = [
                 "type=item_get key=a%23b status=not_found clsid=0 cfd=N size=0",
-                "type=item_store key=a%23b status=stored cmd=set ttl=60 clsid=1 cfd=N size=2",
+                "type=item_store key=a%23b status=stored cmd=set ttl=6000 clsid=1 cfd=N size=2",
                 "type=item_get key=a%23b status=found clsid=1 cfd=N size=2",
                 "type=item_get key=c status=not_found clsid=0 cfd=N size=0",
                 "type=item_get key=d status=not_found clsid=0 cfd=N size=0",
@@ -66,7 +60,7 @@ def fetchers_and_mutations():
             with server.connect():
                 pass
             client.sendall(b"get z\r\n")
-            got = lines(watcher, until=b"key=z")
+            got = lines(watcher, b"key=z")
             check(len(got) == 1 and "key=z" in got[0], got)
 
 
@@ -75,35 +69,48 @@ def slow_watchers():
     with Server(PROGRAM, "-o", "watcher_logbuf_size=8") as server:
         with server.connect() as watcher, server.connect() as client:
             watcher.sendall(b"watch\r\n")
-            check(receive(watcher, b"\r\n") == b"OK\r\n")
-            client.sendall(b"".join(b"get k%d\r\n" % i for i in range(200_000)))
-            got = 0
-            while got < 200_000 * len(b"END\r\n"):
-                got += len(client.recv(1 << 20))
-            skipped = 0
-            while skipped == 0:
-                client.sendall(b"get again\r\n")
-                receive(client, b"END\r\n")
-                skipped = sum(int(line[8:]) for line in lines(watcher, 0.2)
-                              if line.startswith("skipped="))
+            expect(watcher, b"OK\r\n")
+            for first in range(0, 200_000, 1000):
+                client.sendall(b"".join(b"get k%d\r\n" % i for i in range(first, first + 1000)))
+                expect(client, b"END\r\n" * 1000)
+            skipped = skipped_lines(watcher, client)
             stats = server.ask(b"stats\r\n", b"END\r\n").decode()
             check("STAT log_watchers 1\r\n" in stats, stats)
             check(int(re.search("log_watcher_skipped (\\d+)", stats)[1]) >= skipped, stats)
+
+
+def skipped_lines(watcher, client):
+    """How many lines the watcher is told to have lost. Only a line that finds room says so, which
+    the client's next gets bring about."""
+    text = b""
+    watcher.settimeout(0.02)
+
+    def told():
+        nonlocal text
+        client.sendall(b"get again\r\n")
+        expect(client, b"END\r\n")
+        try:
+            text = text[-100:] + watcher.recv(1 << 20)
+        except TimeoutError:
+            pass
+        return re.search(rb"\nskipped=(\d+)\n", text)
+
+    return int(wait_until(told, "no line says how many were skipped")[1])
 
 
 def connections():
     with Server(PROGRAM) as server:
         with server.connect() as watcher:
             watcher.sendall(b"watch connevents\r\n")
-            check(receive(watcher, b"\r\n") == b"OK\r\n")
+            expect(watcher, b"OK\r\n")
             for request, reason in ((b"quit\r\n", "normal"), (b"", "normal"),
                                     (b"GET / HTTP/1.1\r\n", "error")):
                 with server.connect() as client:
                     name = client.getsockname()
-                    client.sendall(request)
+                    send(client, request)
                     if request:
                         receive(client)
-                opened, closed = lines(watcher, until=b"type=conn_close")
+                opened, closed = lines(watcher, b"type=conn_close")
                 check(f"type=conn_new rip={name[0]} rport={name[1]} transport=tcp cfd=" in opened,
                       opened)
                 check(f"transport=tcp reason={reason} cfd=" in closed, closed)
@@ -120,12 +127,8 @@ def limits():
               answers)
         for each in watchers:
             each.close()
-        for _ in range(200):
-            if b"log_watchers 0\r\n" in server.ask(b"stats\r\n", b"END\r\n"):
-                break
-            time.sleep(0.02)
-        else:
-            check(False, "watchers that closed are still counted")
+        wait_until(lambda: b"log_watchers 0\r\n" in server.ask(b"stats\r\n", b"END\r\n"),
+                   "watchers that closed are still counted")
         check(server.ask(b"watch nonsense\r\n", b"\r\n") == b"ERROR\r\n")
     with Server(PROGRAM, "-W") as server:
         check(server.ask(b"watch\r\n", b"\r\n")
@@ -136,36 +139,59 @@ def evictions():
     """Each item that is gone was told of."""
     if os.path.basename(PROGRAM) == "nvcached_memory":
         return "a store in memory evicts nothing"
-    with Server(PROGRAM, "-m", "4") as server:
+    # Room for all lines: a watcher that is slow to read loses none.
+    with Server(PROGRAM, "-m", "4", "-o", "watcher_logbuf_size=2048") as server:
         with server.connect() as watcher, server.connect() as client:
             watcher.sendall(b"watch evictions\r\n")
-            check(receive(watcher, b"\r\n") == b"OK\r\n")
-            told = set()
-            for batch in range(40):
+            expect(watcher, b"OK\r\n")
+            told = Told(watcher)
+            for first in range(0, 8000, 200):
                 client.sendall(b"".join(b"set k%d 0 0 1000 noreply\r\n%s\r\n" % (i, b"x" * 1000)
-                                        for i in range(200 * batch, 200 * batch + 200)))
-                client.sendall(b"version\r\n")
-                receive(client, b"\r\n")
-                told |= keys_of(lines(watcher, 0.05))
-            told |= keys_of(lines(watcher, 1))
-            client.sendall(b"".join(b"get k%d\r\n" % i for i in range(8000)))
-            answers = b""
-            while answers.count(b"END\r\n") < 8000:
-                answers += client.recv(1 << 20)
-            kept = set(re.findall(r"VALUE (k\d+) ", answers.decode()))
+                                        for i in range(first, first + 200)))
+                client.sendall(b"mn\r\n")
+                expect(client, b"MN\r\n")
+            # A zone may be cleaned in the background at any time.
+            wait_until(lambda: told.read() == evicted(client), "not all evictions are told of")
+            every = {f"k{i}" for i in range(8000)}
+            told.fetched = "(?:yes|no)"  # from here on
+            kept = stored(client, every)
             check(len(kept) < 4200, len(kept))
-            check(told == {f"k{i}" for i in range(8000)} - kept, (len(told), len(kept)))
+            wait_until(lambda: told.read() and told.keys == every - stored(client, every),
+                       lambda: f"{len(told.keys)} told, {len(stored(client, every))} there")
     return None
 
 
-def keys_of(told):
-    keys = set()
-    for line in told:
-        match = re.fullmatch(r"ts=\S+ gid=\d+ type=eviction key=(k\d+) fetch=no ttl=-1 la=\d+ "
-                             r"clsid=1 size=1000", line)
-        check(match, line)
-        keys.add(match[1])
-    return keys
+def evicted(client):
+    client.sendall(b"stats\r\n")
+    return int(re.search(rb"STAT evictions (\d+)", receive(client, b"END\r\n"))[1])
+
+
+def stored(client, keys):
+    """Those that the server has."""
+    client.sendall(b"".join(b"mg %s k\r\n" % key.encode() for key in keys) + b"mn\r\n")
+    return set(re.findall(r"HD k(k\d+)", receive(client, b"MN\r\n").decode()))
+
+
+class Told:
+    """The keys of items whose eviction a watcher was told of."""
+
+    def __init__(self, watcher):
+        self.watcher, self.text, self.keys, self.fetched = watcher, "", set(), "no"
+
+    def read(self):
+        """Takes what is there. Returns the number of keys."""
+        self.watcher.settimeout(LONG_SECONDS)
+        while select.select([self.watcher], [], [], 0)[0]:
+            part = self.watcher.recv(1 << 20)
+            check(part, "closed")
+            self.text += part.decode()
+        *whole, self.text = self.text.split("\n")
+        for line in whole:
+            match = re.fullmatch(rf"ts=\S+ gid=\d+ type=eviction key=(k\d+) fetch={self.fetched} "
+                                 r"ttl=-1 la=\d+ clsid=1 size=1000", line)
+            check(match, line)
+            self.keys.add(match[1])
+        return len(self.keys)
 
 
 if __name__ == "__main__":
