@@ -1,15 +1,22 @@
-// Preloaded into nvcached: syncs of files take as long as NVCACHE_TEST_SYNC_MS says.
+// Preloaded into nvcached: as long as the file that NVCACHE_TEST_HOLD_SYNCS names is there, the
+// process's first thread waits in its syncs of files, and says so by a file NAME.reached. Other
+// threads sync in the background at times of their own, and would say so too early.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
 namespace {
 
 void wait() {
-  const char* given = std::getenv("NVCACHE_TEST_SYNC_MS");
-  if (given != nullptr) usleep(static_cast<useconds_t>(std::atoi(given)) * 1000);
+  const char* held = std::getenv("NVCACHE_TEST_HOLD_SYNCS");
+  if (held == nullptr || gettid() != getpid() || access(held, F_OK) != 0) return;
+  const int fd = open((held + std::string(".reached")).c_str(), O_WRONLY | O_CREAT, 0600);
+  if (fd >= 0) close(fd);
+  while (access(held, F_OK) == 0) usleep(1000);
 }
 
 }  // namespace
