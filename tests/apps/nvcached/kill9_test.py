@@ -22,7 +22,7 @@ import threading
 import time
 import zlib
 
-from running_server import Server, pymemcache_client
+from running_server import LONG_SECONDS, Server, pymemcache_client, wait_until
 
 PROGRAM = sys.argv[1]
 CONTROL = "--control" in sys.argv[2:]
@@ -30,6 +30,7 @@ SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
 ROUNDS = int(os.environ.get("NVCACHE_TEST_ROUNDS") or 14)
 THREADS = 4
 KEYS_PER_THREAD = 500
+OPERATIONS = (500, 6000)  # of all threads before a kill: a random number between these
 DURABILITY = "cache" if CONTROL or len(sys.argv) < 3 else sys.argv[2]
 # Many times what the keys need: nothing is evicted.
 OPTIONS = ("-m", "64", "--durability", DURABILITY)
@@ -66,10 +67,12 @@ class Worker(threading.Thread):
         self.done = 0
         self.wrong = []
         self.client = None
+        self.ended_by = None
 
     def prepare(self, client):
         threading.Thread.__init__(self)
         self.client = client
+        self.ended_by = None
 
     def run(self):
         try:
@@ -136,22 +139,38 @@ class Worker(threading.Thread):
         return there, lost
 
 
-def load(server, workers, seconds, end):
-    Client = pymemcache_client()
-    clients = [Client(("127.0.0.1", server.port), timeout=20, connect_timeout=20)
-               for _ in workers]
+def connect(server):
+    return pymemcache_client()(("127.0.0.1", server.port), timeout=LONG_SECONDS,
+                               connect_timeout=LONG_SECONDS)
+
+
+def load(server, workers, enough, end):
+    """Lets the workers work until `enough` is true, and calls `end` while they do."""
+    clients = [connect(server) for _ in workers]
     for worker, client in zip(workers, clients):
         worker.prepare(client)
         worker.start()
-    time.sleep(seconds)
-    end()
-    for worker, client in zip(workers, clients):
-        worker.join()
-        client.close()
+    try:
+        wait_until(lambda: enough() or any(worker.ended_by for worker in workers),
+                   "too little is done")
+        early = [f"ended before the server: {worker.ended_by!r}" for worker in workers
+                 if worker.ended_by]
+    finally:
+        end()
+        for worker, client in zip(workers, clients):
+            worker.join()
+            client.close()
+    workers[0].wrong += early
+
+
+def operations(workers, count):
+    """True of the workers once they have done so many more."""
+    goal = sum(worker.done for worker in workers) + count
+    return lambda: sum(worker.done for worker in workers) >= goal
 
 
 def verify(server, workers):
-    client = pymemcache_client()(("127.0.0.1", server.port), timeout=20)
+    client = connect(server)
     counts = [worker.verify(client) for worker in workers]
     client.close()
     return sum(there for there, _ in counts), sum(lost for _, lost in counts)
@@ -167,14 +186,14 @@ def kill_rounds(folder, workers, moments):
     loaded, idle = [0, 0], [0, 0]
     for number in range(ROUNDS):
         server = Server(PROGRAM, *OPTIONS, folder=folder)
-        load(server, workers, moments.uniform(0.1, 0.8), server.kill)
+        load(server, workers, operations(workers, moments.randint(*OPERATIONS)), server.kill)
         server = Server(PROGRAM, *OPTIONS, folder=folder, wait=False)
         time.sleep(moments.uniform(0, 0.04))  # about as long as an opening takes
         server.kill()
         server = Server(PROGRAM, *OPTIONS, folder=folder)
         loaded = [a + b for a, b in zip(loaded, verify(server, workers))]
         if number % 5 == 4:  # a flush counts as a delete of everything
-            client = pymemcache_client()(("127.0.0.1", server.port), timeout=20)
+            client = connect(server)
             client.flush_all(noreply=False)
             client.close()
             for worker in workers:
@@ -189,8 +208,8 @@ def kill_rounds(folder, workers, moments):
 
 def graceful_round(folder, workers):
     server = Server(PROGRAM, *OPTIONS, folder=folder)
-    load(server, workers, 0.5, server.process.terminate)
-    server.process.wait(20)
+    load(server, workers, operations(workers, 2000), server.process.terminate)
+    server.wait()
     code, log = server.stop()
     if code != 0 or "shutting down" not in log:
         workers[0].wrong.append(f"SIGTERM: exit code {code}, log {log}")
@@ -206,11 +225,24 @@ def control(folder, workers, moments):
     """Puts an older file back, as if the store had forgotten updates and deletes."""
     data = os.path.join(folder, "nvcached", "data")
     server = Server(PROGRAM, *OPTIONS, folder=folder)
-    load(server, workers, moments.uniform(0.4, 0.8), server.kill)
+    load(server, workers, operations(workers, 2 * OPERATIONS[1]), server.kill)
     shutil.copy(data, data + ".old")
     server = Server(PROGRAM, *OPTIONS, folder=folder)
     verify(server, workers)
-    load(server, workers, moments.uniform(0.4, 0.8), server.kill)
+    old = [dict(worker.known) for worker in workers]
+
+    def changed():
+        """How many of the older file's values are newer by now, and how many deleted."""
+        newer = deleted = 0
+        for worker, before in zip(workers, old):
+            for key, number in before.items():
+                if number is not GONE:
+                    now = worker.known[key]
+                    deleted += now is GONE
+                    newer += now is not GONE and now > number
+        return newer, deleted
+
+    load(server, workers, lambda: min(changed()) >= 50, server.kill)
     if wrong_of(workers):
         return f"wrong before the older file was put back: {wrong_of(workers)[:5]}"
     os.replace(data + ".old", data)
