@@ -5,7 +5,7 @@ the store must stay flat; another client is always served.
 
 usage: soak_test.py SERVER [SECONDS | --control]     (600)
   --control  negative control: puts an older copy of the file back after a kill, and passes only if
-             the check finds older values
+             the check finds older values. Counts operations, not SECONDS
 
 The seed is printed; NVCACHE_TEST_SEED replays what the clients send (not its timing).
 """
@@ -19,16 +19,18 @@ import threading
 import time
 import zlib
 
-from running_server import Server, receive
+from running_server import LONG_SECONDS, Server, free_port, receive, wait_until
 
 PROGRAM = sys.argv[1]
 CONTROL = sys.argv[2:] == ["--control"]
-SECONDS = 30 if CONTROL else int(sys.argv[2]) if len(sys.argv) > 2 else 600
+SECONDS = 0 if CONTROL else int(sys.argv[2]) if len(sys.argv) > 2 else 600
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
 WORKERS = 6
 KEYS = 800
 SLOW_READERS = 40
-SECONDS_PER_LIFE = 4 if CONTROL else 60
+SECONDS_PER_LIFE = 60
+CONTROL_LIVES = 4
+OPERATIONS_PER_LIFE = 4 * WORKERS * KEYS  # of the control: most keys change in each life
 OPTIONS = ("-m", "64", "-c", "2048", "--buffer-memory", "32m", "-o", "idle_timeout=300")
 # Beside the first reading, after the load has been there for a while.
 MOST_GROWTH_KB = 48 << 10
@@ -63,6 +65,9 @@ class Worker(threading.Thread):
                     with self.soak.connect() as client:
                         while not self.soak.over:
                             self.one(client)
+                except TimeoutError:
+                    # What was asked may still be done at any time: nothing would be known.
+                    raise Wrong(f"no answer within {LONG_SECONDS} s") from None
                 except (OSError, EOFError):
                     time.sleep(0.05)  # killed, or not up yet
         except Wrong as wrong:
@@ -188,33 +193,33 @@ class Nuisance(threading.Thread):
             client.close()
 
 
-def anonymous_kb(pid):
-    """Memory that is not the store's file."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith("RssAnon"):
-                return int(line.split()[1])
-    return 0
-
-
 class Soak:
     def __init__(self):
         self.over = False
         self.server = None
+        self.workers = []
+        # The same for all lives, so that no other server has it between two.
+        self.port = free_port()
+
+    def start(self, folder):
+        return Server(PROGRAM, *OPTIONS, port=self.port, folder=folder)
 
     def connect(self):
-        client = self.server.connect()
-        client.settimeout(20)
-        return client
+        return self.server.connect()
+
+    def operations(self):
+        return sum(worker.operations for worker in self.workers)
 
     def life(self, folder, seconds, number):
         """One process from its start to its kill. Returns what is wrong, or None."""
-        with Server(PROGRAM, *OPTIONS, folder=folder) as server:
+        with self.start(folder) as server:
             self.server = server
             with self.connect() as client:
                 client.sendall(b"set large 0 0 900000\r\n" + b"L" * 900_000 + b"\r\n")
                 if receive(client, b"\r\n") != b"STORED\r\n":
                     return "the large value is not stored"
+            if CONTROL:
+                self.work_on()
             until, first_kb, most_kb = time.time() + seconds, 0, 0
             while time.time() < until and not any(worker.problem for worker in self.workers):
                 time.sleep(min(2, seconds / 5))
@@ -224,12 +229,11 @@ class Soak:
                     client.sendall(b"mn\r\n")
                     if receive(client, b"MN\r\n") != b"MN\r\n":
                         return "a client is not served"
-                now_kb = anonymous_kb(server.process.pid)
+                now_kb = server.anonymous_kb()
                 first_kb = first_kb or now_kb
                 most_kb = max(most_kb, now_kb)
-            operations = sum(worker.operations for worker in self.workers)
             misses = sum(worker.misses for worker in self.workers)
-            print(f"life {number}: {operations:,} operations, {misses:,} misses in all, "
+            print(f"life {number}: {self.operations():,} operations, {misses:,} misses in all, "
                   f"{first_kb >> 10} to {most_kb >> 10} MiB, {self.nuisance.sent:,} nuisances",
                   flush=True)
             if most_kb - first_kb > MOST_GROWTH_KB:
@@ -243,23 +247,29 @@ class Soak:
                     shutil.copy(folder + "/older", os.path.join(folder, "nvcached", "data"))
         return next((worker.problem for worker in self.workers if worker.problem), None)
 
+    def work_on(self):
+        """Until the workers have done a life's operations, or found something wrong."""
+        goal = self.operations() + OPERATIONS_PER_LIFE
+        wait_until(lambda: self.operations() >= goal
+                   or any(worker.problem for worker in self.workers), "too little is done")
+
     def run(self):
-        print(f"seed {SEED}, {SECONDS} s", flush=True)
+        print(f"seed {SEED}, {'the control' if CONTROL else f'{SECONDS} s'}", flush=True)
         with tempfile.TemporaryDirectory(prefix="nvcache_soak_") as folder:
-            self.server = Server(PROGRAM, *OPTIONS, folder=folder)
+            self.server = self.start(folder)
             self.server.stop()
             self.workers = [Worker(self, index) for index in range(WORKERS)]
             self.nuisance = Nuisance(self)
             for thread in (*self.workers, self.nuisance):
                 thread.start()
             end, number, problem = time.time() + SECONDS, 0, None
-            while problem is None and time.time() < end:
+            while problem is None and (number < CONTROL_LIVES if CONTROL else time.time() < end):
                 number += 1
-                problem = self.life(folder, min(SECONDS_PER_LIFE, max(5, end - time.time())),
-                                    number)
+                seconds = 0 if CONTROL else min(SECONDS_PER_LIFE, max(5, end - time.time()))
+                problem = self.life(folder, seconds, number)
             self.over = True
             for thread in (*self.workers, self.nuisance):
-                thread.join(30)
+                thread.join(LONG_SECONDS)
         if CONTROL:
             found = problem is not None and "; allowed: " in problem
             print(f"control {'passed' if found else 'FAILED'}: {problem}")
@@ -267,7 +277,7 @@ class Soak:
         if problem:
             print("FAILED: " + problem)
             return 1
-        print(f"passed: {number} lives, {sum(w.operations for w in self.workers):,} operations, "
+        print(f"passed: {number} lives, {self.operations():,} operations, "
               "every value right")
         return 0
 
