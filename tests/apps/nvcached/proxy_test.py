@@ -18,7 +18,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from running_server import Server, free_port, peer, pymemcache_client
+from running_server import LONG_SECONDS, Server, free_port, peer, pymemcache_client, wait_until
 
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
 KEYS = 6000
@@ -30,13 +30,16 @@ RETRY_SECONDS = 2  # server_retry_timeout of the configuration
 
 
 def configuration(path, listen, ports):
-    """The configuration file with the addresses of this run."""
+    """The configuration file with the addresses of this run, and with patience: a server that the
+    machine keeps from answering is not one that is gone, which refuses connections."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     text, proxies = re.subn(r"listen: \S+", f"listen: 127.0.0.1:{listen}", text)
     ports = iter(ports)
     text, servers = re.subn(r"- \S+:\d+:1 ", lambda _: f"- 127.0.0.1:{next(ports)}:1 ", text)
-    if (proxies, servers) != (1, 3) or f"server_retry_timeout: {RETRY_SECONDS}000" not in text:
+    text, timeouts = re.subn(r"\btimeout: \d+", f"timeout: {LONG_SECONDS}000", text)
+    retry = f"server_retry_timeout: {RETRY_SECONDS}000"
+    if (proxies, servers, timeouts) != (1, 3, 1) or retry not in text:
         raise RuntimeError(f"{path} is not the configuration that this test expects")
     return text
 
@@ -50,17 +53,22 @@ class Proxy:
         log = os.path.join(folder, "nutcracker.log")
         self.process = subprocess.Popen([nutcracker, "-c", file, "-o", log, "-a", "127.0.0.1",
                                          "-s", str(free_port())], stderr=subprocess.DEVNULL)
-        deadline = time.time() + 20
-        while True:
+
+        def listens():
+            if self.process.poll() is not None:
+                raise RuntimeError("nutcracker ended")
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                return
-            except OSError:
-                if self.process.poll() is not None or time.time() > deadline:
-                    self.stop()
-                    with open(log, encoding="utf-8", errors="replace") as lines:
-                        raise RuntimeError(f"nutcracker does not listen: {lines.read()}") from None
-                time.sleep(0.02)
+                socket.create_connection(("127.0.0.1", self.port), timeout=LONG_SECONDS).close()
+                return True
+            except ConnectionRefusedError:
+                return False
+
+        try:
+            wait_until(listens, "nutcracker does not listen")
+        except Exception as error:
+            self.stop()
+            with open(log, encoding="utf-8", errors="replace") as lines:
+                raise RuntimeError(f"{error}: {lines.read()}") from None
 
     def stop(self):
         self.process.terminate()
@@ -72,7 +80,7 @@ class Reader:
     stored. Which keys it reads follows a Zipfian distribution."""
 
     def __init__(self, port):
-        self.client = pymemcache_client()(("127.0.0.1", port), timeout=20, connect_timeout=20)
+        self.client = direct(port)
         self.random = random.Random(SEED)
         weights = [1 / (i + 1) ** SKEW for i in range(KEYS)]
         self.sums = list(itertools.accumulate(weights))
@@ -117,19 +125,20 @@ class Reader:
 
 
 def direct(port):
-    return pymemcache_client()(("127.0.0.1", port), timeout=20)
+    return pymemcache_client()(("127.0.0.1", port), timeout=LONG_SECONDS,
+                               connect_timeout=LONG_SECONDS)
 
 
 def wait_until_served(reader, port):
     """Reads until the proxy uses the server that came back."""
-    deadline = time.time() + 30
     client = direct(port)
-    while client.stats()[b"cmd_get"] == 0:
-        if time.time() > deadline:
-            raise RuntimeError("the proxy does not ask the server that came back")
+
+    def asked():
         for key in reader.keys[-50:]:  # the coldest
             reader.read(key)
-        time.sleep(0.05)
+        return client.stats()[b"cmd_get"] > 0
+
+    wait_until(asked, "the proxy does not ask the server that came back")
     client.close()
 
 
@@ -158,7 +167,6 @@ def run(program, nutcracker, template):
             result["one killed"] = reader.read_many()
             reader.update(mine[:UPDATED])
             reader.count()
-            time.sleep(0.1)
             servers[0] = Server(program, *OPTIONS, port=ports[0], folder=folders[0])
             wait_until_served(reader, ports[0])
             reader.count()
