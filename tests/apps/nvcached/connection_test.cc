@@ -18,7 +18,7 @@
 namespace nvcache::server {
 namespace {
 
-constexpr auto kLong = std::chrono::seconds(30);
+constexpr auto kLong = std::chrono::seconds(120);
 constexpr size_t kValueBytes = 300'000;  // one answer exceeds what may be pending
 
 std::string take(Output& output) {
@@ -222,7 +222,9 @@ TEST_F(PartialSends, CloseAStalledClientWhereThereIsNoMemoryForACopy) {
   stopped_ = true;
   const int client = connect(repeated("get big\r\n", 3) + "mn\r\n", in_parts(70'000));
   while (service_.pins().used() == 0) usleep(1000);
-  ASSERT_TRUE(service_.buffers().take(service_.buffers().most() - service_.buffers().used()));
+  // The connection may take its share between a look at the rest and the attempt to take it.
+  Budget& buffers = service_.buffers();
+  while (buffers.used() < buffers.most()) (void)buffers.take(buffers.most() - buffers.used());
   char byte;
   EXPECT_EQ(recv(client, &byte, 1, 0), 0);
   EXPECT_EQ(service_.totals()[static_cast<size_t>(Count::kBufferKicks)], 1u);
