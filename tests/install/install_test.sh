@@ -26,7 +26,8 @@ cc -O1 "$source/examples/c_quickstart.c" -o "$work/by_pkg_config" \
   $(pkg-config --cflags --libs nvcache)
 libdir=$(pkg-config --variable=libdir nvcache)
 echo "== by pkg-config"
-LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | head -n 2
+# Not head, which may close the pipe while the program still writes.
+LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | sed -n 1,2p
 if [[ -x $work/prefix/bin/nvcache ]]; then
   "$work/prefix/bin/nvcache" --version
 fi
