@@ -1,5 +1,5 @@
-// A block cache beside concurrent reads and writes of files. With a fault in it, this test must fail:
-// see the negative controls in tests/CMakeLists.txt.
+// A block cache beside concurrent reads and writes of files. With a fault in it, this test must
+// fail: see the negative controls in tests/CMakeLists.txt.
 #include <algorithm>
 #include <atomic>
 #include <cstring>

@@ -90,6 +90,17 @@ def peer(program):
     return found
 
 
+def check_end(code, log):
+    """A crash and a sanitizer's report fail the test, whatever it is about, and give it no second
+    chance: tools/run_tests.py looks for these words."""
+    if -code in (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV):
+        print(f"CRASH of the server by signal {-code}: {log[-2000:]}", flush=True)
+        raise AssertionError(f"the server ended by signal {-code}")
+    if "Sanitizer: " in log or "runtime error: " in log:
+        print(log[-8000:], flush=True)
+        raise AssertionError("a sanitizer's report")
+
+
 class Server:
     """`port`: a number, or True for any; `folder`: where it keeps its data, which stays;
     `wait`: until it listens; `stderr`: in place of the log."""
@@ -178,6 +189,7 @@ class Server:
         self.log.close()
         if self.temporary:
             self.temporary.cleanup()
+        check_end(self.process.returncode, text)
         return self.process.returncode, text
 
     def kill(self):
