@@ -38,7 +38,8 @@ import time
 MOST_UNSTABLE = 2
 MOST_JUDGED = 8
 RUNS_BY_ITSELF = 3
-RESULT = re.compile(r"^ *\d+/\d+ Test +#(\d+): (.+?) \.{2,} *(.*?) +\d+\.\d+ sec$")
+# A name may end with dots itself, where GoogleTest cuts a parameter short.
+RESULT = re.compile(r"^ *\d+/\d+ Test +#(\d+): (.+?) (?:\.{2,} *)+(.*?) +\d+\.\d+ sec$")
 REPORT = re.compile(r"(ERROR|WARNING): (Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer"
                     r"|runtime error: |^CRASH ", re.M)
 
@@ -285,6 +286,8 @@ def self_test():
                           "total: 1 passed, 0 failed, 1 skipped", ""),
         "always fails": ([("bad", "echo why; exit 1", ""), ("good", "true", "")], 1,
                          "total: 1 passed, 1 failed, 0 skipped", "bad: fails by itself, too"),
+        "a name with dots": ([("A/B.c/0  # GetParam() = <50-44 ...", "true", "")], 0,
+                             "total: 1 passed, 0 failed, 0 skipped", ""),
         "fails once": ([("A/B.c/0", once.format("exit 1"), "kv")], 0,
                        "total: 1 passed, 0 failed, 0 skipped", "unstable: stage: A/B.c/0"),
         "fails every other time": (

@@ -2,8 +2,8 @@
 # WiredTiger's own test/format with the extension loaded: it compares what it reads with
 # what it wrote, verifies, backs up, compacts and salvages. Here for a bounded time, on
 # small pages and a small cache, buffered and with direct I/O.
-# Usage: format_test.sh FORMAT EXTENSION.SO SECONDS RUNS good|bad
-#   begins runs for so many seconds, and at least so many
+# Usage: format_test.sh FORMAT EXTENSION.SO SECONDS RUNS OPERATIONS good|bad
+#   begins runs of so many operations for so many seconds, and at least so many
 #   good: every run must end well, and the second tier must have served and invalidated
 #   bad:  an extension with a fault: one of the same runs must fail
 # Exit: 0 as wanted, 1 not, 77 skipped.
@@ -13,7 +13,8 @@ format=$(realpath "$1")
 extension=$(realpath "$2")
 seconds=$3
 least_runs=$4
-wanted=$5
+operations=$5
+wanted=$6
 if [[ ! -x $format ]]; then
   echo "skipped: no test/format (script/wiredtiger builds it)"
   exit 77
@@ -27,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 ulimit -c 0
 
-cat > CONFIG <<'EOF'
+cat > CONFIG <<EOF
 backup=1
 backup.incremental=off
 background_compact=0
@@ -65,8 +66,8 @@ prefetch=0
 quiet=1
 runs.in_memory=0
 runs.mirror=0
-runs.ops=60000
-runs.rows=40000
+runs.ops=$operations
+runs.rows=$((operations * 2 / 3))
 runs.source=table
 runs.tables=2
 runs.threads=4
