@@ -43,8 +43,8 @@ int exec_nvbench(int argc, char** argv) {
   execv((folder + "/nvbench").c_str(), arguments.data());
   if (errno == ENOENT) execvp("nvbench", arguments.data());
   print_to(stderr,
-           "nvcache bench: cannot run nvbench ({}); looked in {} and in PATH. Build it with "
-           "-DNVCACHE_EXPERIMENTS=ON\n",
+           "nvcache bench: cannot run nvbench ({}); looked in {} and in PATH. To get it: cmake "
+           "--preset install -DNVCACHE_EXPERIMENTS=ON, then build and install again\n",
            std::strerror(errno), folder);
   return kExitFailed;
 }

@@ -97,7 +97,8 @@ def test_bench_without_nvbench():
         answer = run("bench", "ycsb", program=alone, folder=folder, path="")
         check(answer.returncode == FAILED, f"exit code {answer.returncode}")
         check(answer.stdout == "", answer.stdout)
-        for word in ("nvcache bench:", "nvbench", folder, "PATH", "-DNVCACHE_EXPERIMENTS=ON"):
+        for word in ("nvcache bench:", "nvbench", folder, "PATH",
+                     "cmake --preset install -DNVCACHE_EXPERIMENTS=ON"):
             check(word in answer.stderr, f"'{word}' is missing in: {answer.stderr}")
         # The rest of the command does not need it.
         check(run("--help", program=alone, path="").returncode == DONE, "--help fails")
