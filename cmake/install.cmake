@@ -17,8 +17,17 @@ if(TARGET nvcache_rocksdb_tiered)
 endif()
 if(TARGET nvcached)
   install(TARGETS nvcached RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES contrib/nvcached.service contrib/twemproxy.yml
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache)
+  install(FILES contrib/twemproxy.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache)
+  # The unit names the installed program. It is made at installation, which may choose the prefix.
+  install(CODE "
+    cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
+    cmake_path(APPEND prefix [[${CMAKE_INSTALL_BINDIR}]] OUTPUT_VARIABLE NVCACHE_INSTALLED_BIN)
+    cmake_path(APPEND prefix [[${CMAKE_INSTALL_DATADIR}/nvcache]]
+      OUTPUT_VARIABLE NVCACHE_INSTALLED_DATA)
+    configure_file([[${PROJECT_SOURCE_DIR}/contrib/nvcached.service.in]]
+      [[${PROJECT_BINARY_DIR}/nvcached.service]] @ONLY)
+    file(INSTALL [[${PROJECT_BINARY_DIR}/nvcached.service]]
+      DESTINATION \"\${NVCACHE_INSTALLED_DATA}\")")
 endif()
 if(TARGET nvcache_cli)
   install(TARGETS nvcache_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

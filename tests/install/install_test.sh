@@ -31,4 +31,11 @@ LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | sed -n 1,2p
 if [[ -x $work/prefix/bin/nvcache ]]; then
   "$work/prefix/bin/nvcache" --version
 fi
+unit=$(find "$work/prefix" -name nvcached.service)
+if [[ -n $unit ]]; then
+  echo "== the systemd unit starts the installed program"
+  program=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$unit")
+  [[ $program == "$work/prefix/bin/nvcached" ]] || { echo "the unit starts $program" >&2; exit 1; }
+  "$program" -V
+fi
 echo "installed tree works"
