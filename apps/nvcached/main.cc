@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -37,19 +38,27 @@ constexpr int kFailedCode = 1;
 // The version that clients see. They deduce from it what the server understands.
 constexpr char kProtocolVersion[] = "1.6.18-nvcached-" NVCACHE_VERSION;
 constexpr int kUsageCode = 64;  // EX_USAGE, as memcached's
+constexpr char kServiceState[] = "/var/lib";  // as systemd's StateDirectory=
 
 void say(std::string_view text) {
   std::fflush(stdout);
   print_to(stderr, "nvcached: {}\n", text);
 }
 
+bool needs_state_directory(const Options& options) {
+  return options.store_spec.empty() && options.medium.empty();
+}
+
 absl::Status prepare_medium(Options& options) {
-  if (!options.store_spec.empty() || !options.medium.empty()) return absl::OkStatus();
+  if (!needs_state_directory(options)) return absl::OkStatus();
   const auto directory = server::state_directory();
   if (!directory.ok()) return directory.status();
   std::error_code error;
   std::filesystem::create_directories(*directory, error);
-  if (error) return invalid_argument("{}: {}", *directory, error.message());
+  if (error) {
+    return invalid_argument("no place for the data: {}: {}; give --medium file:PATH", *directory,
+                            error.message());
+  }
   std::filesystem::permissions(*directory, std::filesystem::perms::owner_all, error);
   options.medium = "file:" + *directory + "/data";
   return absl::OkStatus();
@@ -112,15 +121,35 @@ absl::Status resize(const Options& options) {
   return absl::OkStatus();
 }
 
+// Call it as root. A system user such as nobody has no home of its own: its data goes where those
+// of system services lie. A folder that is there already stays as it is.
+absl::Status prepare_service_state(const passwd& user) {
+  struct stat home = {};
+  if (stat(user.pw_dir, &home) == 0 && home.st_uid == user.pw_uid) return absl::OkStatus();
+  const std::string folder = std::string(kServiceState) + "/nvcached";
+  if (mkdir(folder.c_str(), 0700) == 0) {
+    if (lchown(folder.c_str(), user.pw_uid, user.pw_gid) != 0) {
+      return absl::ErrnoToStatus(errno, folder);
+    }
+  } else if (errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, folder);
+  }
+  setenv("XDG_STATE_HOME", kServiceState, 1);
+  return absl::OkStatus();
+}
+
 absl::Status become_user(const Options& options) {
   if (geteuid() != 0) return absl::OkStatus();
   if (options.user.empty()) {
     return invalid_argument(
-        "root must name the user that nvcached runs as: -u USER (-u root also works)");
+        "root must name the user that nvcached runs as, e.g. -u nobody (-u root also works)");
   }
   const passwd* user = getpwnam(options.user.c_str());
   if (user == nullptr) return invalid_argument("-u: no user '{}'", options.user);
   if (user->pw_uid == 0) return absl::OkStatus();
+  if (needs_state_directory(options) && std::getenv("XDG_STATE_HOME") == nullptr) {
+    if (absl::Status status = prepare_service_state(*user); !status.ok()) return status;
+  }
   if (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0) {
     return absl::ErrnoToStatus(errno, "cannot become the user of -u");
   }

@@ -201,7 +201,7 @@ constexpr OptionRow kOptionRows[] = {
     {kOwn, 0, "medium", "MEDIUM",
      "where the items lie: dram; file:PATH; emulated:PROFILE, which\nslows memory down to the "
      "speed of PROFILE, such as optane (a\nfile in $XDG_STATE_HOME/nvcached or "
-     "~/.local/state/nvcached)",
+     "~/.local/state/nvcached; if the\nuser of -u has no home, in /var/lib/nvcached)",
      set_own_text<&Options::medium>},
     {kOwn, 0, "durability", "NAME", "cache, volatile, each or each_lru (cache)",
      set_own_text<&Options::durability>},

@@ -8,6 +8,7 @@ SLOW_SYNC: a library that is preloaded to hold syncs.
 """
 import base64
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -362,8 +363,35 @@ def locked_memory_stays_locked():
     return None
 
 
+def root_names_a_user():
+    """Root must name a user. One without a home of its own has its data in /var/lib/nvcached."""
+    state = "/var/lib/nvcached"
+    if os.geteuid() != 0 or os.path.exists(state):
+        return f"needs root, and no {state}"
+    environment = {name: value for name, value in os.environ.items() if name != "XDG_STATE_HOME"}
+    command = [PROGRAM, "-m", "8", "-l", "127.0.0.1", "-p", str(free_port())]
+    refused = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20,
+                             check=False)
+    equal(refused.returncode, 64)
+    check("-u nobody" in refused.stderr, refused.stderr)
+    try:
+        with subprocess.Popen([*command, "-u", "nobody"], env=environment, text=True,
+                              stderr=subprocess.PIPE) as server:
+            for line in server.stderr:
+                if "listening on" in line:
+                    server.terminate()
+        equal(server.returncode, 0)
+        for path, mode in ((state, 0o40700), (state + "/data", 0o100600)):
+            made = os.stat(path)
+            equal((pwd.getpwuid(made.st_uid).pw_name, made.st_mode), ("nobody", mode))
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+    return None
+
+
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_file_that_fails, files_of_others,
                   passwords_are_read_again, binary_clients_authenticate, metrics_on_their_own_port,
                   metrics_take_few_descriptors, certificates, systemd_is_told,
-                  serves_while_it_syncs_at_the_end, locked_memory_stays_locked]))
+                  serves_while_it_syncs_at_the_end, locked_memory_stays_locked,
+                  root_names_a_user]))
