@@ -27,6 +27,7 @@ constexpr uint64_t kQuietNs = 2'000'000'000;  // shorter runs show no progress
 constexpr const char* kFooter = R"(Media:
   dram                              this machine's memory
   file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
+  nvme:DEVICE[,format=yes]          a block device; format=yes overwrites it
   numa:NODE                         memory of a NUMA node
   emulated:PROFILE[,load=N][,on=MEDIUM]
                                     optane, dram, cxl or flash, emulated; each

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "medium/table.h"
 #include "policy/admission/admission_policy.h"
 #include "policy/eviction/eviction_policy.h"
 #include "spec/query.h"
@@ -85,8 +86,7 @@ constexpr std::array<QueryKey<Config>, 10> kKeys = {{
     {"medium",
      [](std::string_view v, Config* c) {
        c->medium = v;
-       return v.empty() ? bad_setting("medium", v, "dram, file:PATH, numa:NODE, emulated:PROFILE")
-                        : absl::OkStatus();
+       return v.empty() ? bad_setting("medium", v, allowed_media()) : absl::OkStatus();
      }},
     {"admission", set_admission},
     {"eviction", set_eviction},

@@ -1,6 +1,7 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, numa, file (buffered, on DAX, or O_DIRECT); decorators: emulated.
+// Implementations: dram, numa, file (buffered, on DAX, or O_DIRECT), nvme (a block device);
+// decorators: emulated. The table of them is in table.h.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -23,7 +24,7 @@ struct Extent {
 };
 
 struct Traits {
-  std::string name;                   // "dram", "numa:1", "file", "emulated:optane"
+  std::string name;                   // "dram", "numa:1", "file", "nvme", "emulated:optane"
   bool byte_addressable = false;      // direct() is not empty
   bool persistent = false;            // bytes may outlive the process: verify them
   bool emulated = false;              // costs are emulated, not the hardware's own
@@ -81,6 +82,7 @@ struct MediumOptions {
 // Opens the medium that `spec` names:
 //   dram
 //   file:PATH[,io=mmap|direct]
+//   nvme:DEVICE[,format=yes]         a block device; format=yes overwrites what it holds
 //   numa:NODE                        memory of a NUMA node
 //   emulated:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
 //                                    stands for those of N clients (medium/cost_model.h).

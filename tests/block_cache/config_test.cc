@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
@@ -51,6 +52,11 @@ TEST(Config, PercentEncodingIsDecoded) {
   EXPECT_EQ(config->medium, "file:/a&b=c%d");
   EXPECT_THAT(error_of("nvcache://?size=1MiB&medium=file:%2"), HasSubstr("medium"));
   EXPECT_THAT(error_of("nvcache://?size=1MiB&medium=file:%zz"), HasSubstr("%XX"));
+}
+
+TEST(Config, AnEmptyMediumIsToldEveryMedium) {
+  const std::string error = error_of("nvcache://?size=1GiB&medium=");
+  for (const MediumRow& row : kMedia) EXPECT_THAT(error, HasSubstr(std::string(row.usage)));
 }
 
 TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
