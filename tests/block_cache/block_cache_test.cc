@@ -24,47 +24,6 @@ uint64_t refused(const BlockCache& cache, Reason reason) {
   return cache.stats().refused[static_cast<size_t>(reason)];
 }
 
-struct Budget {
-  const char* admission;
-  const char* eviction;
-  const char* verify;
-};
-
-void PrintTo(const Budget& budget, std::ostream* out) {
-  *out << budget.admission << ' ' << budget.eviction << ' ' << budget.verify;
-}
-
-class MetadataBudget : public testing::TestWithParam<Budget> {};
-
-INSTANTIATE_TEST_SUITE_P(Policies, MetadataBudget,
-                         testing::Values(Budget{"always", "clock", "never"},
-                                         Budget{"obp(0.1)", "lfru", "always"},
-                                         Budget{"second_touch", "clock", "always"},
-                                         Budget{"obp(0.5)+second_touch", "lru", "always"},
-                                         Budget{"second_touch", "s3fifo", "always"},
-                                         Budget{"second_touch", "tinylfu", "always"},
-                                         Budget{"second_touch", "lfru", "always"}));
-
-// All DRAM metadata together: at most 40 bytes per block, the cache full of 4 KiB blocks.
-TEST_P(MetadataBudget, IsAtMost40BytesPerBlock) {
-  const auto cache = test::open(std::string("nvcache://?size=256MiB&maintenance=0&admission=") +
-                                GetParam().admission + "&eviction=" + GetParam().eviction +
-                                "&verify=" + GetParam().verify);
-  const std::vector<std::byte> block = make_block({1, 1}, 4096);
-  for (uint64_t i = 0; i < 66'000; ++i) {
-    // Lookups enough for OBP, offers enough for second touch.
-    for (int n = 0; n < 12; ++n) cache->lookup({1, i});
-    for (int n = 0; n < 2; ++n) cache->put({1, i}, block, Origin::kRead);
-  }
-  const Stats stats = cache->stats();
-  ASSERT_GT(stats.blocks, 60'000u);
-  const double bytes =
-      static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
-  RecordProperty("metadata_bytes_per_block", std::to_string(bytes));
-  EXPECT_LE(bytes, 40.0);
-  EXPECT_GE(bytes, 24.0 + 4.0) << "less than entries and index alone take";
-}
-
 TEST(BlockCache, AMixOf4To128KiBFillsTheMediumBeforeTheFirstEviction) {
   const auto cache = test::open("nvcache://?size=64MiB&admission=always&eviction=clock");
   Prng random(11);

@@ -1,0 +1,85 @@
+// The DRAM that a full cache takes per block is what docs/ARCHITECTURE.md says, for every eviction
+// policy and three sizes of blocks.
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "policy/eviction/table.h"
+#include "support/block_cache_fixture.h"
+
+namespace nvcache {
+namespace {
+
+using test::make_block;
+
+constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
+constexpr uint32_t kKiB[] = {4, 16, 28};
+constexpr char kHeader[] = "| eviction | 4 KiB | 16 KiB | 28 KiB |";
+// The page has whole bytes, and s3fifo's and tinylfu's tables grow in steps.
+constexpr double kSlack = 1.5;
+
+// The page's figures: for each policy, bytes per block of 4, 16 and 28 KiB.
+std::map<std::string, std::vector<double>> documented() {
+  std::map<std::string, std::vector<double>> figures;
+  std::ifstream page(NVCACHE_SOURCE_DIR "/docs/ARCHITECTURE.md");
+  bool in_table = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == kHeader) in_table = true;
+    if (!line.starts_with("|")) in_table = false;
+    if (!in_table || !line.starts_with("| `")) continue;
+    const std::vector<std::string> cells = absl::StrSplit(line, '|', absl::SkipEmpty());
+    const std::vector<std::string> name = absl::StrSplit(cells[0], '`');
+    std::vector<double>& row = figures[name[1]];
+    for (size_t i = 1; i < cells.size(); ++i) {
+      EXPECT_TRUE(absl::SimpleAtod(cells[i], &row.emplace_back())) << line;
+    }
+  }
+  return figures;
+}
+
+double bytes_per_block(const EvictionRow& eviction, uint32_t block_bytes,
+                       const std::string& settings) {
+  const auto cache = test::open("nvcache://?size=256MiB&maintenance=0&eviction=" +
+                                std::string(eviction.example) + settings);
+  const std::vector<std::byte> block = make_block({1, 1}, block_bytes);
+  // A little more than fits; twice, for second_touch.
+  for (uint64_t i = 0; i < kCacheBytes / block_bytes * 101 / 100; ++i) {
+    for (int n = 0; n < 2; ++n) cache->put({1, i}, block, Origin::kRead);
+  }
+  const Stats stats = cache->stats();
+  EXPECT_GT(stats.blocks, kCacheBytes / block_bytes * 95 / 100);
+  return static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
+}
+
+class MetadataBudget : public testing::TestWithParam<EvictionRow> {};
+
+INSTANTIATE_TEST_SUITE_P(Policies, MetadataBudget, testing::ValuesIn(kEvictionPolicies),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST_P(MetadataBudget, IsWhatTheDocumentationSays) {
+  const std::vector<double> figures = documented()[std::string(GetParam().name)];
+  ASSERT_EQ(figures.size(), std::size(kKiB)) << "no row in docs/ARCHITECTURE.md";
+  for (size_t i = 0; i < std::size(kKiB); ++i) {
+    const double bytes =
+        bytes_per_block(GetParam(), kKiB[i] << 10, "&admission=always&verify=always");
+    RecordProperty("bytes_at_" + std::to_string(kKiB[i]) + "_KiB", std::to_string(bytes));
+    EXPECT_LE(bytes, figures[i]) << kKiB[i] << " KiB";
+    EXPECT_GE(bytes, figures[i] - kSlack) << kKiB[i] << " KiB";
+  }
+}
+
+TEST_P(MetadataBudget, GhostsTakeTwoBytesMoreAndNoChecksumsFourLess) {
+  const double verified = bytes_per_block(GetParam(), 4096, "&admission=always&verify=always");
+  EXPECT_NEAR(bytes_per_block(GetParam(), 4096, "&admission=second_touch&verify=always"),
+              verified + 2, 0.1);
+  EXPECT_NEAR(bytes_per_block(GetParam(), 4096, "&admission=always&verify=never"), verified - 4,
+              0.1);
+}
+
+}  // namespace
+}  // namespace nvcache
