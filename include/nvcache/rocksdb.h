@@ -1,4 +1,5 @@
-// nvcache under an unpatched RocksDB (7.8 to 11.x).
+// nvcache under an unpatched RocksDB: 7.8, and 8.11 to 11.x. The adapters do not compile against
+// 7.9 to 8.10. docs/guide/rocksdb.md says which versions were tried.
 //
 // As a SecondaryCache: RocksDB's own block cache offers the blocks that it evicts to
 // nvcache, and looks there before it reads the disk.
