@@ -83,7 +83,7 @@ struct TierStats {
   uint64_t used_bytes = 0;   // gauge
   uint64_t size_bytes = 0;   // gauge
   uint32_t threshold = 0;    // gauge: a block with more references is promoted; 0: never
-  std::string medium;        // with "(emulated)" if it is
+  std::string medium;        // "emulated:..." if it is; before it is opened, as configured
   std::string problem;       // why the medium could not be opened; empty if it could
   Stats block_cache;         // of a lower tier's block cache; empty for the first tier
 };
