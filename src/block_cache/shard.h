@@ -2,9 +2,12 @@
 // policy and their metadata. All shards share the space on the medium, so one shard may evict to
 // make room for a block of another.
 //
-// find_and_pin(), unpin() and publish() take no lock, except that unpin() takes the shard's lock
-// when it drops the last pin of a removed block. All other functions lock the shard. Lock order:
-// shard, then space. No shard locks another.
+// What a lookup and a finished write need takes no lock: find_and_pin(), find_slot(), contains(),
+// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference() and
+// evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it drops.
+// offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest or
+// evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
+// functions lock the shard. Lock order: shard, then space. No shard locks another.
 #pragma once
 
 #include <cstdint>
