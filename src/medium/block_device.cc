@@ -11,7 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <random>
 
+#include "base/hash.h"
+#include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/check.h"
@@ -38,9 +41,43 @@ bool all_zero(ByteView bytes) {
                      [](std::byte each) { return each == std::byte{}; });
 }
 
-bool has_mark(ByteView start) {
-  return std::memcmp(start.data(), BlockDeviceMedium::kMark.data(),
-                     BlockDeviceMedium::kMark.size()) == 0;
+// What lies in the first sector of a device that is ours. The rest of the first MiB is zero.
+struct Mark {
+  char text[32] = {};
+  uint64_t device_bytes = 0;
+  uint64_t blocks_end = 0;  // of the device: blocks may lie up to there
+  uint64_t nonce = 0;       // random: no two marks are alike
+  uint64_t check = 0;       // of all before
+
+  uint64_t right_check() const {
+    return mix64(hash_bytes({reinterpret_cast<const char*>(this), offsetof(Mark, check)}));
+  }
+};
+static_assert(sizeof(Mark) == 64);
+
+Mark make_mark(uint64_t device_bytes, uint64_t blocks_end) {
+  Mark mark{.device_bytes = device_bytes, .blocks_end = blocks_end};
+  std::memcpy(mark.text, BlockDeviceMedium::kMark.data(), BlockDeviceMedium::kMark.size());
+  std::random_device random;
+  mark.nonce = uint64_t{random()} << 32 | random();
+  mark.check = mark.right_check();
+  return mark;
+}
+
+// Up to where nvcache wrote on the device, by the first MiB of it. Zero: it is not ours.
+uint64_t end_of_ours(ByteView start, uint64_t device_bytes) {
+  Mark mark;
+  std::memcpy(&mark, start.data(), sizeof mark);
+  const std::string_view text(mark.text, sizeof mark.text);
+  if (text.starts_with(BlockDeviceMedium::kMark)) {
+    const bool ours = mark.check == mark.right_check() && mark.device_bytes == device_bytes &&
+                      mark.blocks_end <= device_bytes && all_zero(start.subspan(sizeof mark));
+    return ours ? mark.blocks_end : 0;
+  }
+  // Of version 0.2, which wrote the text alone. Blocks at the end of the device are not known.
+  const std::string_view old = BlockDeviceMedium::kOldMark;
+  const bool ours = text.starts_with(old) && all_zero(start.subspan(old.size()));
+  return ours ? BlockDeviceMedium::kReservedBytes : 0;
 }
 
 }  // namespace
@@ -99,7 +136,8 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
     return invalid_argument("device {}: size {}; allowed: at least {} bytes", path_,
                             options.size_bytes, sector_bytes);
   }
-  if (absl::Status status = take(device_bytes, format); !status.ok()) return status;
+  const uint64_t blocks_end = kReservedBytes + options.max_size_bytes;
+  if (absl::Status status = take(device_bytes, blocks_end, format); !status.ok()) return status;
   max_size_bytes_ = options.max_size_bytes;
   size_bytes_ = size_bytes;
   traits_ = {.name = "nvme",
@@ -110,29 +148,37 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
   return absl::OkStatus();
 }
 
-// Makes the device nvcache's own, if it is not yet and may become so.
-absl::Status BlockDeviceMedium::take(uint64_t device_bytes, bool format) {
+// Makes the device nvcache's own, if it is not yet and may become so. Leaves a mark that says how
+// far blocks reach, before the first of them is written.
+absl::Status BlockDeviceMedium::take(uint64_t device_bytes, uint64_t blocks_end, bool format) {
   const auto buffer = aligned_zeros(kReservedBytes);
   if (buffer == nullptr) return absl::ResourceExhaustedError("no memory to examine a device");
   const MutableBytes bytes(buffer.get(), kReservedBytes);
   const uint64_t end_at = device_bytes - kReservedBytes;
   if (!format) {
     if (absl::Status status = read_at(0, bytes); !status.ok()) return status;
-    if (has_mark(bytes)) return absl::OkStatus();
-    bool empty = all_zero(bytes);
+    const uint64_t ours_end = end_of_ours(bytes, device_bytes);
+    bool free = ours_end != 0 || all_zero(bytes);
     if (absl::Status status = read_at(end_at, bytes); !status.ok()) return status;
-    empty = empty && all_zero(bytes);
-    if (!empty) {
+    // Where we never wrote, others may have left a mark of theirs.
+    const uint64_t skipped = std::max(ours_end, end_at) - end_at;
+    free = free && all_zero(bytes.subspan(std::min<uint64_t>(skipped, bytes.size())));
+    if (!free) {
       return absl::FailedPreconditionError(fmt::format(
           "device {}: holds data, such as a file system or a partition table; allowed: a device "
-          "whose first and last MiB are zero, or nvme:{},format=yes, which overwrites what is "
-          "there",
+          "that this cache left, one whose first and last MiB are zero, or nvme:{},format=yes, "
+          "once, which overwrites what is there",
           path_, path_));
     }
+    if (ours_end >= blocks_end) return absl::OkStatus();
+    blocks_end = std::max(blocks_end, ours_end);
   }
   std::memset(bytes.data(), 0, bytes.size());
-  if (absl::Status status = write_at(end_at, bytes); !status.ok()) return status;
-  std::memcpy(bytes.data(), kMark.data(), kMark.size());
+  if (format) {
+    if (absl::Status status = write_at(end_at, bytes); !status.ok()) return status;
+  }
+  const Mark mark = make_mark(device_bytes, blocks_end);
+  std::memcpy(bytes.data(), &mark, sizeof mark);
   if (absl::Status status = write_at(0, bytes); !status.ok()) return status;
   return drain();
 }

@@ -1,9 +1,12 @@
 // A block device, such as an NVMe drive or a partition of one, by direct I/O: nvme:DEVICE.
 //
-// The first MiB of the device holds nvcache's mark and nothing else; blocks lie behind it. A device
-// without the mark is taken only if its first and last MiB are zero: no file system, partition
-// table, volume or swap area looks like that. Anything else is refused, unless format=yes says to
-// overwrite it; these two MiB are then cleared, so that nothing finds half of it later.
+// The first MiB of the device holds nvcache's mark and zeros; blocks lie behind it. The mark says
+// how large the device is and how far blocks reach. A device is known again by a whole mark, zeros
+// behind it, and zeros in that part of the last MiB that no block reaches: a mark alone may be left
+// on a device that others use now, whose superblocks lie elsewhere. A device without the mark is
+// taken only if its first and last MiB are zero: no file system, partition table, volume or swap
+// area looks like that. Anything else is refused, unless format=yes says to overwrite it; these two
+// MiB are then cleared, so that nothing finds half of it later.
 //
 // The kernel keeps the device for us alone (O_EXCL): FAILED_PRECONDITION if it is mounted, part of
 // a volume, or open by another cache. The contents do not survive a close.
@@ -23,7 +26,8 @@ namespace nvcache {
 class BlockDeviceMedium final : public Medium {
  public:
   static constexpr uint64_t kReservedBytes = uint64_t{1} << 20;
-  static constexpr std::string_view kMark = "nvcache block device 1\n";
+  static constexpr std::string_view kMark = "nvcache block device 2\n";
+  static constexpr std::string_view kOldMark = "nvcache block device 1\n";
 
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
                                                                     bool format,
@@ -40,7 +44,7 @@ class BlockDeviceMedium final : public Medium {
  private:
   BlockDeviceMedium(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   [[nodiscard]] absl::Status prepare(bool format, const MediumOptions& options);
-  [[nodiscard]] absl::Status take(uint64_t device_bytes, bool format);
+  [[nodiscard]] absl::Status take(uint64_t device_bytes, uint64_t blocks_end, bool format);
   [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
   // At an offset of the device, not of the medium.
   [[nodiscard]] absl::Status read_at(uint64_t at, MutableBytes into) const;

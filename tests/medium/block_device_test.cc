@@ -67,6 +67,49 @@ TEST_F(BlockDevice, OneWithDataIsRefusedAndLeftAlone) {
   EXPECT_TRUE(open().ok());
 }
 
+// Our mark stays in the first sector where the superblock of the next user lies elsewhere.
+TEST_F(BlockDevice, OneThatOthersUseNowIsRefusedThoughItHasOurMark) {
+  ASSERT_TRUE(open().ok());
+  const std::string mark = read_behind(0, 512);
+  const std::string old_mark = std::string(BlockDeviceMedium::kOldMark) + std::string(489, '\0');
+  for (const std::string& left : {mark, old_mark}) {
+    for (const uint64_t at : {uint64_t{64}, uint64_t{510}, uint64_t{4096}, kMiB - 1,
+                              kDeviceBytes - kMiB, kDeviceBytes - 512}) {
+      SCOPED_TRACE(at);
+      write_behind(0, left);
+      write_behind(at, "#");
+      write_behind(2 * kMiB, "data of others");
+      const auto refused = open();
+      EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition) << refused.status();
+      EXPECT_EQ(read_behind(2 * kMiB, 4), "data");
+      EXPECT_EQ(read_behind(0, 16), left.substr(0, 16));
+      write_behind(at, std::string(1, '\0'));
+    }
+    write_behind(0, left);
+    EXPECT_TRUE(open().ok());
+  }
+}
+
+TEST_F(BlockDevice, AMarkIsBelievedWholeOnly) {
+  ASSERT_TRUE(open().ok());
+  for (const uint64_t at : {uint64_t{0}, uint64_t{24}, uint64_t{32}, uint64_t{40}, uint64_t{63}}) {
+    const std::string before = read_behind(at, 1);
+    write_behind(at, std::string(1, static_cast<char>(before[0] ^ 1)));
+    EXPECT_FALSE(open().ok()) << at;
+    write_behind(at, before);
+  }
+  EXPECT_TRUE(open().ok());
+}
+
+// Blocks lie in the last MiB: that is no mark of others.
+TEST_F(BlockDevice, OneThatIsFullOfBlocksIsKnownAgain) {
+  ASSERT_TRUE(open(false, 4 * kMiB).ok());
+  ASSERT_TRUE(open(false, 15 * kMiB).ok());
+  write_behind(kDeviceBytes - kMiB, "a block of the last cache");
+  EXPECT_TRUE(open(false, 4 * kMiB).ok()) << "smaller now, but it was larger";
+  EXPECT_TRUE(open(false, 15 * kMiB).ok());
+}
+
 TEST_F(BlockDevice, FormatOverwritesWhatOthersWouldFind) {
   for (const uint64_t at : {uint64_t{510}, uint64_t{1080}, kMiB - 1, kDeviceBytes - 512}) {
     write_behind(at, "#");
