@@ -15,6 +15,8 @@ BackgroundThread::~BackgroundThread() { stop(); }
 
 bool BackgroundThread::start() {
   if (started()) return true;
+  MutexLock lock(mutex_);
+  if (thread_.joinable() || stopping_) return started();
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::exception&) {  // no thread, or no memory for one
@@ -34,6 +36,7 @@ void BackgroundThread::wake() {
 void BackgroundThread::stop() {
   {
     MutexLock lock(mutex_);
+    if (stopping_) return;
     stopping_ = true;
   }
   wakes_.notify_one();

@@ -15,8 +15,7 @@
 
 namespace nvcache {
 
-// wake(), started(), is_current() and exceptions() are thread-safe. The caller serialises start()
-// and stop().
+// Thread-safe.
 class BackgroundThread {
  public:
   struct Work {
@@ -34,7 +33,8 @@ class BackgroundThread {
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  // Starts the thread unless it runs. False: the system has no more threads.
+  // Starts the thread unless it runs. False: the system has no more threads, or the thread was
+  // stopped before.
   [[nodiscard]] bool start();
   // A round begins after this call, and sees what the caller did before.
   void wake();
@@ -61,7 +61,7 @@ class BackgroundThread {
   Mutex mutex_;
   CondVar wakes_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::thread thread_;  // written under the lock, before stopping_
 };
 
 }  // namespace nvcache

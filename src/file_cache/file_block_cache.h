@@ -111,6 +111,8 @@ class CachedFile {
   friend class FileBlockCache;
   static constexpr uint64_t kRegionBytes = uint64_t{256} << 10;
   static constexpr uint64_t kRegions = 64;
+  // Extents at once under the lock: about half a millisecond.
+  static constexpr size_t kErasedAtOnce = 1024;
 
   static bool cacheable(const FileRange& range) {
     return range.size <= kMaxBlockBytes && ExtentMap::takes(range);
@@ -132,6 +134,8 @@ class CachedFile {
   void put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
            uint32_t regions);
   void sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void sweep_one() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t sweep_all();  // how many extents are left
   void change_dataset(int64_t bytes);
   uint64_t metadata_bytes(uint64_t* extents) const;
 
@@ -144,6 +148,7 @@ class CachedFile {
   ExtentMap extents_ ABSL_GUARDED_BY(mutex_);
   std::vector<FileRange> on_their_way_ ABSL_GUARDED_BY(mutex_);
   uint64_t sweep_position_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t inserts_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // What tells that a file is still the one that was closed.
@@ -157,9 +162,12 @@ struct FileIdentity {
 };
 
 // Thread-safe. Files that are closed keep their cached blocks for when they are
-// opened again, as long as nobody else changed them. The blocks of a large file that is gone are
-// erased by a thread, because that takes about half a second per million; nothing serves them
-// meanwhile.
+// opened again, as long as nobody else changed them.
+//
+// A thread erases the blocks of a large file that is gone, because that takes about half a second
+// per million; nothing serves them meanwhile. The same thread looks at all extents of all files
+// once as many have entered, and drops those whose blocks the cache has evicted, and closed files
+// of which nothing is left: so all maps together stay within about twice the cache's blocks.
 class FileBlockCache {
  public:
   // Without a cache it only counts.
@@ -193,7 +201,10 @@ class FileBlockCache {
 
   void change_dataset(int64_t bytes);
   void drop(std::shared_ptr<CachedFile> file);
+  bool tidy_up();        // a round of the thread; whether it has more to do
   bool erase_dropped();  // some of their blocks; whether there are more
+  void note_inserts(uint64_t inserts);
+  void sweep_files();
 
   const std::shared_ptr<BlockCache> cache_;
   const OnWrite on_write_;
@@ -205,7 +216,9 @@ class FileBlockCache {
   // Large files that are gone, until their blocks are.
   std::deque<std::shared_ptr<CachedFile>> dropped_ ABSL_GUARDED_BY(mutex_);
   CondVar none_dropped_;
-  BackgroundThread eraser_;
+  std::atomic<uint64_t> inserts_{0};  // since the last sweep
+  std::atomic<uint64_t> sweep_after_;
+  BackgroundThread thread_;
 };
 
 }  // namespace nvcache

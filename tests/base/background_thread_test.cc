@@ -102,6 +102,28 @@ TEST(BackgroundThread, GoesOnAfterAnException) {
   }
 }
 
+TEST(BackgroundThread, ManyMayStartIt) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> rounds{0};
+    BackgroundThread thread({.round = [&] { return ++rounds, false; }});
+    std::atomic<int> ready{0};
+    std::vector<std::thread> starters;
+    for (int i = 0; i < 3; ++i) {
+      starters.emplace_back([&] {
+        for (++ready; ready != 3;) std::this_thread::yield();
+        EXPECT_TRUE(thread.start());
+      });
+    }
+    for (std::thread& each : starters) each.join();
+    thread.wake();
+    thread.stop();
+    EXPECT_EQ(rounds, 1);
+  }
+  BackgroundThread stopped({.round = [] { return false; }});
+  stopped.stop();
+  EXPECT_FALSE(stopped.start());
+}
+
 TEST(BackgroundThread, NoWakeUpIsLost) {
   std::atomic<uint64_t> asked{0};
   std::atomic<uint64_t> seen{0};

@@ -284,6 +284,64 @@ TEST_F(FileBlockCacheTest, TheExtentMapFollowsWhatTheCacheEvicts) {
   EXPECT_GT(served, 300u);
 }
 
+// Blocks enter one file after the other, and evict those of the files before.
+TEST_F(FileBlockCacheTest, NoMapKeepsWhatTheCacheEvictedOfAFileThatIsIdle) {
+  open_cache("&size=1MiB");
+  for (int number = 0; number < 100; ++number) {
+    const std::string path = "file" + std::to_string(number);
+    file_ = files_->open(path, {});
+    for (uint64_t i = 0; i < 256; ++i) read(i * 4096, 4096, 1, &bytes_);
+    if (number % 2 == 0) files_->close(path, *file_, {});
+  }
+  EXPECT_LE(cache_->stats().blocks, 256u);
+  // A thread follows: another 25,600 blocks at most, and it is done.
+  while (files_->stats().extents > 256 + 1024 + 100 * 16) std::this_thread::yield();
+  EXPECT_EQ(files_->stats().files, 51u) << "those that are open";
+}
+
+TEST_F(FileBlockCacheTest, AClosedFileIsForgottenWithItsLastBlock) {
+  open_cache("&size=1MiB");
+  for (int number = 0; number < 100; ++number) {
+    const std::string path = "file" + std::to_string(number);
+    file_ = files_->open(path, {});
+    read(0, 4096, 1, &bytes_);
+    files_->close(path, *file_, {});
+  }
+  EXPECT_GT(files_->stats().metadata_bytes, 100 * sizeof(CachedFile));
+  file_ = files_->open("another", {});
+  // Each of its blocks evicts one; a thread follows.
+  for (uint64_t i = 0; files_->stats().metadata_bytes > 50 * sizeof(CachedFile); ++i) {
+    read(i * 4096, 4096, 1, &bytes_);
+  }
+}
+
+// Each file is the first large one that its cache drops, and two databases drop theirs at once.
+TEST_F(FileBlockCacheTest, TwoLargeFilesMayBeForgottenAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    open_cache("&size=32MiB");
+    const auto other = files_->open("b", {});
+    for (uint64_t i = 0; i < 2000; ++i) {
+      for (const auto& each : {file_, other}) {
+        ReadTicket ticket;
+        bytes_.assign(4096, std::byte{1});
+        if (!each->read(i * 4096, bytes_, &ticket)) each->offer(i * 4096, bytes_, ticket);
+      }
+    }
+    ASSERT_EQ(cache_->stats().blocks, 4000u);
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (const char* path : {"a", "b"}) {
+      threads.emplace_back([&, path] {
+        for (++ready; ready != 2;) std::this_thread::yield();
+        files_->forget(path);
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    files_->drain();
+    EXPECT_EQ(cache_->stats().blocks, 0u);
+  }
+}
+
 TEST_F(FileBlockCacheTest, WithoutACacheItCountsAndPassesBy) {
   files_ = std::make_unique<FileBlockCache>(nullptr);
   file_ = files_->open("a", {.size_bytes = 4096});

@@ -21,7 +21,6 @@
 
 #include "base/background_thread.h"
 #include "base/cache_files.h"
-#include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "policy/admission/table.h"
@@ -101,12 +100,7 @@ class SmallBypass final : public AdmissionPolicy {
   // Without a thread the size stays what it is, and the next block tries again.
   void start_scan(uint64_t now_ns) {
     scanned_at_ns_.store(now_ns, std::memory_order_relaxed);
-    bool started = scanner_.started();
-    if (!started) {
-      MutexLock lock(start_mutex_);
-      started = scanner_.start();
-    }
-    if (started) {
+    if (scanner_.start()) {
       scanner_.wake();
     } else {
       next_scan_ns_.store(now_ns + kScanIntervalNs);
@@ -130,7 +124,6 @@ class SmallBypass final : public AdmissionPolicy {
   std::atomic<uint64_t> directory_size_bytes_{kUnknown};
   std::atomic<uint64_t> next_scan_ns_{0};   // kScanning while one is under way
   std::atomic<uint64_t> scanned_at_ns_{0};  // when it was asked for
-  Mutex start_mutex_;
   BackgroundThread scanner_;  // last: it ends before what it uses
 };
 
