@@ -24,6 +24,24 @@ struct Slot {
   OnWrite on_write ABSL_GUARDED_BY(mutex) = OnWrite::kOffer;
 };
 
+// What all databases of a cache hold. The last one closes the cache, and tells who waits for that.
+struct LastUser {
+  explicit LastUser(std::shared_ptr<Slot> of) : slot(std::move(of)) {}
+  ~LastUser() {
+    if (cache == nullptr) return;  // it was not opened
+    const MutexLock closing(slot->mutex);
+    cache.reset();
+    slot->cache.reset();
+    slot->in_use = false;
+    slot->closed.notify_all();
+  }
+  LastUser(const LastUser&) = delete;
+  LastUser& operator=(const LastUser&) = delete;
+
+  const std::shared_ptr<Slot> slot;
+  std::shared_ptr<FileBlockCache> cache;
+};
+
 std::shared_ptr<Slot> slot_of(const std::string& path) {
   static Mutex mutex;
   static std::unordered_map<std::string, std::shared_ptr<Slot>> slots;
@@ -73,20 +91,17 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
         "same cache=(...) and writes=, to share it, or another file",
         path, slot->spec, spec);
   }
+  // All memory that this takes is there before the cache is: giving it up would take the lock.
+  const auto last = std::make_shared<LastUser>(slot);
+  std::string known_spec = spec;
   auto opened = open_one(spec, on_write);
   if (!opened.ok()) return opened.status();
-  FileBlockCache* const cache = opened->get();
-  std::shared_ptr<FileBlockCache> shared(cache, [slot, owned = *std::move(opened)](auto*) mutable {
-    const MutexLock closing(slot->mutex);
-    owned.reset();
-    slot->cache.reset();  // which keeps this function, and with it the slot
-    slot->in_use = false;
-    slot->closed.notify_all();
-  });
+  last->cache = *std::move(opened);
   slot->in_use = true;
-  slot->cache = shared;
-  slot->spec = spec;
+  slot->spec = std::move(known_spec);
   slot->on_write = on_write;
+  const std::shared_ptr<FileBlockCache> shared(last, last->cache.get());
+  slot->cache = shared;
   return shared;
 }
 

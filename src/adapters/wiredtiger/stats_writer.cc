@@ -1,6 +1,7 @@
 #include "adapters/wiredtiger/stats_writer.h"
 
 #include <cstdio>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -67,7 +68,11 @@ absl::StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
 
 StatsWriter::~StatsWriter() {
   thread_.stop();
-  if (const absl::Status status = write(); !status.ok()) complain_(std::string(message_of(status)));
+  try {
+    const absl::Status status = write();
+    if (!status.ok()) complain_(std::string(message_of(status)));
+  } catch (const std::bad_alloc&) {  // the file keeps what it had
+  }
 }
 
 absl::Status StatsWriter::write() const {
