@@ -118,16 +118,19 @@ class TieredCache {
 
   // Gives an object to the cache, and erases an older one of the same key; *replaced says
   // whether the first tier had one. With `handle`, the caller gets a reference to the object.
-  // RESOURCE_EXHAUSTED if `handle` is given and a strict cache is full of pinned objects:
-  // the caller then still owns the object. Without `handle` it never fails, but the cache may
-  // destroy the object at once. Only blocks with keys of 16 bytes can go to lower tiers.
+  // RESOURCE_EXHAUSTED if there is no memory, or `handle` is given and a strict cache is full of
+  // pinned objects. The older object is erased then, too: no lookup finds what the engine has
+  // replaced. With `handle`, the caller still owns the object; without, the cache has destroyed it,
+  // as it may at once in any case. Only blocks with keys of 16 bytes can go to lower tiers.
   [[nodiscard]] virtual absl::Status insert(std::string_view key, const Object& object,
                                             Priority priority, Handle** handle,
                                             bool* replaced = nullptr) = 0;
 
   // Wraps an object that no lookup will find. It is destroyed with its last reference.
-  // Null if there is no memory, or a strict cache is full of pinned objects.
-  virtual Handle* standalone(std::string_view key, const Object& object) = 0;
+  // Null if there is no memory, or a strict cache is full of pinned objects and the object may not
+  // be beyond its limit. The caller then still owns the object.
+  virtual Handle* standalone(std::string_view key, const Object& object,
+                             bool beyond_limit = false) = 0;
 
   // Null on a miss, and where a strict cache that is full of pinned objects has the block in a
   // lower tier only. If `make` is null, only the first tier is searched. Background

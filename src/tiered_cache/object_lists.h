@@ -33,12 +33,12 @@ class ObjectLists {
   void remove(ObjectEntry* entry) { unlink(entry); }
 
   // Takes out the next object to evict, which nobody holds, and which is not resident from then on.
-  // Null if all are held, or kMostHeld in a row: it goes on from there the next time.
-  ObjectEntry* take_victim() {
-    size_t held = 0;
+  // Null if all are held, or `most_held` in a row: it goes on from there the next time.
+  ObjectEntry* take_victim(size_t most_held) {
+    size_t left = most_held;
     for (int round = 0; round < 2; ++round) {  // in the second, nobody has used one since the first
       for (size_t pool = kPools; pool-- > 0;) {
-        if (ObjectEntry* const victim = take_victim_of(static_cast<uint8_t>(pool), &held)) {
+        if (ObjectEntry* const victim = take_victim_of(static_cast<uint8_t>(pool), &left)) {
           return victim;
         }
       }
@@ -63,7 +63,6 @@ class ObjectLists {
  private:
   enum Pool : uint8_t { kHigh, kLow, kBottom };
   static constexpr size_t kPools = 3;
-  static constexpr size_t kMostHeld = 256;
 
   uint8_t pool_for(const ObjectEntry& entry) const {
     const bool hit = entry.was_hit();
@@ -72,7 +71,7 @@ class ObjectLists {
     return kBottom;
   }
 
-  ObjectEntry* take_victim_of(uint8_t pool, size_t* held) {
+  ObjectEntry* take_victim_of(uint8_t pool, size_t* held_left) {
     for (size_t left = entries_[pool]; left > 0 && oldest_[pool] != nullptr; --left) {
       ObjectEntry* const entry = oldest_[pool];
       if (entry->take_use()) {
@@ -84,7 +83,7 @@ class ObjectLists {
       } else {
         unlink(entry);
         append(entry, pool);
-        if (++*held >= kMostHeld) return nullptr;
+        if (*held_left == 0 || --*held_left == 0) return nullptr;
       }
     }
     return nullptr;

@@ -9,7 +9,6 @@ namespace nvcache {
 ObjectEntry* ObjectPool::take() try {
   MutexLock lock(mutex_);
   if (free_ == nullptr) {
-    pieces_.reserve(pieces_.size() + 1);
     pieces_.push_back(std::make_unique<ObjectEntry[]>(kEntriesAtOnce));
     for (size_t i = 0; i < kEntriesAtOnce; ++i) {
       pieces_.back()[i].next_removed = free_;

@@ -7,6 +7,7 @@
 namespace nvcache {
 namespace {
 constexpr size_t kBucketsPerInspection = 64;
+constexpr size_t kMostHeld = 256;  // that an eviction passes over at once
 }
 
 ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers, ObjectCounts* counts)
@@ -106,17 +107,30 @@ bool ObjectShard::visit(ObjectEntry* entry, RemovedEntries* removed) {
     make_room(entry->used_bytes, removed);
     if (!fits(entry->used_bytes)) return false;
   }
+  enter_as_visitor(entry);
+  return true;
+}
+
+bool ObjectShard::visit_beyond_limit(ObjectEntry* entry) {
+  MutexLock lock(mutex_);
+  enter_as_visitor(entry);
+  return true;
+}
+
+void ObjectShard::enter_as_visitor(ObjectEntry* entry) {
   entry->hold_outside();
   use_.visiting_bytes += entry->used_bytes;
   use_.outside_bytes += entry->used_bytes;
-  return true;
 }
 
 // ---- out
 
+// A strict shard refuses what finds no room, so it looks at all that it has. Another one grows by
+// this object, and goes on from there when the next one comes.
 void ObjectShard::make_room(size_t bytes, RemovedEntries* removed) {
+  const size_t most_held = strict_ ? SIZE_MAX : kMostHeld;
   while (!fits(bytes)) {
-    ObjectEntry* const victim = lists_.take_victim();
+    ObjectEntry* const victim = lists_.take_victim(most_held);
     if (victim == nullptr) return;
     table_.remove(victim);
     leave(victim, Departure::kEvicted, removed);

@@ -115,6 +115,8 @@ class alignas(64) ObjectShard {
   // Holds an entry that will not be resident. False, without any change, if the shard is strict and
   // full of objects that are held.
   bool visit(ObjectEntry* entry, RemovedEntries* removed);
+  // As visit(), whatever the limit is.
+  bool visit_beyond_limit(ObjectEntry* entry);
 
   // Holds the entry of a key; null if there is none. Counts the lookup.
   ObjectEntry* find(std::string_view key, uint64_t hash, bool count, RemovedEntries* removed);
@@ -166,6 +168,7 @@ class alignas(64) ObjectShard {
                          std::memory_order_relaxed);
   }
   void make_room(size_t bytes, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enter_as_visitor(ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it replaced another.
   bool enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

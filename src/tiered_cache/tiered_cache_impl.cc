@@ -189,6 +189,7 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   ObjectShard& shard = objects_.shard_of(hash);
   ObjectEntry* const entry = shard.make_entry(key, hash, object, priority);
   if (entry == nullptr) {
+    erase(key);
     if (handle == nullptr) codec_->destroy(key, object);
     return absl::ResourceExhaustedError("no memory for a cache entry");
   }
@@ -198,6 +199,7 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   const bool inserted = shard.insert(entry, handle != nullptr, &removed, replaced);
   finish(&removed);
   if (!inserted) {
+    erase(key);
     shard.destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
   }
@@ -212,12 +214,13 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
   const bool refused = handle != nullptr && !shard.visit(entry, &removed);
   if (refused) {
     finish(&removed);
+    erase(entry->key());
     shard.destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
   }
   const uint32_t token = shard.replace(entry->key(), entry->hash, &removed);
   finish(&removed);
-  offer_object(*entry, tier, Arrival::kNew, token);
+  if (offer_object(*entry, tier, Arrival::kNew, token)) entry->tier = static_cast<uint8_t>(tier);
   if (handle == nullptr) {
     end(entry);
   } else {
@@ -226,13 +229,14 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
   return absl::OkStatus();
 }
 
-TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Object& object) {
+TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Object& object,
+                                                 bool beyond_limit) {
   const uint64_t hash = hash_object_key(key);
   ObjectShard& shard = objects_.shard_of(hash);
   ObjectEntry* const entry = shard.make_entry(key, hash, object, Priority::kLow);
   if (entry == nullptr) return nullptr;
   RemovedEntries removed;
-  const bool held = shard.visit(entry, &removed);
+  const bool held = beyond_limit ? shard.visit_beyond_limit(entry) : shard.visit(entry, &removed);
   finish(&removed);
   if (held) return entry;
   shard.destroy(entry);
@@ -316,7 +320,8 @@ bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
   const bool below = tier > 0 && parse_block_key(handle->key(), &key);
   RemovedEntries removed;
   const bool left = shard.release(handle, erase_if_last, &removed);
-  if (left && below) lower_[tier - 1]->erase(key);
+  // A tier that refused it has handed it on.
+  for (size_t at = tier; left && below && at <= lower_.size(); ++at) lower_[at - 1]->erase(key);
   if (!removed.empty()) finish(&removed);
   return left;
 }

@@ -49,7 +49,8 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
 
   absl::Status insert(std::string_view key, const Object& object, Priority priority,
                       Handle** handle, bool* replaced = nullptr) override;
-  Handle* standalone(std::string_view key, const Object& object) override;
+  Handle* standalone(std::string_view key, const Object& object,
+                     bool beyond_limit = false) override;
   Handle* lookup(std::string_view key, const MakeObject* make,
                  Caller caller = Caller::kForeground) override;
   const Object& object(const Handle* handle) const override { return handle->object; }

@@ -38,6 +38,51 @@ TEST(StrictTieredCache, FullOfHeldBlocksRefuses) {
   for (TieredCache::Handle* const each : held) engine.cache->release(each);
 }
 
+// However many in a row are held.
+TEST(StrictTieredCache, ThereIsRoomAsLongAsOneObjectIsNotHeld) {
+  Engine engine("tiered://?metadata=free&shards=1&high_priority=0&dram=1640KiB&strict=on");
+  for (uint64_t id = 0; id < 410; ++id) engine.put(id);
+  std::vector<TieredCache::Handle*> held;
+  for (uint64_t id = 0; id < 400; ++id) held.push_back(engine.hold(id));
+  for (uint64_t id = 1000; id < 1010; ++id) {
+    TieredCache::Handle* handle = nullptr;
+    const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
+    ASSERT_TRUE(engine.cache->insert(key_of(id), object, Priority::kLow, &handle).ok()) << id;
+    held.push_back(handle);
+  }
+  for (TieredCache::Handle* const each : held) engine.cache->release(each);
+}
+
+TEST(StrictTieredCache, AHandleOfAnInsertBelowErasesTheBlockThere) {
+  Engine engine = open_strict("&policy=scm_first");
+  TieredCache::Handle* handle = nullptr;
+  const Object object = engine.codec->make(1, 1, Engine::kObjectBytes);
+  ASSERT_TRUE(engine.cache->insert(key_of(1), object, Priority::kLow, &handle).ok());
+  EXPECT_EQ(engine.blocks(1), 1u);
+  engine.cache->release(handle, /*erase_if_last=*/true);
+  EXPECT_EQ(engine.blocks(1), 0u);
+  EXPECT_EQ(engine.get(1), 0u);
+}
+
+// An engine that could not replace a value must not find the older one.
+TEST(StrictTieredCache, ARefusedInsertErasesTheOlderObject) {
+  for (const char* policy : {"dram_first", "scm_first"}) {
+    SCOPED_TRACE(policy);
+    Engine engine = open_strict(std::string("&policy=") + policy);
+    for (uint64_t id = 1; id <= 20; ++id) engine.put_held(id);
+    EXPECT_EQ(engine.get(1), 1u);
+    std::vector<TieredCache::Handle*> held;
+    for (uint64_t id = 11; held.size() < 4; ++id) held.push_back(engine.hold(id));
+    const Object newer = engine.codec->make(1, 2, Engine::kObjectBytes);
+    TieredCache::Handle* handle = nullptr;
+    EXPECT_EQ(engine.cache->insert(key_of(1), newer, Priority::kLow, &handle).code(),
+              absl::StatusCode::kResourceExhausted);
+    for (TieredCache::Handle* const each : held) engine.cache->release(each);
+    EXPECT_EQ(engine.get(1), 0u);
+    engine.codec->destroy(key_of(1), newer);
+  }
+}
+
 // What is found in a lower tier is held in DRAM as well.
 TEST(StrictTieredCache, HoldsNoMoreThanItsSizeFromAnyTier) {
   for (const char* policy : {"dram_first", "scm_first", "bidirectional"}) {
@@ -64,7 +109,9 @@ TEST(StrictTieredCache, HoldsNoMoreThanItsSizeFromAnyTier) {
     EXPECT_EQ(engine.cache->insert(key_of(30), object, Priority::kLow, &handle).code(),
               absl::StatusCode::kResourceExhausted);
     EXPECT_EQ(engine.cache->standalone(key_of(31), object), nullptr);
-    engine.codec->destroy(key_of(30), object);
+    TieredCache::Handle* const beyond = engine.cache->standalone(key_of(31), object, true);
+    ASSERT_NE(beyond, nullptr) << "the engine cannot go on without";
+    engine.cache->release(beyond);
     for (TieredCache::Handle* const each : held) engine.cache->release(each);
     for (uint64_t id = 1; id <= 20; ++id) {
       TieredCache::Handle* const again = engine.hold(id);

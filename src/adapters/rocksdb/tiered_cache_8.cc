@@ -58,7 +58,8 @@ Cache::Handle* TieredBlockCache::CreateStandalone(const Slice& key, ObjectPtr va
   if (!fits && !allow_uncharged) return nullptr;
   return outer(cache().standalone(
       view(key),
-      {.value = value, .kind = kind_of(helper, value), .charge_bytes = fits ? charge : 0}));
+      {.value = value, .kind = kind_of(helper, value), .charge_bytes = fits ? charge : 0},
+      /*beyond_limit=*/allow_uncharged));
 }
 
 Cache::Handle* TieredBlockCache::Lookup(const Slice& key, const CacheItemHelper* helper,
