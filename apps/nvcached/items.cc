@@ -49,10 +49,11 @@ bool parse_counter(std::string_view text, uint64_t& number) {
 }  // namespace
 
 Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
-             unsigned trace_bits)
+             std::function<uint32_t()> wall_s, unsigned trace_bits)
     : store_(store),
       max_item_bytes_(max_item_bytes),
       clock_(std::move(now_s)),
+      wall_(std::move(wall_s)),
       traces_(trace_bits) {
   tick();
 }
@@ -65,7 +66,9 @@ uint32_t Items::due_s(int64_t exptime) const {
   if (exptime == 0) return 0;
   if (exptime < 0) return kLongAgoS;
   if (exptime <= kRelativeUpToS) return clock_() + static_cast<uint32_t>(exptime);
-  return static_cast<uint32_t>(std::min<int64_t>(exptime, UINT32_MAX));
+  const int64_t left_s = exptime - wall_();
+  return left_s <= 0 ? kLongAgoS
+                     : static_cast<uint32_t>(std::min<int64_t>(clock_() + left_s, UINT32_MAX));
 }
 
 uint32_t Items::expiry(int64_t exptime) const {

@@ -82,22 +82,27 @@ class Items {
   // What memcached counts against -I for each item, in addition to key and value.
   static constexpr size_t kItemOverheadBytes = 50;
 
+  // `now_s`: the clock that the store goes by. `wall_s`: what the wall clock says, which is what
+  // clients go by: it may be set at any time.
   Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
-        unsigned trace_bits);
+        std::function<uint32_t()> wall_s, unsigned trace_bits);
 
   uint32_t now_s() const { return now_s_.load(std::memory_order_relaxed); }
   // Reads the time. Called once a second, so that requests need not.
   void tick() { now_s_.store(clock_(), std::memory_order_relaxed); }
 
-  // The Unix second from which an item is expired: 0 is never, a negative `exptime` is at once, one
-  // of up to 30 days counts from now, and others are Unix times already. Clocks of seconds are up
-  // to one late, so one is added to what counts from now: an item never lives shorter than asked,
-  // and at most a second longer.
+  // The second of the store's clock from which an item is expired: 0 is never, a negative `exptime`
+  // is at once, one of up to 30 days counts from now, and others are times of the wall clock, as it
+  // is set now. Clocks of seconds are up to one late, so one is added to what counts from now: an
+  // item never lives shorter than asked, and at most a second longer.
   uint32_t expiry(int64_t exptime) const;
   // The same without the second that is added.
   uint32_t due_s(int64_t exptime) const;
   // Whole seconds that an item with this expiry is certain to live. Negative: it has expired.
   int64_t seconds_left(uint32_t expires_s) const { return int64_t{expires_s} - 1 - clock_(); }
+  // A second of the store's clock, by the wall clock.
+  int64_t wall_s(uint32_t store_s) const { return int64_t{store_s} - clock_() + wall_(); }
+  uint32_t wall_s() const { return wall_(); }
   bool fits(size_t key_bytes, uint64_t value_bytes) const {
     return key_bytes + value_bytes + kItemOverheadBytes <= max_item_bytes_;
   }
@@ -133,6 +138,7 @@ class Items {
   KvStore& store_;
   const uint64_t max_item_bytes_;
   const std::function<uint32_t()> clock_;
+  const std::function<uint32_t()> wall_;
   std::atomic<uint32_t> now_s_{0};
   std::atomic<bool> told_of_failure_{false};
   Traces traces_;

@@ -242,7 +242,7 @@ absl::Status run(Options options) {
   report_recovery((*store)->stats());
   options.settings.memory_bytes = (*store)->stats().size_bytes;
 
-  server::Service service(**store, options.settings, steady_unix_s, evictions);
+  server::Service service(**store, options.settings, steady_unix_s, wall_unix_s, evictions);
   if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
   auto server = server::Server::start(service);

@@ -52,7 +52,7 @@ rusage usage() {
 
 MetricValue process_id(const Snapshot&) { return static_cast<uint64_t>(getpid()); }
 MetricValue uptime(const Snapshot& snapshot) { return snapshot.service.uptime_s(); }
-MetricValue now(const Snapshot& snapshot) { return uint64_t{snapshot.service.items().now_s()}; }
+MetricValue now(const Snapshot& snapshot) { return uint64_t{snapshot.service.items().wall_s()}; }
 MetricValue version(const Snapshot& snapshot) { return snapshot.service.settings().version; }
 MetricValue libevent(const Snapshot&) { return std::string(event_get_version()); }
 MetricValue user_time(const Snapshot&) { return seconds_of(usage().ru_utime); }

@@ -28,9 +28,10 @@ uint64_t most_pins(const KvStats& stats) {
 }  // namespace
 
 Service::Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s,
-                 std::shared_ptr<KvEvictions> evictions)
+                 std::function<uint32_t()> wall_s, std::shared_ptr<KvEvictions> evictions)
     : settings_(settings),
-      items_(store, settings.max_item_bytes, std::move(now_s), settings.trace_bits),
+      items_(store, settings.max_item_bytes, std::move(now_s), std::move(wall_s),
+             settings.trace_bits),
       buffers_(settings.buffer_bytes),
       pins_(most_pins(store.stats())),
       watch_log_(static_cast<size_t>(settings.watcher_buffer_kib) << 10),

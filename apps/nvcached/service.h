@@ -31,9 +31,10 @@ using StatVisitor = std::function<void(std::string_view name, std::string_view v
 
 class Service {
  public:
-  // `evictions`: where the store puts what it evicts, for `watch evictions`; may be null.
+  // `now_s`, `wall_s`: see Items. `evictions`: where the store puts what it evicts, for `watch
+  // evictions`; may be null.
   Service(KvStore& store, const Settings& settings, std::function<uint32_t()> now_s,
-          std::shared_ptr<KvEvictions> evictions = nullptr);
+          std::function<uint32_t()> wall_s, std::shared_ptr<KvEvictions> evictions = nullptr);
 
   const Settings& settings() const { return settings_; }
   Items& items() { return items_; }

@@ -14,7 +14,8 @@ Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& o
   dump_.cursor = items_.visit(dump_.cursor, [&](std::string_view key, const ItemSummary& item) {
     if (meta) return append_metadump(key, item, out);
     if (!dump_.active || key.find_first_of("\r\n") != std::string_view::npos) return;
-    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", key, item.value_bytes, item.expires_s));
+    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", key, item.value_bytes,
+                           item.expires_s == 0 ? 0 : items_.wall_s(item.expires_s)));
     if (dump_.left > 0 && --dump_.left == 0) dump_.active = false;
   });
   if (dump_.active && dump_.cursor != 0) {
@@ -31,7 +32,7 @@ void Session::append_metadump(std::string_view key, const ItemSummary& item, Out
   append_uri_encoded(key, encoded);
   out.append("key=");
   out.append(encoded);
-  const int64_t expires_s = item.expires_s == 0 ? -1 : int64_t{item.expires_s};
+  const int64_t expires_s = item.expires_s == 0 ? -1 : items_.wall_s(item.expires_s);
   const size_t bytes = key.size() + item.value_bytes + Items::kItemOverheadBytes;
   out.append(fmt::format(" exp={} la={} cas={} fetch={} cls=1 size={}\n", expires_s, trace.last_s,
                          item.cas, trace.fetched ? "yes" : "no", bytes));

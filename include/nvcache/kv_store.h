@@ -119,14 +119,15 @@ class KvStore {
  public:
   virtual ~KvStore() = default;
 
-  // Empty on a miss. Marks the item as used.
+  // Empty on a miss, and where there is no memory for the answer. Marks the item as used.
   virtual KvItem get(std::string_view key) = 0;
 
   // Once the medium has failed to take a change, this and the changes below answer
   // kMediumFailed, whatever else they find: what is on the medium is not known then. Lookups
   // go on.
 
-  // Stores a value and replaces any older one. Ignores `meta.cas`.
+  // Stores a value and replaces any older one. Ignores `meta.cas`. kNoSpace, and nothing changed,
+  // where no zone has room or there is no memory.
   virtual KvResult put(std::string_view key, ByteView value, const KvMeta& meta,
                        KvCondition condition = {}) = 0;
 

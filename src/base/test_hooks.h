@@ -39,6 +39,8 @@ struct TestHooks {
   bool skip_expiry_copy = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.
   bool skip_version_sweep = false;
+  // KvStore: an opening that trusts nothing keeps the nonce and the table that it found.
+  bool keep_old_table = false;
 };
 
 // Not inline: an extension that is loaded into a program must have hooks of its own.

@@ -39,6 +39,29 @@ bool Cleaner::keeps_live() const {
   return parts_.config.cleaning == KvCleaning::kLive && live <= kFullShare * room;
 }
 
+uint32_t Cleaner::sweep_time_s() const {
+  const bool wants = parts_.config.cleaning == KvCleaning::kLive && !keeps_live();
+  return wants ? parts_.config.now_s() : 0;
+}
+
+// Without a flush: should a descriptor come back, its item has expired.
+uint32_t Cleaner::sweep(uint64_t zone) try {
+  uint32_t next_s = UINT32_MAX;
+  for (const Survivor& each : find_expired(parts_, zone, &next_s)) {
+    DescriptorTable::Stripe& stripe = parts_.table.stripe_of(each.slot);
+    MutexLock lock(stripe.mutex);
+    if (parts_.table.load(each.slot) != each.descriptor) continue;
+    const uint64_t address = parts_.geometry.zone_at(zone) + each.offset;
+    if (!parts_.config.is_past(parts_.items.view(address).expires_s())) continue;
+    parts_.table.write(stripe, each.slot, {});
+    parts_.table.note_write(each.slot);
+    parts_.headers.count(zone, -1, -static_cast<int64_t>(each.size_bytes));
+  }
+  return next_s;
+} catch (const std::bad_alloc&) {
+  return 0;  // they count for longer
+}
+
 uint64_t Cleaner::most_kept_bytes(uint64_t item_bytes) const {
   const uint64_t zone_bytes = parts_.geometry.zone_bytes;
   return zone_bytes - std::max(item_bytes, zone_bytes / kLeastRoomShare);
@@ -99,7 +122,7 @@ void Cleaner::tell_evicted(const CleaningPlan& plan) {
 }
 
 void Cleaner::count_cleaning(const CleaningPlan& plan, uint64_t items_before) {
-  const uint64_t survived = plan.kept.size() + plan.relocated.size();
+  const uint64_t survived = plan.kept.size() + plan.relocated.size() + plan.expired;
   parts_.counters.add(KvCounter::kZonesCleaned, 1);
   parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
   // After a crash the count is a hint: it may be less than what survived.

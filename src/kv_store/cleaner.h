@@ -6,6 +6,9 @@
 // less than kFullShare of the zones, the zone with the most garbage is cleaned, of a sample, and
 // all its live items stay. In a fuller store, and with `cleaning=paper`, the paper's rule holds.
 //
+// An item that expired counts as live until somebody looks at it. So a store that seems fuller
+// looks at four more zones each time that it needs one, and lets expired items go.
+//
 // One flush makes the zone's new version durable before anybody relies on it. That voids
 // all of the zone's descriptors at once. The survivors (kv_store/zone_survey.h) then get
 // descriptors of the new version. A crash in between may lose survivors, as it may lose the
@@ -41,6 +44,9 @@ class Cleaner final : public ZoneCleaner {
   size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   bool clean(uint64_t zone, uint64_t item_bytes) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  uint32_t sweep_time_s() const override;
+  uint32_t sweep(uint64_t zone) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   void populate(uint64_t zone, uint64_t offset) override;
 

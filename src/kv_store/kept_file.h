@@ -16,11 +16,12 @@
 
 #include "absl/status/statusor.h"
 #include "kv_store/dax_map.h"
+#include "kv_store/page_file.h"
 #include "medium/medium.h"
 
 namespace nvcache {
 
-class KeptFile final : public Medium {
+class KeptFile final : public Medium, public PageFile {
  public:
   enum class Power { kAuto, kOff, kOn };
 
@@ -48,12 +49,9 @@ class KeptFile final : public Medium {
   bool is_new() const { return new_; }
   // True if what was flushed and drained survives a loss of power.
   bool survives_power() const { return power_; }
-  [[nodiscard]] absl::Status sync_all();
-  // The same for the pages of an extent alone.
-  [[nodiscard]] absl::Status sync(Extent extent);
-  // Gets pages for an extent that will be overwritten, without reading them from the disk: fills
-  // those that are not in memory with zeros, whatever they held. Does nothing on DAX.
-  void populate(Extent extent);
+  [[nodiscard]] absl::Status sync_all() override;
+  [[nodiscard]] absl::Status sync(Extent extent) override;
+  void populate(Extent extent) override;
 
  private:
   KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,

@@ -18,6 +18,8 @@ inline constexpr uint32_t kKvFormatVersion = 1;
 inline constexpr uint64_t kKvMagic = 0x31766b65686361cfull;
 inline constexpr uint64_t kKvFormattingMagic = 0x30766b65686361cfull;  // a format was cut short
 
+inline constexpr uint64_t kKvTimeAt = 4096 + 512;  // the latest time seen, in the page of the state
+
 inline constexpr uint32_t kKvLineBytes = 64;
 inline constexpr uint32_t kKvGrainBytes = 8;  // items start at multiples of this
 

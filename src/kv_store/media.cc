@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kv_store/kept_file.h"
 #include "kv_store/populate.h"
 #include "medium/dram.h"
 #include "medium/emulated.h"
@@ -51,6 +52,12 @@ absl::Status KvMedium::sync() {
   if (file != nullptr) return file->sync_all();
   absl::Status status = medium->flush({0, medium->size_bytes()});
   return status.ok() ? medium->drain() : status;
+}
+
+absl::Status KvMedium::sync(Extent extent) {
+  absl::Status status = medium->flush(extent);
+  if (status.ok()) status = medium->drain();
+  return status.ok() && file != nullptr && !survives_power ? file->sync(extent) : status;
 }
 
 void KvMedium::populate(Extent extent) {

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "kv_store/config.h"
-#include "kv_store/kept_file.h"
+#include "kv_store/page_file.h"
 #include "medium/medium.h"
 
 namespace nvcache {
@@ -21,6 +21,8 @@ namespace nvcache {
 struct KvMedium {
   // Makes all that was stored durable.
   [[nodiscard]] absl::Status sync();
+  // Makes an extent durable beyond a loss of power, whatever flush() and drain() promise.
+  [[nodiscard]] absl::Status sync(Extent extent);
   // Gets memory for an extent that will be overwritten, and whose bytes nobody needs. A hint.
   void populate(Extent extent);
 
@@ -28,7 +30,7 @@ struct KvMedium {
   bool survives_power = true;      // what was flushed and drained survives a loss of power
   bool has_pages = false;          // what was stored waits in the page cache: a sync has work
   bool blank = false;              // known to hold zeros: new memory, or a new file
-  KeptFile* file = nullptr;        // within `medium`; null for memory
+  PageFile* file = nullptr;        // within `medium`; null for memory
 };
 
 // The path of the file that a medium's specification names; empty if it names none.

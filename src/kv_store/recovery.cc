@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/test_hooks.h"
 
 namespace nvcache {
 namespace {
@@ -29,7 +30,9 @@ uint64_t random_number() {
   return uint64_t{device()} << 32 | device();
 }
 
-std::byte* base_of(const Medium& medium) { return const_cast<std::byte*>(medium.direct().data()); }
+uint64_t boot_of(const KvConfig& config) {
+  return config.boot ? config.boot() : boot_number();
+}
 
 }  // namespace
 
@@ -42,8 +45,12 @@ KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool su
   return survives_power ? KvTrust::kAfterSync : KvTrust::kAll;
 }
 
-absl::StatusOr<std::optional<KvFoundStore>> find_store(Medium& medium) {
-  KvSuperblockFile file(medium, base_of(medium));
+KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& config) {
+  return trust_of(found.state, boot_of(config), config.durability, on.survives_power);
+}
+
+absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on) {
+  KvSuperblockFile file(on);
   KvFoundStore store{.superblock = {}, .state = {}, .recovered = true};
   const absl::StatusOr<bool> found = file.load(&store.superblock, &store.state);
   if (!found.ok()) return found.status();
@@ -52,22 +59,29 @@ absl::StatusOr<std::optional<KvFoundStore>> find_store(Medium& medium) {
 }
 
 absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
-  Medium& medium = *on.medium;
-  const auto found = find_store(medium);
+  const auto found = find_store(on);
   if (!found.ok()) return found.status();
-  if (*found) return **found;
+  KvSuperblockFile file(on);
   KvFoundStore store;
-  auto planned =
-      plan_geometry(medium.size_bytes(), config.zone_bytes, config.item_bytes, config.version_bits);
-  if (!planned.ok()) return planned.status();
-  store.superblock = {.geometry = *planned, .nonce = random_number()};
-  KvSuperblockFile file(medium, base_of(medium));
-  if (absl::Status status = file.format(store.superblock, on.blank); !status.ok()) return status;
-  store.state = {.sequence = 1,
-                 .epoch = config.first_epoch,
-                 .clean = true,
-                 .invalidates = true,
-                 .power = true};
+  uint64_t epoch = config.first_epoch;
+  absl::Status made;
+  if (*found) {
+    if (trust_in(**found, on, config) != KvTrust::kNothing) return **found;
+    if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
+    store.superblock = (*found)->superblock;
+    if (!test_hooks.keep_old_table) store.superblock.nonce = random_number();
+    epoch = std::max(epoch, (*found)->state.epoch);
+    made = file.replace(store.superblock, epoch);
+  } else {
+    auto planned = plan_geometry(on.medium->size_bytes(), config.zone_bytes, config.item_bytes,
+                                 config.version_bits);
+    if (!planned.ok()) return planned.status();
+    store.superblock = {.geometry = *planned, .nonce = random_number()};
+    made = file.format(store.superblock, epoch);
+  }
+  if (!made.ok()) return made;
+  store.state = {
+      .sequence = 1, .epoch = epoch, .clean = true, .invalidates = true, .power = true};
   return store;
 }
 
@@ -81,15 +95,10 @@ absl::Status Recovery::open() {
 
 absl::Status Recovery::recover_zones() {
   if (absl::Status status = adopt_zones(); !status.ok()) return status;
-  if (parts_.recovered) {
-    const KvTrust trust =
-        trust_of(state_, boot_number(), parts_.config.durability, parts_.medium.survives_power);
-    if (trust == KvTrust::kNothing) {
-      if (absl::Status status = cleaner_.renew_all(); !status.ok()) return status;
-    }
-    if (trust == KvTrust::kAfterSync) {
-      if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
-    }
+  const KvTrust trust = trust_of(state_, boot_of(parts_.config), parts_.config.durability,
+                                 parts_.medium.survives_power);
+  if (parts_.recovered && trust == KvTrust::kAfterSync) {
+    if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
   }
   recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
   return absl::OkStatus();
@@ -124,17 +133,15 @@ absl::Status Recovery::repair(const std::vector<uint64_t>& damaged) {
   for (const uint64_t zone : damaged) {
     parts_.zones.serve(zone, 1);
     parts_.headers.write(zone, 1, 0, 0);
-    if (!parts_.headers.persist(zone)) {
-      return absl::DataLossError("the medium failed while damaged zones were repaired");
-    }
   }
-  return absl::OkStatus();
+  if (parts_.headers.persist_all()) return absl::OkStatus();
+  return absl::DataLossError("the medium failed while damaged zones were repaired");
 }
 
 absl::Status Recovery::mark_in_use() {
   state_ = {.sequence = state_.sequence + 1,
             .epoch = state_.epoch + 1,
-            .boot = boot_number(),
+            .boot = boot_of(parts_.config),
             .clean = false,
             .invalidates = parts_.memory.flushes_updates(),
             .power = parts_.medium.survives_power};
@@ -148,21 +155,15 @@ absl::Status Recovery::begin_epoch() {
   return write_state();
 }
 
+// A loss of power must find that the store was in use. Not even after a kill is that certain: it
+// may have come before this line.
 absl::Status Recovery::write_state() {
-  KvMedium& medium = parts_.medium;
-  KvSuperblockFile file(*medium.medium, base_of(*medium.medium), parts_.nonce);
-  if (absl::Status status = file.write_state(state_); !status.ok()) return status;
-  // A loss of power must find that the store was in use. Not even after a kill is that certain: it
-  // may have come before this line.
-  if (medium.file != nullptr && !medium.survives_power) {
-    return medium.file->sync({0, parts_.geometry.headers_at});
-  }
-  return absl::OkStatus();
+  return KvSuperblockFile(parts_.medium, parts_.nonce).write_state(state_);
 }
 
 absl::Status Recovery::close() {
   KvMedium& medium = parts_.medium;
-  KvSuperblockFile file(*medium.medium, base_of(*medium.medium));
+  KvSuperblockFile file(medium);
   // Does not write to a medium whose superblock was damaged or replaced meanwhile.
   KvSuperblock superblock;
   KvState before;

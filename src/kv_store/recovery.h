@@ -30,12 +30,13 @@ struct KvFoundStore {
   bool recovered = false;  // the medium held a store
 };
 
-// Reads the superblock and the state, or makes an empty store of the configured geometry.
-// FAILED_PRECONDITION where the medium holds anything else; nothing is written then.
+// Reads the superblock and the state, or makes an empty store: of the configured geometry, or in
+// place of one in which nothing can be trusted. FAILED_PRECONDITION where the medium holds anything
+// else; nothing is written then.
 [[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(KvMedium& medium, const KvConfig& config);
 
 // The same without making a store: empty where the medium holds none.
-[[nodiscard]] absl::StatusOr<std::optional<KvFoundStore>> find_store(Medium& medium);
+[[nodiscard]] absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on);
 
 // What a new opening may believe of the items that a medium holds.
 enum class KvTrust : uint8_t {
@@ -47,6 +48,9 @@ enum class KvTrust : uint8_t {
 // `boot` numbers this start of the machine; 0: not known. `survives_power`: what the new owner
 // promises. Pure.
 KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool survives_power);
+
+// The same of a store that was found, and the opening that is configured.
+KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& config);
 
 class Recovery {
  public:

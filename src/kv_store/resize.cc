@@ -44,20 +44,33 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
   return KvStoreImpl::make(std::move(config), *std::move(medium));
 }
 
-// The store of a file as it is, which is only read. Empty: it fits, or holds no store, of which
-// the opening will tell.
-absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_if_unfit(const KvConfig& wanted,
-                                                           uint64_t length) {
-  KvConfig old = wanted;
-  old.size_bytes = length;
-  old.read_only = true;
-  auto medium = open_kv_medium(old);
+// What a file holds whose size or zones are not those that are wanted.
+struct OldStore {
+  uint64_t epoch = 0;
+  std::unique_ptr<KvStoreImpl> store;  // only read; null: nothing in it can be trusted
+  KvMedium medium;                     // then: keeps the file's lock
+};
+
+// Empty: the store fits, or the file holds none, of which the opening will tell.
+absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length) {
+  KvConfig config = wanted;
+  config.size_bytes = length;
+  config.read_only = true;
+  auto medium = open_kv_medium(config);
   if (!medium.ok()) return medium.status();
-  const auto found = find_store(*medium->medium);
-  if (!found.ok() || !found->has_value()) return nullptr;
+  const auto found = find_store(*medium);
+  if (!found.ok() || !found->has_value()) return std::nullopt;
   const KvGeometry& geometry = (*found)->superblock.geometry;
-  if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return nullptr;
-  return KvStoreImpl::make(std::move(old), *std::move(medium));
+  if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return std::nullopt;
+  OldStore old{.epoch = (*found)->state.epoch, .store = nullptr, .medium = {}};
+  if (trust_in(**found, *medium, config) == KvTrust::kNothing) {
+    old.medium = *std::move(medium);
+    return old;
+  }
+  auto store = KvStoreImpl::make(std::move(config), *std::move(medium));
+  if (!store.ok()) return store.status();
+  old.store = *std::move(store);
+  return old;
 }
 
 void copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& progress,
@@ -82,9 +95,10 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   const std::string path = path_of_kv_medium(wanted.medium);
   const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
   if (!length) return resized;
-  auto from = open_if_unfit(wanted, *length);
-  if (!from.ok()) return from.status();
-  if (*from == nullptr) return resized;
+  const auto unfit = open_if_unfit(wanted, *length);
+  if (!unfit.ok()) return unfit.status();
+  if (!*unfit) return resized;
+  const OldStore& old = **unfit;
 
   const std::string unfinished = resizing_path(path);
   KvConfig config = wanted;
@@ -93,7 +107,7 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   config.survives = KvSurvives::kProcess;
   config.write_cache_bytes = 0;
   config.sync_seconds = 0;
-  config.first_epoch = (*from)->epoch();  // so that no cas comes again
+  config.first_epoch = old.epoch;  // so that no cas comes again
   if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
     return errno_status("removing file", unfinished, errno);
   }
@@ -106,7 +120,7 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
                     "its old size, make room, or remove it to start empty",
                     *length, wanted.size_bytes, message_of(to.status())));
   }
-  copy_items(**from, **to, progress, &resized);
+  if (old.store != nullptr) copy_items(*old.store, **to, progress, &resized);
   resized.items_kept = (*to)->stats().items;
   resized.before_bytes = *length;
   resized.after_bytes = wanted.size_bytes;

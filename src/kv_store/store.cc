@@ -1,11 +1,13 @@
 #include "kv_store/store.h"
 
 #include <chrono>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "base/test_hooks.h"
 #include "base/text.h"
+#include "kv_store/time_record.h"
 
 namespace nvcache {
 namespace {
@@ -35,9 +37,11 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
     return invalid_argument("medium: {} is not byte-addressable; allowed: memory, mapped files",
                             medium.medium->traits().name);
   }
+  const bool own_clock = static_cast<bool>(config.now_s);
   config.complete();
   const absl::StatusOr<KvFoundStore> found = find_or_format(medium, config);
   if (!found.ok()) return found.status();
+  keep_time(own_clock, *medium.medium, found->superblock.nonce, &config);
   std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
   if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
   const uint64_t epoch = store->recovery_.state().epoch;
@@ -60,7 +64,7 @@ KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& f
                  .round = [this] { return parts_.zones.clean_ahead(cleaner_); }}),
       syncer_(
           {.name = "nvcache-sync", .interval_seconds = parts_.config.sync_seconds, .round = [this] {
-             sync_file();
+             sync_in_background();
              return false;
            }}) {}
 
@@ -71,7 +75,8 @@ absl::Status KvStoreImpl::start_threads() {
     if (!cleaning_.start()) return absl::ResourceExhaustedError("no thread for the cleaner");
     parts_.zones.keep_ahead([this] { cleaning_.wake(); });
   }
-  if (parts_.medium.has_pages && config.sync_seconds > 0 && !syncer_.start()) {
+  const bool outlives = parts_.medium.has_pages || parts_.medium.file != nullptr;
+  if (outlives && config.sync_seconds > 0 && !syncer_.start()) {
     return absl::ResourceExhaustedError("no thread for background syncs");
   }
   return absl::OkStatus();
@@ -87,7 +92,7 @@ absl::Status KvStoreImpl::close() {
   return status.ok() ? recovery_.close() : status;
 }
 
-KvItem KvStoreImpl::get(std::string_view key) {
+KvItem KvStoreImpl::get(std::string_view key) try {
   auto& counters = parts_.counters.mine();
   counters.add(KvCounter::kGets, 1);
   const Bucket bucket = bucket_of(key);
@@ -131,6 +136,8 @@ KvItem KvStoreImpl::get(std::string_view key) {
     }
     if (attempt > 16) std::this_thread::yield();
   }
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 void KvStoreImpl::release(uint64_t handle) {
@@ -186,7 +193,12 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
                           KvCondition condition) {
   add(KvCounter::kPuts);
   if (parts_.memory.failed()) return acknowledge({});
-  return acknowledge(try_put(key, value, meta, condition));
+  try {
+    return acknowledge(try_put(key, value, meta, condition));
+  } catch (const std::bad_alloc&) {  // nothing was changed
+    add(KvCounter::kRefused);
+    return {.outcome = KvOutcome::kNoSpace};
+  }
 }
 
 KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta& meta,
@@ -206,6 +218,7 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
     bucket.stripe.mutex.unlock();
     if (refusal) return {.outcome = *refusal};
   }
+  if (meta.expires_s != 0) (void)parts_.config.now_s();  // it may be past: see KvTimeRecord
   KvMeta stored = meta;
   stored.cas = new_cas();
   if (cache_.enabled()) {
@@ -298,6 +311,7 @@ std::optional<KvStoreImpl::WrittenItem> KvStoreImpl::write_item(const Bucket& bu
                    .item_bytes = item_bytes,
                    .descriptor = parts_.items.write(room->address, key, value, meta,
                                                     kv_tag(bucket.hash), room->version)};
+  if (meta.expires_s != 0) parts_.zones.note_expiry(room->zone, meta.expires_s);
   add(KvCounter::kWrittenBytes, item_bytes);
   if (!parts_.memory.flushes_all()) {
     parts_.memory.note_write(room->address, item_bytes);
@@ -339,6 +353,7 @@ KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
 }
 
 KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
+  if (expires_s != 0) (void)parts_.config.now_s();
   const Bucket bucket = bucket_of(key);
   CurrentValue now = lock_current(bucket, key);
   KvOutcome outcome = KvOutcome::kDone;
@@ -350,6 +365,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
     const uint64_t address = now.location.descriptor.address();
     const uint32_t before_s = now.location.item.expires_s();
     parts_.items.set_expiry(address, expires_s, now.cas);
+    if (expires_s != 0) parts_.zones.note_expiry(now.location.zone, expires_s);
     // A crash may undo a longer life, which costs a miss, but not a shorter one.
     const bool shorter = expires_s != 0 && (before_s == 0 || expires_s < before_s);
     const bool flushes =
@@ -361,7 +377,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
   return acknowledge({.outcome = outcome}).outcome;
 }
 
-absl::Status KvStoreImpl::clear() {
+absl::Status KvStoreImpl::clear() try {
   const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
   for (const KvBufferRef& buffer : cache_.all()) {
     if (buffer->meta().cas > bound) continue;
@@ -370,23 +386,10 @@ absl::Status KvStoreImpl::clear() {
     remove_cached(bucket, buffer);
   }
   return cleaner_.renew_all();
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory to clear the store");
 }
 
 // The kernel tells once of pages that it could not write, and drops them: an older value may be on
 // the medium in the place of an acknowledged one.
-void KvStoreImpl::sync_file() {
-  if (!parts_.medium.sync().ok()) parts_.memory.fail();
-  add(KvCounter::kSyncs);
-}
-
-absl::Status KvStoreImpl::sync() {
-  for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
-  absl::Status status = parts_.medium.sync();
-  if (!status.ok()) parts_.memory.fail();
-  if (status.ok() && parts_.memory.failed()) {
-    status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
-  }
-  return status;
-}
-
 }  // namespace nvcache

@@ -130,7 +130,8 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
 
   absl::Status start_threads();
   uint64_t new_cas();
-  void sync_file();
+  void sync_in_background();
+  void spill_all();
 
   void add(KvCounter counter, uint64_t amount = 1) { parts_.counters.add(counter, amount); }
 

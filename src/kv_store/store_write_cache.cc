@@ -1,7 +1,9 @@
 // How values leave the write cache of a store: for the medium, or for good.
+#include <new>
 #include <thread>
 
 #include "kv_store/store.h"
+#include "kv_store/time_record.h"
 
 namespace nvcache {
 
@@ -42,6 +44,7 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
         const uint32_t expires_s = buffer->meta().expires_s;
         if (expires_s != meta.expires_s) {
           parts_.items.set_expiry(item->address, expires_s, meta.cas);
+          if (expires_s != 0) parts_.zones.note_expiry(item->zone, expires_s);
         }
         done = publish(bucket, *item, now);
       } else {
@@ -52,6 +55,35 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
     bucket.stripe.mutex.unlock();
     if (!done) std::this_thread::yield();
   }
+}
+
+// A kill loses what is in the write cache: so nothing stays there longer than from one round to the
+// next, though nobody writes it again.
+void KvStoreImpl::sync_in_background() {
+  spill_all();
+  (void)parts_.config.now_s();
+  const absl::Status status = parts_.medium.has_pages
+                                  ? parts_.medium.sync()
+                                  : parts_.medium.sync({kKvTimeAt, sizeof(uint64_t)});
+  if (!status.ok()) parts_.memory.fail();
+  add(KvCounter::kSyncs);
+}
+
+void KvStoreImpl::spill_all() {
+  for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
+}
+
+absl::Status KvStoreImpl::sync() try {
+  spill_all();
+  (void)parts_.config.now_s();
+  absl::Status status = parts_.medium.sync();
+  if (!status.ok()) parts_.memory.fail();
+  if (status.ok() && parts_.memory.failed()) {
+    status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
+  }
+  return status;
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory to write out what is in DRAM");
 }
 
 }  // namespace nvcache

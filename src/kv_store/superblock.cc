@@ -91,14 +91,12 @@ absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_byte
   return g;
 }
 
-absl::Status KvSuperblockFile::persist(uint64_t offset, uint64_t size_bytes) {
-  absl::Status status = medium_.flush({offset, size_bytes});
-  return status.ok() ? medium_.drain() : status;
-}
+KvSuperblockFile::KvSuperblockFile(KvMedium& on, uint64_t nonce)
+    : on_(on), base_(const_cast<std::byte*>(on.medium->direct().data())), nonce_(nonce) {}
 
 absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* state) {
-  if (medium_.size_bytes() < kHeadersAt) {
-    return invalid_argument("medium: {} bytes; allowed: {} or more", medium_.size_bytes(),
+  if (on_.medium->size_bytes() < kHeadersAt) {
+    return invalid_argument("medium: {} bytes; allowed: {} or more", on_.medium->size_bytes(),
                             kHeadersAt);
   }
   const uint64_t magic = load_word(base_, std::memory_order_relaxed);
@@ -142,7 +140,7 @@ absl::StatusOr<KvSuperblock> KvSuperblockFile::parse() const {
                     .zones_at = words[10]};
   block.nonce = words[11];
   if (words[kWords - 1] != check_of(words.data(), kWords - 1, 0) ||
-      !plausible(block.geometry, medium_.size_bytes())) {
+      !plausible(block.geometry, on_.medium->size_bytes())) {
     return absl::FailedPreconditionError(
         "the store's superblock is damaged; nothing was changed. Remove the file to start with an "
         "empty store");
@@ -179,21 +177,37 @@ absl::Status KvSuperblockFile::write_state(const KvState& state) {
   return persist(at, sizeof(words));
 }
 
-absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, bool blank) {
+absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t epoch) {
   const KvGeometry& g = superblock.geometry;
-  nonce_ = superblock.nonce;
   const bool again = load_word(base_, std::memory_order_relaxed) == kKvFormattingMagic;
   // Checked before anything is written: another program's file may start with zeros.
-  for (uint64_t at = kHeadersAt; !again && !blank && at < g.zones_at; at += kPageBytes) {
+  for (uint64_t at = kHeadersAt; !again && !on_.blank && at < g.zones_at; at += kPageBytes) {
     if (!all_zero(base_ + at, kPageBytes)) {
       return absl::FailedPreconditionError(
           "the medium holds something that is not a key-value store; nothing was changed. "
           "Allowed: a new or empty file, or one that holds a store");
     }
   }
-  store_word(base_, kKvFormattingMagic, std::memory_order_relaxed);
-  if (absl::Status status = persist(0, 8); !status.ok()) return status;
+  if (absl::Status status = begin_format(); !status.ok()) return status;
   if (again) std::memset(base_ + 8, 0, g.zones_at - 8);
+  return finish_format(superblock, epoch);
+}
+
+absl::Status KvSuperblockFile::replace(const KvSuperblock& superblock, uint64_t epoch) {
+  if (absl::Status status = begin_format(); !status.ok()) return status;
+  if (!test_hooks.keep_old_table) std::memset(base_ + 8, 0, superblock.geometry.zones_at - 8);
+  return finish_format(superblock, epoch);
+}
+
+// From here on the medium holds no store, until the last word is there.
+absl::Status KvSuperblockFile::begin_format() {
+  store_word(base_, kKvFormattingMagic, std::memory_order_relaxed);
+  return persist(0, 8);
+}
+
+absl::Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uint64_t epoch) {
+  const KvGeometry& g = superblock.geometry;
+  nonce_ = superblock.nonce;
   for (uint64_t zone = 0; zone < g.zones; ++zone) {
     store_word(base_ + g.headers_at + zone * kKvLineBytes, kv_version_word(1, zone, nonce_),
                std::memory_order_relaxed);
@@ -201,8 +215,8 @@ absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, bool blank
   if (absl::Status status = persist(kPageBytes, g.zones_at - kPageBytes); !status.ok()) {
     return status;
   }
-  if (absl::Status status =
-          write_state({.sequence = 1, .clean = true, .invalidates = true, .power = true});
+  if (absl::Status status = write_state(
+          {.sequence = 1, .epoch = epoch, .clean = true, .invalidates = true, .power = true});
       !status.ok()) {
     return status;
   }

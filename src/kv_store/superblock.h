@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kv_store/layout.h"
-#include "medium/medium.h"
+#include "kv_store/media.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {
@@ -61,26 +61,33 @@ struct KvState {
 
 class KvSuperblockFile {
  public:
-  // `base` is the medium's memory. `nonce` is the store's; load() and format() set it.
-  KvSuperblockFile(Medium& medium, std::byte* base, uint64_t nonce = 0)
-      : medium_(medium), base_(base), nonce_(nonce) {}
+  // `nonce` is the store's; load() and format() set it. The medium must outlive this.
+  explicit KvSuperblockFile(KvMedium& on, uint64_t nonce = 0);
 
   // True: the medium holds a store. False: it holds zeros, or a format that was cut short.
   // FAILED_PRECONDITION for anything else. Writes nothing.
   [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
 
   // Makes an empty store, durably. Reads the medium up to the first zone, to see that it holds
-  // nothing, unless `blank` says so.
-  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, bool blank = false);
+  // nothing, unless it is known to be blank. Openings are numbered from `epoch` on.
+  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, uint64_t epoch = 0);
+  // Makes an empty store of one that load() found. Nothing of the old one can come back, whatever
+  // a loss of power leaves: another nonce, and a table of zeros before that counts.
+  // Cost: writes the table.
+  [[nodiscard]] absl::Status replace(const KvSuperblock& superblock, uint64_t epoch);
 
   [[nodiscard]] absl::Status write_state(const KvState& state);
 
  private:
-  [[nodiscard]] absl::Status persist(uint64_t offset, uint64_t size_bytes);
+  [[nodiscard]] absl::Status persist(uint64_t offset, uint64_t size_bytes) {
+    return on_.sync({offset, size_bytes});
+  }
+  [[nodiscard]] absl::Status begin_format();
+  [[nodiscard]] absl::Status finish_format(const KvSuperblock& superblock, uint64_t epoch);
   absl::StatusOr<KvSuperblock> parse() const;
   bool load_state(KvState* state, uint64_t nonce) const;
 
-  Medium& medium_;
+  KvMedium& on_;
   std::byte* const base_;
   uint64_t nonce_;
 };

@@ -63,17 +63,21 @@ KvBufferRef KvWriteCache::find(uint64_t hash, std::string_view key) {
   return {};
 }
 
+bool KvWriteCache::grow(uint64_t size_bytes) {
+  if (used_bytes_.fetch_add(size_bytes, std::memory_order_relaxed) + size_bytes <= limit_bytes_) {
+    return true;
+  }
+  used_bytes_.fetch_sub(size_bytes, std::memory_order_relaxed);
+  return false;
+}
+
 bool KvWriteCache::insert(const KvBufferRef& buffer) {
   Part& part = part_of(buffer->hash());
   MutexLock lock(part.mutex);
   for (uint32_t i = 0; i < kPartLength; ++i) {
     if (part.hashes[i] != buffer->hash() || part.written[i] == 0) continue;
     if (part.buffers[i]) return false;  // another key of the same hash
-    const uint64_t size_bytes = buffer->size_bytes();
-    if (used_bytes_.fetch_add(size_bytes, std::memory_order_relaxed) + size_bytes > limit_bytes_) {
-      used_bytes_.fetch_sub(size_bytes, std::memory_order_relaxed);
-      return false;
-    }
+    if (!grow(buffer->size_bytes())) return false;
     part.buffers[i] = buffer.share();
     return true;
   }
@@ -98,7 +102,10 @@ bool KvWriteCache::replace(const KvBuffer* old, const KvBufferRef& buffer) {
   for (uint32_t i = 0; i < kPartLength; ++i) {
     if (part.hashes[i] != buffer->hash() || part.written[i] == 0) continue;
     if (part.buffers[i] && &part.buffers[i] != at) return false;
-    used_bytes_.fetch_add(buffer->size_bytes() - old->size_bytes(), std::memory_order_relaxed);
+    const uint64_t before_bytes = old->size_bytes();
+    const uint64_t after_bytes = buffer->size_bytes();
+    if (after_bytes > before_bytes && !grow(after_bytes - before_bytes)) return false;
+    if (after_bytes < before_bytes) used_bytes_.fetch_sub(before_bytes - after_bytes);
     *at = KvBufferRef();
     std::erase_if(part.fallen, [](const KvBufferRef& each) { return !each; });
     part.buffers[i] = buffer.share();

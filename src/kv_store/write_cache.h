@@ -5,7 +5,7 @@
 //
 // A crash loses what is here. A value that is read four times and not written meanwhile is
 // not short-lived: it is queued, and a later put moves it to the medium, so that what many
-// clients read survives.
+// clients read survives. The store moves all values at each background sync.
 //
 // The list has sixteen parts, chosen by hash, each with a lock. Values are
 // reference-counted: what find() returned stays valid until it is released. A caller that
@@ -111,7 +111,7 @@ class KvWriteCache {
   // False if the key is not on the list, or the cache is full.
   bool insert(const KvBufferRef& buffer);
   // Replaces `old`, which must be here. False, and nothing changed, if the key is not on
-  // the list.
+  // the list, or the cache has no room for a larger value.
   bool replace(const KvBuffer* old, const KvBufferRef& buffer);
   // False if `buffer` is not here any more.
   bool take(const KvBuffer* buffer);
@@ -138,6 +138,7 @@ class KvWriteCache {
     std::vector<KvBufferRef> fallen ABSL_GUARDED_BY(mutex);
   };
 
+  bool grow(uint64_t size_bytes);  // false, and nothing changed, past the limit
   Part& part_of(uint64_t hash) { return parts_[hash >> 60]; }
   static KvBufferRef* locate(Part& part, const KvBuffer* buffer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(part.mutex);

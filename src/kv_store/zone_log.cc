@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kPinSpins = 200;
 constexpr int kOpenAttempts = 100;
+constexpr int kSweptAtOnce = 4;
+constexpr size_t kSweepSample = 256;
 constexpr uint64_t kZonesForLanes = 64;
 
 }  // namespace
@@ -119,7 +121,37 @@ uint64_t ZoneLog::take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, ui
   return zone;
 }
 
+// Nobody cleans a full zone meanwhile.
+void ZoneLog::sweep_some(ZoneCleaner& cleaner) {
+  for (int i = 0; i < kSweptAtOnce; ++i) {
+    const uint32_t now_s = cleaner.sweep_time_s();
+    const uint64_t zone = now_s == 0 ? kNoZone : zone_to_sweep(now_s);
+    if (zone == kNoZone) return;
+    std::atomic<uint32_t>& earliest_s = zones_[zone].earliest_s;
+    uint32_t before_s = earliest_s.load(std::memory_order_relaxed);
+    const uint32_t next_s = cleaner.sweep(zone);
+    earliest_s.compare_exchange_strong(before_s, std::max(next_s, now_s + 1));
+  }
+}
+
+// Of a sample of the full zones, the one in which items have been expired for longest.
+uint64_t ZoneLog::zone_to_sweep(uint32_t now_s) {
+  MutexLock lock(space_mutex_);
+  uint64_t oldest = kNoZone;
+  uint32_t earliest_s = now_s;
+  const size_t looks = std::min(full_.size(), kSweepSample);
+  for (size_t look = 0; look < looks; ++look) {
+    const uint64_t zone = full_[++sample_ % full_.size()];
+    const uint32_t zone_s = zones_[zone].earliest_s.load(std::memory_order_relaxed);
+    if (zone_s > earliest_s) continue;
+    earliest_s = zone_s;
+    oldest = zone;
+  }
+  return oldest;
+}
+
 uint64_t ZoneLog::clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) {
+  sweep_some(cleaner);
   for (std::deque<uint64_t>* from : {&fresh_, &full_}) {
     uint64_t left = 1;
     for (bool first = true; left > 0; first = false, --left) {
@@ -153,6 +185,7 @@ bool ZoneLog::begin_switch(uint64_t zone) {
 void ZoneLog::end_switch(uint64_t zone, uint64_t version, uint64_t hot_line) {
   Zone& z = zones_[zone];
   z.hot_line = hot_line;
+  z.earliest_s.store(hot_line == 0 ? UINT32_MAX : 0, std::memory_order_relaxed);
   z.cursor.store(hot_line, std::memory_order_relaxed);
   z.unchecked.store(false, std::memory_order_relaxed);
   z.serving.store(version, std::memory_order_seq_cst);
@@ -180,6 +213,7 @@ void ZoneLog::adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t
   Zone& z = zones_[zone];
   z.serving.store(version, std::memory_order_relaxed);
   z.unchecked.store(unchecked, std::memory_order_relaxed);
+  z.earliest_s.store(sequence == 0 ? UINT32_MAX : 0, std::memory_order_relaxed);
   z.hot_line = hot_line;
   sequence_ = std::max(sequence_, sequence);
   (sequence == 0 ? fresh_ : full_).push_back(zone);

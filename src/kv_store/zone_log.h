@@ -41,6 +41,11 @@ class ZoneCleaner {
   virtual size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) = 0;
   // Leaves room for an item of this size. False if the zone is pinned, or the medium failed.
   virtual bool clean(uint64_t zone, uint64_t item_bytes) = 0;
+  // The time now, in seconds, if zones should be swept before one is chosen; else 0.
+  virtual uint32_t sweep_time_s() const { return 0; }
+  // Lets items of a full zone go that have expired. Returns when the next one will, as
+  // ZoneLog::note_expiry().
+  virtual uint32_t sweep(uint64_t /*zone*/) { return UINT32_MAX; }
   // Gets memory for what will be written to a cleaned zone from `offset` on. A hint.
   virtual void populate(uint64_t zone, uint64_t offset) = 0;
 };
@@ -96,6 +101,13 @@ class ZoneLog {
   uint32_t low_bits(uint64_t version) const { return static_cast<uint32_t>(version) & low_mask_; }
 
   // True until the zone is cleaned: its items were there at the opening.
+  // An item of the zone expires then.
+  void note_expiry(uint64_t zone, uint32_t expires_s) {
+    std::atomic<uint32_t>& earliest_s = zones_[zone].earliest_s;
+    uint32_t before_s = earliest_s.load(std::memory_order_relaxed);
+    while (expires_s < before_s && !earliest_s.compare_exchange_weak(before_s, expires_s)) {
+    }
+  }
   bool is_unchecked(uint64_t zone) const {
     return zones_[zone].unchecked.load(std::memory_order_relaxed);
   }
@@ -147,7 +159,9 @@ class ZoneLog {
     std::atomic<bool> unchecked{false};
     std::atomic<uint64_t> serving{0};  // version, and kSwitching while it is being cleaned
     std::atomic<uint64_t> cursor{0};   // where the next item goes
-    uint64_t hot_line = 0;             // under the cleaning lock
+    // When the first of its items expires, at the earliest; 0: not known; UINT32_MAX: none does.
+    std::atomic<uint32_t> earliest_s{UINT32_MAX};
+    uint64_t hot_line = 0;  // under the cleaning lock
   };
   struct alignas(64) Lane {
     std::atomic<uint64_t> zone{kNoZone};
@@ -160,6 +174,8 @@ class ZoneLog {
   bool allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room);
   bool open_next(Lane& lane, uint64_t full_zone, uint64_t item_bytes, ZoneCleaner& cleaner);
   bool open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes);
+  void sweep_some(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  uint64_t zone_to_sweep(uint32_t now_s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   uint64_t clean_next(ZoneCleaner& cleaner, uint64_t item_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes)
@@ -175,6 +191,7 @@ class ZoneLog {
   Mutex cleaning_mutex_ ABSL_ACQUIRED_BEFORE(space_mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(cleaning_mutex_) = 0;
   Mutex space_mutex_;
+  size_t sample_ ABSL_GUARDED_BY(space_mutex_) = 0;  // which full zone was looked at last
   std::deque<uint64_t> fresh_ ABSL_GUARDED_BY(space_mutex_);
   std::deque<uint64_t> full_ ABSL_GUARDED_BY(space_mutex_);   // oldest first
   std::deque<uint64_t> ready_ ABSL_GUARDED_BY(space_mutex_);  // cleaned, and not open yet

@@ -83,11 +83,12 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
                         .descriptor = {},
                         .offset = each.offset,
                         .size_bytes = each.item.size_bytes()};
-      if (!find_descriptor(parts, zone, address, &survivor) ||
-          parts.config.is_past(each.item.expires_s()) ||
-          (unchecked && !parts.items.is_intact(address, survivor.descriptor, each.item))) {
+      if (!find_descriptor(parts, zone, address, &survivor)) continue;
+      if (parts.config.is_past(each.item.expires_s())) {
+        ++plan.expired;
         continue;
       }
+      if (unchecked && !parts.items.is_intact(address, survivor.descriptor, each.item)) continue;
       survivor.age = parts.marks.age(survivor.slot);
       // After a recovery, only the hot line tells which old items were used.
       const bool is_hot = rule.live || parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
@@ -111,6 +112,29 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
   plan.relocated = choose_survivors(std::move(hot), rule.keep_bytes - plan.hot_line);
   if (rule.lists_evicted) drop_survivors(&plan);
   return plan;
+}
+
+std::vector<Survivor> find_expired(const KvParts& parts, uint64_t zone, uint32_t* next_s) {
+  *next_s = UINT32_MAX;
+  std::vector<Survivor> expired;
+  std::array<WalkedItem, kBatch> items;
+  uint64_t next = 0;
+  while (const size_t count = walk(parts, zone, &next, &items)) {
+    for (const WalkedItem& each : std::span(items.data(), count)) {
+      const uint32_t expires_s = each.item.expires_s();
+      if (!parts.config.is_past(expires_s)) {
+        if (expires_s != 0) *next_s = std::min(*next_s, expires_s);
+        continue;
+      }
+      Survivor found{.hash = each.hash,
+                     .descriptor = {},
+                     .offset = each.offset,
+                     .size_bytes = each.item.size_bytes()};
+      const uint64_t address = parts.geometry.zone_at(zone) + each.offset;
+      if (find_descriptor(parts, zone, address, &found)) expired.push_back(found);
+    }
+  }
+  return expired;
 }
 
 std::vector<Survivor> choose_survivors(std::vector<Survivor> hot, uint64_t room_bytes) {

@@ -28,6 +28,7 @@ struct Survivor {
 };
 
 struct CleaningPlan {
+  uint64_t expired = 0;  // items that had expired, but were not gone yet
   bool keeps_hot_set = false;
   uint64_t hot_line = 0;  // end of the items that stay in place
   std::vector<Survivor> kept;
@@ -50,6 +51,11 @@ struct CleaningRule {
 };
 [[nodiscard]] CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_line,
                                          const CleaningRule& rule);
+
+// The items of a zone that have expired, but are not gone yet. `next_s`: when the next one expires;
+// UINT32_MAX if none does. As plan_cleaning().
+[[nodiscard]] std::vector<Survivor> find_expired(const KvParts& parts, uint64_t zone,
+                                                 uint32_t* next_s);
 
 // Of items in use, those used last, as many as `room_bytes` hold; in their order.
 [[nodiscard]] std::vector<Survivor> choose_survivors(std::vector<Survivor> hot,

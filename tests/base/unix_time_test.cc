@@ -26,6 +26,20 @@ TEST(SteadyUnixClock, FollowsTimeAndNoStepOfTheWallClock) {
   EXPECT_EQ(clock.now_s(), 1'700'000'010u);
 }
 
+TEST(SteadyUnixClock, GoesAheadWhereItMustAndNeverBack) {
+  wall_ns = 1'700'000'000 * kSecondNs;
+  steady_ns = 77 * kSecondNs;
+  SteadyUnixClock clock([] { return wall_ns; }, [] { return steady_ns; });
+  clock.not_before(1'699'999'999);
+  EXPECT_EQ(clock.now_s(), 1'700'000'000u) << "it is later already";
+  clock.not_before(1'700'000'500);
+  EXPECT_EQ(clock.now_s(), 1'700'000'500u);
+  clock.not_before(1'700'000'400);
+  EXPECT_EQ(clock.now_s(), 1'700'000'500u);
+  steady_ns += 9 * kSecondNs;
+  EXPECT_EQ(clock.now_s(), 1'700'000'509u);
+}
+
 TEST(SteadyUnixClock, TheProcesssIsTheWallClocksAtTheStart) {
   EXPECT_NEAR(static_cast<double>(steady_unix_s()), static_cast<double>(std::time(nullptr)), 2);
 }

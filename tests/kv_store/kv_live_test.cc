@@ -151,6 +151,32 @@ TEST(KvLivePaper, LosesWhatIsNotRead) {
   EXPECT_GT(client.missing(), 100u);
 }
 
+// Items that expired take no room from those that live, though nobody asks for them again.
+TEST(KvLiveExpired, AStreamOfShortLivesLeavesTheOthers) {
+  KvConfig config = config_of(KvCleaning::kLive);
+  config.size_bytes = 1 << 20;
+  config.zone_bytes = 16 << 10;
+  config.write_cache_bytes = 0;
+  config.clean_ahead = false;
+  uint32_t now_s = 1000;
+  config.now_s = [&] { return now_s; };
+  const auto store = open(config);
+  const auto put = [&](const std::string& key, uint32_t expires_s) {
+    ASSERT_EQ(store->put(key, test::kv_value(key, 0, 1000), {.expires_s = expires_s}).outcome,
+              KvOutcome::kDone);
+  };
+  for (int i = 0; i < 100; ++i) put("stays" + std::to_string(i), 0);
+  for (int i = 0; i < 20'000; ++i) {
+    if (i % 200 == 0) ++now_s;
+    put("goes" + std::to_string(i), now_s + 1);
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "stays" + std::to_string(i);
+    EXPECT_TRUE(store->get(key)) << key;
+  }
+  EXPECT_EQ(store->stats().evicted, 0u) << "what had expired was not evicted";
+}
+
 // A store that is full evicts, and keeps about what it has room for.
 TEST(KvLiveFull, EvictsOnlyWhatHasNoRoom) {
   const KvConfig config = config_of(KvCleaning::kLive);

@@ -22,9 +22,11 @@ class RecoveryTest : public ::testing::Test {
   }
   // Lets the image say that its last user was of another state.
   static void set_state(std::vector<std::byte>* image, KvState state) {
-    CrashingMedium medium(*image);
-    std::byte* base = const_cast<std::byte*>(medium.direct().data());
-    KvSuperblockFile file(medium, base);
+    auto crashing = std::make_unique<CrashingMedium>(*image);
+    CrashingMedium& medium = *crashing;
+    KvMedium on;
+    on.medium = std::move(crashing);
+    KvSuperblockFile file(on);
     KvSuperblock superblock;
     KvState before;
     const auto found = file.load(&superblock, &before);
@@ -142,6 +144,40 @@ TEST_F(RecoveryTest, FormatsWhatHoldsNothing) {
   EXPECT_TRUE(found->recovered);
   EXPECT_EQ(found->superblock.nonce, made->superblock.nonce);
   EXPECT_EQ(found->superblock.geometry, made->superblock.geometry);
+}
+
+// The next machine's clock is behind: nothing that expired lives again, after a kill or an end in
+// order.
+TEST(KvTime, NoOpeningRunsBeforeWhatTheStoreHasSeen) {
+  for (const bool in_order : {false, true}) {
+    SCOPED_TRACE(in_order);
+    uint32_t now_s = 1000;
+    KvConfig config = test::small_config();
+    config.now_s = [&] { return now_s; };
+    auto medium = std::make_unique<CrashingMedium>(config.size_bytes);
+    const ByteView memory = medium->direct();
+    auto store = test::make_kv(config, std::move(medium));
+    put_text(*store, "set", "x", {}, /*expires_s=*/1010);
+    put_text(*store, "touched", "x", {}, /*expires_s=*/5000);
+    put_text(*store, "stays", "x", {}, /*expires_s=*/2000);
+    now_s = 1020;
+    EXPECT_EQ(get_text(*store, "set"), "");
+    put_text(*store, "past", "x", {}, /*expires_s=*/1015);
+    EXPECT_EQ(store->touch("touched", 1016), KvOutcome::kDone);
+    ASSERT_TRUE(store->sync().ok());
+    if (in_order) {
+      ASSERT_TRUE(static_cast<KvStoreImpl&>(*store).close().ok());
+    }
+    const std::vector<std::byte> image(memory.begin(), memory.end());
+    now_s = 900;
+    store = test::make_kv(config, std::make_unique<CrashingMedium>(image));
+    for (const char* key : {"set", "past", "touched"}) EXPECT_EQ(get_text(*store, key), "") << key;
+    EXPECT_EQ(get_text(*store, "stays"), "x");
+    put_text(*store, "new", "x", {}, /*expires_s=*/1030);
+    EXPECT_EQ(get_text(*store, "new"), "x");
+    now_s += 10;
+    EXPECT_EQ(get_text(*store, "new"), "") << "time goes on from there";
+  }
 }
 
 }  // namespace

@@ -62,6 +62,24 @@ TEST(KvWriteCache, HoldsNoMoreThanItsLimit) {
   EXPECT_LE(cache.used_bytes(), 1000u);
 }
 
+TEST(KvWriteCache, HoldsNoMoreThanItsLimitWhenValuesGrow) {
+  KvWriteCache cache(1000);
+  make_hot(cache, kHash);
+  make_hot(cache, kHash + 1);
+  const KvBufferRef small = buffer(kHash, "a", std::string(100, 'x'));
+  ASSERT_TRUE(cache.insert(small));
+  ASSERT_TRUE(cache.insert(buffer(kHash + 1, "b", std::string(400, 'x'))));
+  const uint64_t before_bytes = cache.used_bytes();
+  EXPECT_FALSE(cache.replace(small.get(), buffer(kHash, "a", std::string(900, 'y'))));
+  EXPECT_EQ(cache.used_bytes(), before_bytes);
+  EXPECT_EQ(test::text_of(cache.find(kHash, "a")->value()), std::string(100, 'x'));
+  const KvBufferRef larger = buffer(kHash, "a", std::string(200, 'y'));
+  EXPECT_TRUE(cache.replace(small.get(), larger));
+  EXPECT_EQ(cache.used_bytes(), before_bytes + 100);
+  EXPECT_TRUE(cache.replace(larger.get(), buffer(kHash, "a", std::string(50, 'z'))));
+  EXPECT_EQ(cache.used_bytes(), before_bytes - 50);
+}
+
 TEST(KvWriteCache, ValuesThatAreReadOftenAreHandedOutOldestFirst) {
   KvWriteCache cache(1 << 20);
   const KvBufferRef a = buffer(1, "a", "one");

@@ -33,7 +33,8 @@ constexpr struct {
               {"skip_expiry_copy", &TestHooks::skip_expiry_copy},
               {"skip_clear_flush", &TestHooks::skip_clear_flush},
               {"skip_state_flush", &TestHooks::skip_state_flush},
-              {"skip_version_sweep", &TestHooks::skip_version_sweep}};
+              {"skip_version_sweep", &TestHooks::skip_version_sweep},
+              {"keep_old_table", &TestHooks::keep_old_table}};
 
 bool set_hook(std::string_view name) {
   for (const auto& each : kHooks) {

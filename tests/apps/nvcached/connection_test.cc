@@ -65,8 +65,10 @@ class ConnectionTest : public testing::Test {
     return ends[0];
   }
 
-  MemoryStore store_{[] { return 1'700'000'000u; }};
-  Service service_{store_, Settings(), [] { return 1'700'000'000u; }};
+  static uint32_t now_s() { return 1'700'000'000; }
+
+  MemoryStore store_{now_s};
+  Service service_{store_, Settings(), now_s, now_s};
   Worker worker_{service_};
 };
 

@@ -15,7 +15,7 @@ class SessionFixture {
  public:
   explicit SessionFixture(const Settings& settings = make_settings())
       : store([this] { return now_s; }),
-        service(store, settings, [this] { return now_s; }),
+        service(store, settings, [this] { return now_s; }, [this] { return now_s + wall_ahead_s; }),
         counters(service.new_counters()) {}
 
   static Settings make_settings() {
@@ -59,6 +59,7 @@ class SessionFixture {
   }
 
   uint32_t now_s = 1'700'000'000;
+  uint32_t wall_ahead_s = 0;  // the wall clock was set: to so much later
   MemoryStore store;
   Service service;
   Counters& counters;

@@ -39,6 +39,33 @@ TEST(Items, ExpireRelativeAbsoluteAndAtOnce) {
   EXPECT_TRUE(there("never"));
 }
 
+// Clients name times by the wall clock as it is now, which an administrator or NTP may have set
+// since the start. Items that are there do not move.
+TEST(Items, AbsoluteTimesFollowTheWallClock) {
+  for (const int ahead_s : {-3600, 3600}) {
+    SCOPED_TRACE(ahead_s);
+    SessionFixture fixture;
+    fixture.ask("set before 0 " + std::to_string(fixture.now_s + 20) + " 1\r\nx\r\n");
+    fixture.ask("set relative 0 20 1\r\nx\r\n");
+    fixture.wall_ahead_s = static_cast<uint32_t>(ahead_s);
+    const uint32_t wall_s = fixture.now_s + fixture.wall_ahead_s;
+    fixture.ask("set after 0 " + std::to_string(wall_s + 20) + " 1\r\nx\r\n");
+    fixture.ask("set past 0 " + std::to_string(wall_s - 1) + " 1\r\nx\r\n");
+    EXPECT_THAT(fixture.ask("stats\r\n"), HasSubstr("STAT time " + std::to_string(wall_s)));
+    EXPECT_THAT(fixture.ask("lru_crawler metadump all\r\n"),
+                HasSubstr("key=after exp=" + std::to_string(wall_s + 20)));
+    EXPECT_EQ(fixture.ask("mg past\r\n"), "EN\r\n");
+    fixture.pass_time(19);
+    for (const char* key : {"before", "relative", "after"}) {
+      EXPECT_EQ(fixture.ask(std::string("mg ") + key + "\r\n"), "HD\r\n") << key;
+    }
+    fixture.pass_time(2);
+    for (const char* key : {"before", "relative", "after"}) {
+      EXPECT_EQ(fixture.ask(std::string("mg ") + key + "\r\n"), "EN\r\n") << key;
+    }
+  }
+}
+
 // The server reads its clock once a second, and an item may be stored just before it does.
 TEST(Items, AnItemLivesAsLongAsAskedHoweverLateTheServersClockIs) {
   SessionFixture fixture;
@@ -208,7 +235,8 @@ TEST(Meta, OneClientWinsTheRightToMakeAStaleValueAnew) {
 TEST(Meta, StaleOutlivesTheServerThatMarkedIt) {
   SessionFixture fixture;
   fixture.ask("ms a 1\r\nx\r\nmd a I\r\n");
-  Service restarted(fixture.store, SessionFixture::make_settings(), [&] { return fixture.now_s; });
+  const auto now = [&] { return fixture.now_s; };
+  Service restarted(fixture.store, SessionFixture::make_settings(), now, now);
   EXPECT_TRUE(restarted.items().get("a").stale);
 }
 

@@ -1,0 +1,23 @@
+// A file whose bytes lie in the page cache until it is synced, as a store on it sees it. KeptFile
+// is one; tests have another, which loses power.
+#pragma once
+
+#include "absl/status/status.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+// Thread-safe.
+class PageFile {
+ public:
+  virtual ~PageFile() = default;
+  // Makes all bytes durable.
+  [[nodiscard]] virtual absl::Status sync_all() = 0;
+  // The same for the pages of an extent alone.
+  [[nodiscard]] virtual absl::Status sync(Extent extent) = 0;
+  // Gets pages for an extent that will be overwritten, without reading them from the disk: fills
+  // those that are not in memory with zeros, whatever they held. Does nothing on DAX.
+  virtual void populate(Extent extent) = 0;
+};
+
+}  // namespace nvcache
