@@ -1,6 +1,7 @@
 #include "apps/nvcached/connection.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "apps/nvcached/worker.h"
@@ -88,35 +89,41 @@ bool Connection::pass_on_lines() {
   return flush();
 }
 
+// Without memory for what a client asked, that client goes; the others stay.
 void Connection::on_event(int, short what, void* self) {
   auto& connection = *static_cast<Connection*>(self);
-  connection.active_s_.store(connection.worker_.service().items().now_s(),
-                             std::memory_order_relaxed);
-  connection.state_.store("conn_parse_cmd", std::memory_order_relaxed);
-  Output& spare = connection.worker_.spare_output();
-  const bool borrowed = connection.output_.empty();
-  if (borrowed) swap(connection.output_, spare);
-  bool open = connection.watching_     ? connection.pass_on_lines()
-              : (what & EV_WRITE) != 0 ? connection.writable()
-                                       : connection.readable();
-  if (connection.output_.empty()) {
-    if (borrowed) swap(connection.output_, spare);
-    connection.output_ = Output();
-    connection.stalled_since_ = 0;
-  } else if (connection.stalled_since_ == 0) {
-    connection.stalled_since_ = connection.worker_.next_stall();
+  Worker& worker = connection.worker_;
+  try {
+    if (connection.handle(what)) return connection.wait_for_events();
+  } catch (const std::bad_alloc&) {
+    worker.empty_spares();
+    connection.set_close_reason("error");
   }
-  const uint64_t bytes = connection.output_.heap_bytes() + connection.input_.capacity();
-  open = open && connection.hold(bytes);
-  connection.state_.store(!connection.output_.empty()  ? "conn_mwrite"
-                          : !connection.input_.empty() ? "conn_nread"
-                                                       : "conn_read",
-                          std::memory_order_relaxed);
-  if (open) {
-    connection.wait_for_events();
-  } else {
-    connection.worker_.remove(connection);
+  worker.remove(connection);
+}
+
+bool Connection::handle(short what) {
+  active_s_.store(worker_.service().items().now_s(), std::memory_order_relaxed);
+  state_.store("conn_parse_cmd", std::memory_order_relaxed);
+  Output& spare = worker_.spare_output();
+  const bool borrowed = output_.empty();
+  if (borrowed) swap(output_, spare);
+  bool open = watching_                ? pass_on_lines()
+              : (what & EV_WRITE) != 0 ? writable()
+                                       : readable();
+  if (output_.empty()) {
+    if (borrowed) swap(output_, spare);
+    output_ = Output();
+    stalled_since_ = 0;
+  } else if (stalled_since_ == 0) {
+    stalled_since_ = worker_.next_stall();
   }
+  open = open && hold(output_.heap_bytes() + input_.capacity());
+  state_.store(!output_.empty()  ? "conn_mwrite"
+               : !input_.empty() ? "conn_nread"
+                                 : "conn_read",
+               std::memory_order_relaxed);
+  return open;
 }
 
 bool Connection::readable() {

@@ -49,6 +49,7 @@ class Connection {
  private:
   static void on_event(int fd, short what, void* self);
   // Each returns false when the connection is over.
+  bool handle(short what);
   bool readable();
   bool writable();
   bool serve(Input& input);

@@ -154,17 +154,19 @@ MetaRequest parse_meta_line(std::string_view line) {
   }
   const Key key = next_key(rest);
   request.key_as_sent = key.bytes;
+  // As in text: where the length can be read, the value follows.
+  if (request.op == MetaOp::kSet) {
+    request.has_value = parse_length(next_word(rest), request.value_bytes);
+  }
   if (!key.good()) {
     const bool terse = key.fault == KeyFault::kMissing && request.op != MetaOp::kDebug;
     request.error = terse ? "ERROR" : kBadFormat;
     return request;
   }
-  if (request.op == MetaOp::kSet) {
-    if (!parse_u64(next_word(rest), request.value_bytes) || request.value_bytes > INT32_MAX - 2) {
-      request.error = kBadFormat;
-      return request;
-    }
-    request.has_value = true;
+  if (request.op == MetaOp::kSet &&
+      (!request.has_value || request.value_bytes > kMostValueBytes)) {
+    request.error = kBadFormat;
+    return request;
   }
   request.error = parse_flags(request, rest);
   return request;

@@ -168,7 +168,10 @@ absl::Status EventServer::start_metrics() {
 
 void EventServer::on_second(int, short, void* self) {
   auto& server = *static_cast<EventServer*>(self);
-  server.service_.tick();
+  try {
+    server.service_.tick();
+  } catch (const std::bad_alloc&) {  // what it had to do is done at the next
+  }
   if (server.metrics_ != nullptr) server.metrics_->sweep();
   for (const auto& listener : server.listeners_) {
     if (!listener->paused) continue;

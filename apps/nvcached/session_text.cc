@@ -60,9 +60,13 @@ Turn Session::text_turn(Received received, Output& out) {
   if (request.op == TextOp::kMeta) return meta_turn(line->text, line->used, received, out);
   if (request.op == TextOp::kHttp) return {line->used, Turn::kClose};
   if (!request.error.empty()) {
-    if (request.noreply && request.error != "ERROR") return {line->used};
-    out.append(request.error);
-    out.append("\r\n");
+    const bool silent = request.noreply && request.error != "ERROR";
+    std::string text = silent ? "" : std::string(request.error) + "\r\n";
+    if (request.has_value) {
+      skip(request.value_bytes + 2, std::move(text));
+    } else {
+      out.append(text);
+    }
     return {line->used};
   }
   if (request.has_value) return storage(request, line->used, received, out);
@@ -333,7 +337,8 @@ void Session::stats_text(std::string_view arguments, Output& out) {
 Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Received in,
                            Output& out) {
   if (request.op == TextOp::kQuit) return {line_bytes, Turn::kQuit};
-  if (request.op != TextOp::kSet || !request.has_value || request.value_bytes > kMaxAuthBytes) {
+  if (request.op != TextOp::kSet || !request.has_value || !request.error.empty() ||
+      request.value_bytes > kMaxAuthBytes) {
     out.append("CLIENT_ERROR unauthenticated\r\n");
     return {line_bytes, request.has_value ? Turn::kClose : Turn::kGoOn};
   }

@@ -76,18 +76,18 @@ void parse_storage(std::string_view rest, TextRequest& request) {
   const std::string_view exptime = next_word(rest);
   const std::string_view bytes = next_word(rest);
   const std::string_view cas = request.op == TextOp::kCas ? next_word(rest) : "0";
+  // Where the length can be read, the value follows, whatever else is wrong: it must never be taken
+  // for requests.
+  request.has_value = parse_length(bytes, request.value_bytes);
   if (bytes.empty() || cas.empty()) {
     request.error = kUnknownCommand;
     return;
   }
   request.noreply = next_word(rest) == "noreply";
   if (!key.good() || !parse_u32(flags, request.flags) || !parse_i64(exptime, request.exptime) ||
-      !parse_u64(bytes, request.value_bytes) || request.value_bytes > INT32_MAX - 2 ||
-      !parse_u64(cas, request.cas)) {
+      !request.has_value || request.value_bytes > kMostValueBytes || !parse_u64(cas, request.cas)) {
     request.error = kBadFormat;
-    return;
   }
-  request.has_value = true;
 }
 
 // <key> [0] [noreply]. Older clients send a time of 0.

@@ -9,6 +9,7 @@
 namespace nvcache::server {
 
 inline constexpr size_t kMaxLineBytes = 2048;  // except get and gets, which may be longer
+inline constexpr uint64_t kMostValueBytes = INT32_MAX - 2;  // that a request can announce
 inline constexpr std::string_view kBadFormat = "CLIENT_ERROR bad command line format";
 
 enum class TextOp : uint8_t {
@@ -54,7 +55,7 @@ struct TextRequest {
   uint64_t cas = 0;
   uint64_t delta = 0;  // incr, decr; verbosity; cache_memlimit
   uint64_t value_bytes = 0;
-  bool has_value = false;  // value_bytes and "\r\n" follow the line
+  bool has_value = false;  // value_bytes and "\r\n" follow the line, also after an error
   bool noreply = false;
 };
 

@@ -38,10 +38,11 @@ bool UdpEndpoint::start(event_base* base) {
   return event_ != nullptr && event_add(event_, nullptr) == 0;
 }
 
-void UdpEndpoint::on_readable(int, short, void* self) {
+void UdpEndpoint::on_readable(int, short, void* self) try {
   for (int i = 0; i < kDatagramsPerEvent; ++i) {
     if (!static_cast<UdpEndpoint*>(self)->serve_one()) break;
   }
+} catch (const std::bad_alloc&) {  // the datagram is lost
 }
 
 bool UdpEndpoint::serve_one() {

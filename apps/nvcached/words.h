@@ -27,6 +27,10 @@ bool parse_whole(std::string_view text, Number& number) {
 }
 inline bool parse_u64(std::string_view text, uint64_t& number) { return parse_whole(text, number); }
 inline bool parse_u32(std::string_view text, uint32_t& number) { return parse_whole(text, number); }
+// The length of a value. One of 2^63 or more is none.
+inline bool parse_length(std::string_view text, uint64_t& bytes) {
+  return parse_u64(text, bytes) && bytes <= INT64_MAX;
+}
 inline bool parse_i64(std::string_view text, int64_t& number) { return parse_whole(text, number); }
 
 }  // namespace nvcache::server

@@ -91,10 +91,11 @@ bool Worker::close_slowest(const Connection& except) {
   return true;
 }
 
-void Worker::on_second(int, short, void* self) {
+void Worker::on_second(int, short, void* self) try {
   auto& worker = *static_cast<Worker*>(self);
   worker.close_idle();
   worker.unpin_stalled();
+} catch (const std::bad_alloc&) {  // the next second tries again
 }
 
 // Copies without the lock: only this thread removes connections.

@@ -38,6 +38,11 @@ class Worker {
   event_base* base() { return loop_.base(); }
   Input& spare_input() { return spare_input_; }
   Output& spare_output() { return spare_output_; }
+  // After an exception, which may have left a client's bytes in them.
+  void empty_spares() {
+    spare_input_.consume(spare_input_.size());
+    spare_output_.clear();
+  }
   void remove(Connection& connection);
   // Closes the connection whose client has left answers unread for the longest time. False if there
   // is none. Looks at every connection of the worker.

@@ -18,6 +18,7 @@ from running_server import (CLOSED, LONG_SECONDS, ReadBytes, Server, check, equa
                             run, wait_until)
 
 PROGRAM = sys.argv[1]
+LONG_KEY = b"k" * 251
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
 
 
@@ -161,6 +162,34 @@ def random_bytes():
         others_are_served(server)
 
 
+# A refused storage command takes its value along, as with newer memcached: 1.6.18 runs it as
+# commands.
+BAD = b"CLIENT_ERROR bad command line format\r\n"
+REFUSED_VALUES = [
+    (b"set %s 0 0 2\r\nhi\r\nmn\r\n" % LONG_KEY, BAD + b"MN\r\n"),
+    (b"ms %s 2\r\nhi\r\nmn\r\n" % LONG_KEY, BAD + b"MN\r\n"),
+    (b"set a abc 0 2\r\nhi\r\nset a 0 abc 2\r\nhi\r\nmn\r\n", BAD * 2 + b"MN\r\n"),
+    (b"set a -1 0 2\r\nhi\r\nmn\r\n", BAD + b"MN\r\n"),
+    (b"set a 0 0 2 noreply\r\nmn\r\nset a 0 x 4 noreply\r\nmn\r\n\r\nmn\r\n", b"MN\r\n"),
+    (b"cas a 0 0 2 x\r\nmn\r\nmn\r\n", BAD + b"MN\r\n"),
+    (b"cas a 0 0 2 x noreply\r\nmn\r\nmn\r\n", b"MN\r\n"),
+    (b"cas a 0 0 2\r\nmn\r\nmn\r\n", b"ERROR\r\nMN\r\n"),
+    *((b"set victim 0 0 1\r\nv\r\n%s 15\r\ndelete victim\r\n\r\nget victim\r\n" % line,
+       b"STORED\r\n%sVALUE victim 0 1\r\nv\r\nEND\r\n" % BAD)
+      for line in (b"set k 4294967296 0", b"set k x 0", b"add k 0 abc",
+                   b"replace %s 0 0" % LONG_KEY, b"append k 0 99999999999999999999",
+                   b"ms " + LONG_KEY)),
+]
+
+
+def values_of_refused_commands_are_no_commands():
+    with Server(PROGRAM) as server:
+        for request, answer in REFUSED_VALUES:
+            with server.connect() as client:
+                client.sendall(request)
+                expect(client, answer)
+
+
 def half_requests():
     request = b"set a 0 0 5\r\nhello\r\nget a\r\nmg a v\r\nincr a 1\r\n"
     with Server(PROGRAM) as server:
@@ -295,6 +324,7 @@ def switches(server, name):
 if __name__ == "__main__":
     print(f"seed {SEED}")
     sys.exit(run([endless_line, endless_get, slow_reader, values_that_never_come, too_large,
-                  bad_frames, random_bytes, half_requests, idle_connections, too_many_connections,
-                  idle_timeout, refused_options, no_dump_over_udp,
+                  bad_frames, random_bytes, half_requests,
+                  values_of_refused_commands_are_no_commands, idle_connections,
+                  too_many_connections, idle_timeout, refused_options, no_dump_over_udp,
                   datagrams_have_their_own_thread]))

@@ -60,7 +60,20 @@ TEST(TextLine, NumbersThatDoNotFitAreRefused) {
         "set k 0 0 -1", "set k 0 0 1x", "set k 0x1 0 1", "cas k 0 0 1 18446744073709551616"}) {
     const TextRequest request = parse_text_line(line);
     EXPECT_EQ(request.error, kBadFormat) << line;
-    EXPECT_FALSE(request.has_value) << line;
+  }
+}
+
+TEST(TextLine, AValueFollowsWhereItsLengthCanBeReadWhateverElseIsWrong) {
+  for (const std::string_view line : {"set k 4294967296 0 7", "set k x y 7", "cas k 0 0 7",
+                                      "cas k 0 0 7 x noreply", "set k 0 0 7 noreply"}) {
+    const TextRequest request = parse_text_line(line);
+    EXPECT_TRUE(request.has_value) << line;
+    EXPECT_EQ(request.value_bytes, 7u) << line;
+  }
+  EXPECT_TRUE(parse_text_line("set k 0 0 2147483646").has_value) << "longer than any value";
+  for (const std::string_view line :
+       {"set k 0 0", "set k 0 0 -1", "set k 0 0 1x", "set k 0 0 9223372036854775808"}) {
+    EXPECT_FALSE(parse_text_line(line).has_value) << line;
   }
 }
 
