@@ -1,5 +1,5 @@
-// Every allocation of the key-value store fails once: no exception leaves it, what it says holds, and
-// it works as before.
+// Every allocation of the key-value store fails once: no exception leaves it, what it says holds,
+// and it works as before.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,11 +1,10 @@
 // Tells a BlockCache how large the databases above it are: the total size of the live table
-// files of all column families of all databases that share the listener. Updated after
-// each flush, compaction and ingestion, on RocksDB's own threads, never on a reader's path.
-// Thread-safe.
+// files of all column families of all open databases that share the listener. Updated after
+// each flush, compaction and ingestion, on RocksDB's own threads, never on a reader's path, and
+// when a database is closed. Thread-safe.
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "base/mutex.h"
@@ -30,23 +29,31 @@ class DatasetSizeListener final : public ::rocksdb::EventListener {
                               const ::rocksdb::ExternalFileIngestionInfo&) override {
     update(db);
   }
+  void OnColumnFamilyHandleDeletionStarted(::rocksdb::ColumnFamilyHandle* handle) override {
+    MutexLock lock(mutex_);
+    if (bytes_by_database_.erase(handle) != 0) tell();
+  }
 
  private:
   void update(::rocksdb::DB* db) {
     uint64_t bytes = 0;
     if (!db->GetAggregatedIntProperty(::rocksdb::DB::Properties::kLiveSstFilesSize, &bytes)) return;
     MutexLock lock(mutex_);
-    // By name, so that a reopened database replaces its old size.
-    bytes_by_database_[db->GetName()] = bytes;
+    bytes_by_database_[db->DefaultColumnFamily()] = bytes;
+    tell();
+  }
+  // Under the lock, so that the cache never receives an older sum last.
+  void tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     uint64_t sum = 0;
-    for (const auto& [name, size] : bytes_by_database_) sum += size;
-    // Under the lock, so that the cache never receives an older sum last.
+    for (const auto& [database, bytes] : bytes_by_database_) sum += bytes;
     cache_->set_dataset_size(sum);
   }
 
   const std::shared_ptr<BlockCache> cache_;
   Mutex mutex_;
-  std::map<std::string, uint64_t> bytes_by_database_ ABSL_GUARDED_BY(mutex_);
+  // By the handle that a database keeps for its default column family as long as it is open.
+  std::map<const ::rocksdb::ColumnFamilyHandle*, uint64_t> bytes_by_database_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

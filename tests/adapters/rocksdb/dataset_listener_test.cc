@@ -36,5 +36,22 @@ TEST(DatasetSizeListenerTest, TellsTheSizeOfAllDatabasesThatShareIt) {
   EXPECT_LT(fake->stats().dataset_size_bytes, kDataBytes * 5 / 4);
 }
 
+TEST(DatasetSizeListenerTest, ADatabaseThatIsClosedCountsNoMore) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  ::rocksdb::Options options = db_options({});
+  options.listeners.push_back(NewDatasetSizeListener(fake));
+  uint64_t one = 0;
+  for (const char* name : {"first", "second", "first"}) {
+    TestDb db(dir.file(name), options);
+    db.fill();
+    ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    if (one == 0) one = fake->stats().dataset_size_bytes;
+    EXPECT_GT(one, 0u);
+    EXPECT_LT(fake->stats().dataset_size_bytes, one * 5 / 4) << name;
+  }
+  EXPECT_EQ(fake->stats().dataset_size_bytes, 0u);
+}
+
 }  // namespace
 }  // namespace nvcache::rocksdb::testing
