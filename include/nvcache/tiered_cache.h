@@ -122,9 +122,17 @@ class TieredCache {
   // pinned objects. The older object is erased then, too: no lookup finds what the engine has
   // replaced. With `handle`, the caller still owns the object; without, the cache has destroyed it,
   // as it may at once in any case. Only blocks with keys of 16 bytes can go to lower tiers.
+  //
+  // With a `token`, ABORTED if the key was inserted or erased since: what came then stays. The
+  // object is whose it is after RESOURCE_EXHAUSTED.
   [[nodiscard]] virtual absl::Status insert(std::string_view key, const Object& object,
                                             Priority priority, Handle** handle,
-                                            bool* replaced = nullptr) = 0;
+                                            bool* replaced = nullptr, MissToken token = {}) = 0;
+
+  // For engines whose values change. Taken after a miss and before the value is read from storage,
+  // it lets no insert() replace a value that came meanwhile by the older one. Keys share tokens:
+  // now and then an insert() is refused without need. Takes no lock.
+  virtual MissToken token(std::string_view key) const = 0;
 
   // Wraps an object that no lookup will find. It is destroyed with its last reference.
   // Null if there is no memory, or a strict cache is full of pinned objects and the object may not

@@ -33,7 +33,7 @@ void ObjectShard::size_pools() {
 // ---- in
 
 bool ObjectShard::enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed) {
-  if (lower_tiers_ != nullptr) lower_tiers_->supersede(entry->key(), entry->hash);
+  lower_tiers_->supersede(entry->key(), entry->hash);
   add_charged(entry->used_bytes);
   entry->charged = true;
   if (held_by > 0) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
@@ -45,24 +45,26 @@ bool ObjectShard::enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedE
   return old != nullptr;
 }
 
-bool ObjectShard::insert(ObjectEntry* entry, bool hold, RemovedEntries* removed, bool* replaced) {
+ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const MissToken& token,
+                                       RemovedEntries* removed, bool* replaced) {
   MutexLock lock(mutex_);
+  if (is_stale(entry->hash, token)) return Entry::kStale;
   const Change change(changes_);
   make_room(entry->used_bytes, removed);
   const bool room = fits(entry->used_bytes);
-  if (!room && strict_ && hold) return false;
+  if (!room && strict_ && hold) return Entry::kFull;
   ++use_.inserts;
   if (room || hold) {
     *replaced = enter(entry, hold ? 1 : 0, /*hit=*/false, removed);
-    return true;
+    return Entry::kDone;
   }
   if (ObjectEntry* const old = table_.find(entry->key(), entry->hash); old != nullptr) {
     erase(old, removed);
     *replaced = true;
   }
-  if (lower_tiers_ != nullptr) lower_tiers_->supersede(entry->key(), entry->hash);
+  lower_tiers_->supersede(entry->key(), entry->hash);
   leave(entry, Departure::kEvicted, removed);
-  return true;
+  return Entry::kDone;
 }
 
 bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed) {
@@ -91,11 +93,12 @@ bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* remove
   return true;
 }
 
-uint32_t ObjectShard::replace(std::string_view key, uint64_t hash, RemovedEntries* removed) {
+std::optional<uint32_t> ObjectShard::replace(std::string_view key, uint64_t hash,
+                                             const MissToken& token, RemovedEntries* removed) {
   MutexLock lock(mutex_);
+  if (is_stale(hash, token)) return std::nullopt;
   const Change change(changes_);
   if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) erase(old, removed);
-  if (lower_tiers_ == nullptr) return 0;
   lower_tiers_->supersede(key, hash);
   return lower_tiers_->token(hash);
 }
@@ -157,7 +160,7 @@ void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries*
   if (entry->charged) add_charged(-entry->used_bytes);
   entry->charged = false;
   entry->departure = departure;
-  entry->token = lower_tiers_ != nullptr ? lower_tiers_->token(entry->hash) : 0;
+  entry->token = lower_tiers_->token(entry->hash);
   removed->push(entry);
 }
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -96,9 +97,12 @@ class alignas(64) ObjectShard {
   void destroy(ObjectEntry* entry) { pool_.destroy(entry); }
 
   // Makes an entry resident and removes an older one of its key; *replaced says whether there
-  // was one. False, without any change, if `hold` is set and the shard is strict and
-  // full. Without `hold`, an entry that does not fit is evicted at once.
-  bool insert(ObjectEntry* entry, bool hold, RemovedEntries* removed, bool* replaced);
+  // was one. kStale, without any change: the key has changed since `token`. kFull, without any
+  // change: `hold` is set and the shard is strict and full. Without `hold`, an entry that does not
+  // fit is evicted at once.
+  enum class Entry : uint8_t { kDone, kStale, kFull };
+  Entry insert(ObjectEntry* entry, bool hold, const MissToken& token, RemovedEntries* removed,
+               bool* replaced);
 
   // Makes an entry resident and held. False, without any change, if its key has changed since
   // `token`, is resident already, or does not fit.
@@ -109,8 +113,10 @@ class alignas(64) ObjectShard {
   // it was evicted, or the shard is strict and full.
   bool restore(ObjectEntry* entry, bool count, RemovedEntries* removed);
 
-  // Removes a key's value from all tiers. Returns the key's new token.
-  uint32_t replace(std::string_view key, uint64_t hash, RemovedEntries* removed);
+  // Removes a key's value from all tiers. Returns the key's new token; none, without any change, if
+  // the key has changed since `token`.
+  std::optional<uint32_t> replace(std::string_view key, uint64_t hash, const MissToken& token,
+                                  RemovedEntries* removed);
 
   // Holds an entry that will not be resident. False, without any change, if the shard is strict and
   // full of objects that are held.
@@ -168,6 +174,9 @@ class alignas(64) ObjectShard {
                          std::memory_order_relaxed);
   }
   void make_room(size_t bytes, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool is_stale(uint64_t hash, const MissToken& token) const {
+    return token.checked && lower_tiers_->token(hash) != token.generation;
+  }
   void enter_as_visitor(ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it replaced another.
   bool enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed)

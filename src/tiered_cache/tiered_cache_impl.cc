@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
@@ -61,9 +62,9 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
                           .low_share = config.low_ratio,
                           .charge_metadata = config.charge_metadata},
                 .shard_bits = config.shard_bits},
-               config.tiers.empty() ? nullptr : static_cast<LowerTiers*>(this)),
+               static_cast<LowerTiers*>(this)),
       generations_per_shard_(std::max(kMinGenerationsPerShard, kGenerations / objects_.shards())),
-      generations_(config.tiers.empty() ? 0 : objects_.shards() * generations_per_shard_) {
+      generations_(objects_.shards() * generations_per_shard_) {
   for (size_t i = 0; i < config.tiers.size(); ++i) {
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
@@ -125,10 +126,17 @@ uint32_t TieredCacheImpl::token(uint64_t hash) const {
   return generations_[slot_of(hash)].load(std::memory_order_acquire);
 }
 
+MissToken TieredCacheImpl::token(std::string_view key) const {
+  return {.generation = token(hash_object_key(key)), .checked = true};
+}
+
 void TieredCacheImpl::supersede(std::string_view key, uint64_t hash) {
-  BlockKey block_key;
-  if (!parse_block_key(key, &block_key)) return;
   std::atomic<uint32_t>& generation = generation_of(hash);
+  BlockKey block_key;
+  if (lower_.empty() || !parse_block_key(key, &block_key)) {
+    generation.fetch_add(2, std::memory_order_seq_cst);
+    return;
+  }
   // Orders the change before the look at which tiers are open: see LowerTier::open_now().
   generation.fetch_add(1, std::memory_order_seq_cst);
   for (const auto& tier : lower_) tier->erase(block_key);
@@ -181,7 +189,7 @@ bool TieredCacheImpl::may_promote(uint64_t hash, size_t tier, uint32_t reference
 // ---- TieredCache
 
 absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
-                                     Handle** handle, bool* replaced) {
+                                     Handle** handle, bool* replaced, MissToken token) {
   bool had_older = false;
   if (replaced == nullptr) replaced = &had_older;
   *replaced = false;
@@ -194,11 +202,13 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
     return absl::ResourceExhaustedError("no memory for a cache entry");
   }
   const size_t tier = placement_->entry_tier(lower_.size() + 1);
-  if (tier > 0 && can_move(*entry)) return insert_lower(entry, tier, handle);
+  if (tier > 0 && can_move(*entry)) return insert_lower(entry, tier, handle, token);
   RemovedEntries removed;
-  const bool inserted = shard.insert(entry, handle != nullptr, &removed, replaced);
+  const ObjectShard::Entry inserted =
+      shard.insert(entry, handle != nullptr, token, &removed, replaced);
   finish(&removed);
-  if (!inserted) {
+  if (inserted == ObjectShard::Entry::kStale) return refuse_stale(entry, handle);
+  if (inserted == ObjectShard::Entry::kFull) {
     erase(key);
     shard.destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
@@ -207,20 +217,30 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   return absl::OkStatus();
 }
 
+absl::Status TieredCacheImpl::refuse_stale(ObjectEntry* entry, Handle** handle) {
+  if (handle == nullptr) {
+    end(entry);
+  } else {
+    objects_.shard_of(entry->hash).destroy(entry);  // the object stays the caller's
+  }
+  return absl::AbortedError("the key was inserted or erased since its token was taken");
+}
+
 // The caller gets a handle even if no tier takes the block.
-absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle) {
+absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle,
+                                           const MissToken& expected) {
   ObjectShard& shard = objects_.shard_of(entry->hash);
   RemovedEntries removed;
-  const bool refused = handle != nullptr && !shard.visit(entry, &removed);
+  const std::optional<uint32_t> token =
+      shard.replace(entry->key(), entry->hash, expected, &removed);
+  const bool refused = token && handle != nullptr && !shard.visit(entry, &removed);
+  finish(&removed);
+  if (!token) return refuse_stale(entry, handle);
   if (refused) {
-    finish(&removed);
-    erase(entry->key());
     shard.destroy(entry);
     return absl::ResourceExhaustedError("the cache is full of blocks in use");
   }
-  const uint32_t token = shard.replace(entry->key(), entry->hash, &removed);
-  finish(&removed);
-  if (offer_object(*entry, tier, Arrival::kNew, token)) entry->tier = static_cast<uint8_t>(tier);
+  if (offer_object(*entry, tier, Arrival::kNew, *token)) entry->tier = static_cast<uint8_t>(tier);
   if (handle == nullptr) {
     end(entry);
   } else {
@@ -329,7 +349,7 @@ bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
 void TieredCacheImpl::erase(std::string_view key) {
   const uint64_t hash = hash_object_key(key);
   RemovedEntries removed;
-  objects_.shard_of(hash).replace(key, hash, &removed);
+  (void)objects_.shard_of(hash).replace(key, hash, {}, &removed);
   finish(&removed);
 }
 

@@ -48,7 +48,8 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   ~TieredCacheImpl() override;
 
   absl::Status insert(std::string_view key, const Object& object, Priority priority,
-                      Handle** handle, bool* replaced = nullptr) override;
+                      Handle** handle, bool* replaced = nullptr, MissToken token = {}) override;
+  MissToken token(std::string_view key) const override;
   Handle* standalone(std::string_view key, const Object& object,
                      bool beyond_limit = false) override;
   Handle* lookup(std::string_view key, const MakeObject* make,
@@ -88,7 +89,10 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   // False while a change of the key is under way: its block must not move then.
   static bool at_rest(uint32_t token) { return token % 2 == 0; }
 
-  absl::Status insert_lower(ObjectEntry* entry, size_t tier, Handle** handle);
+  absl::Status insert_lower(ObjectEntry* entry, size_t tier, Handle** handle,
+                            const MissToken& token);
+  // Of an insertion whose token is outdated.
+  absl::Status refuse_stale(ObjectEntry* entry, Handle** handle);
   // Makes an object from a block of lower tier `tier`: promoted to the first tier, or only
   // for this lookup.
   ObjectEntry* serve(std::string_view key, uint64_t hash, size_t tier, Lookup found,

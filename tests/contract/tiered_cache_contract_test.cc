@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/test_hooks.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 #include "support/tiered_fixture.h"
@@ -220,6 +221,71 @@ TEST_P(TieredCacheContract, InspectionSeesAllAndKeepsTheOrder) {
     EXPECT_EQ(seen, engine.cache->use().objects);
   }
   EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
+}
+
+TEST_P(TieredCacheContract, AnInsertWithATokenFromBeforeAChangeIsRefused) {
+  Engine engine(spec());
+  const auto insert = [&](uint64_t id, uint64_t version, MissToken token,
+                          TieredCache::Handle** handle) {
+    const Object object = engine.codec->make(id, version, Engine::kObjectBytes);
+    const absl::Status status =
+        engine.cache->insert(key_of(id), object, Priority::kLow, handle, nullptr, token);
+    if (!status.ok() && handle != nullptr) engine.codec->destroy(key_of(id), object);
+    return status;
+  };
+  TieredCache::Handle* handle = nullptr;
+  for (const bool holds : {false, true}) {
+    TieredCache::Handle** const wanted = holds ? &handle : nullptr;
+    const MissToken first = engine.cache->token(key_of(1));
+    engine.put(1, 2);
+    EXPECT_TRUE(absl::IsAborted(insert(1, 1, first, wanted))) << "it was inserted meanwhile";
+    EXPECT_EQ(engine.get(1), 2u);
+    const MissToken second = engine.cache->token(key_of(1));
+    engine.cache->erase(key_of(1));
+    EXPECT_TRUE(absl::IsAborted(insert(1, 2, second, wanted))) << "it was erased meanwhile";
+    EXPECT_EQ(engine.get(1), 0u);
+    EXPECT_TRUE(insert(1, 3, engine.cache->token(key_of(1)), wanted).ok());
+    EXPECT_EQ(engine.get(1), 3u);
+    engine.cache->erase(key_of(1));
+  }
+  if (handle != nullptr) engine.cache->release(handle);
+}
+
+// As an engine whose values change: readers that miss read the storage, and insert what they read.
+TEST_P(TieredCacheContract, ConcurrentReadersOfStorageInsertNoReplacedValue) {
+  constexpr uint64_t kKeys = 6;
+  Engine engine(spec());
+  engine.cache->set_capacity(4 * Engine::kObjectBytes);
+  std::vector<std::atomic<uint64_t>> storage(kKeys);  // each key's version
+  std::vector<std::atomic<uint64_t>> settled(kKeys);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Prng random(test_seed() + t);
+      for (int step = 0; step < 3000; ++step) {
+        const uint64_t id = random.below(kKeys);
+        if (id % 4 == t && random.below(3) == 0) {  // the key's writer
+          const uint64_t version = storage[id].load() + 1;
+          storage[id].store(version);
+          random.below(2) == 0 ? engine.put(id, version) : engine.cache->erase(key_of(id));
+          settled[id].store(version);
+          continue;
+        }
+        const uint64_t least = settled[id].load();
+        const uint64_t found = engine.get(id);
+        ASSERT_TRUE(found == 0 || found >= least) << found << " after " << least;
+        if (found != 0) continue;
+        const MissToken token =
+            test_hooks.skip_tokens ? MissToken() : engine.cache->token(key_of(id));
+        const uint64_t read = storage[id].load();
+        if (read == 0) continue;
+        std::this_thread::yield();
+        const Object object = engine.codec->make(id, read, Engine::kObjectBytes);
+        (void)engine.cache->insert(key_of(id), object, Priority::kLow, nullptr, nullptr, token);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 // Threads insert rising versions of a few keys, each key written by one of them, while
