@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/virtual_clock.h"
+#include "gmock/gmock.h"
 #include "medium/dram.h"
 #include "nlohmann/json.hpp"
 #include "support/block_cache_fixture.h"

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "policy/eviction/table.h"
 #include "support/block_cache_fixture.h"
+#include "support/checkout.h"
 
 namespace nvcache {
 namespace {
@@ -26,7 +27,7 @@ constexpr double kSlack = 1.5;
 // The page's figures: for each policy, bytes per block of 4, 16 and 28 KiB.
 std::map<std::string, std::vector<double>> documented() {
   std::map<std::string, std::vector<double>> figures;
-  std::ifstream page(NVCACHE_SOURCE_DIR "/docs/ARCHITECTURE.md");
+  std::ifstream page(checkout_folder() + "/docs/ARCHITECTURE.md");
   bool in_table = false;
   for (std::string line; std::getline(page, line);) {
     if (line == kHeader) in_table = true;

@@ -12,6 +12,7 @@
 #include "policy/admission/table.h"
 #include "policy/eviction/table.h"
 #include "policy/placement/table.h"
+#include "support/checkout.h"
 
 namespace nvcache {
 namespace {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 // configuration.md, in any folder of docs/.
 fs::path configuration_page() {
   for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(NVCACHE_SOURCE_DIR) / "docs")) {
+       fs::recursive_directory_iterator(fs::path(checkout_folder()) / "docs")) {
     std::string name = entry.path().filename().string();
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (name == "configuration.md") return entry.path();
@@ -60,7 +61,7 @@ std::vector<std::string> names_of_all_rows() {
 
 TEST(PolicyTables, TheDocumentationListsEachPolicyAndNoOther) {
   const fs::path page = configuration_page();
-  ASSERT_FALSE(page.empty()) << "no CONFIGURATION.md below " NVCACHE_SOURCE_DIR "/docs";
+  ASSERT_FALSE(page.empty()) << "no CONFIGURATION.md below " << checkout_folder() << "/docs";
   const std::vector<std::string> rows = names_of_all_rows();
   const std::set<std::string> documented = documented_policies(page);
   EXPECT_EQ(documented, std::set<std::string>(rows.begin(), rows.end())) << page;

@@ -20,6 +20,7 @@
 #include "nlohmann/json.hpp"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
+#include "support/wiredtiger_files.h"
 #include "wiredtiger.h"
 
 namespace nvcache::wt_test {
@@ -34,7 +35,7 @@ inline ::testing::AssertionResult succeeded(int result) {
 inline const std::string& extension_path() {
   static const std::string path = [] {
     const char* given = std::getenv("NVCACHE_WIREDTIGER_EXTENSION");
-    return std::string(given != nullptr ? given : NVCACHE_WIREDTIGER_EXTENSION_PATH);
+    return std::string(given != nullptr ? given : kBuiltExtension);
   }();
   return path;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,15 @@ class Writer {
          const char* when) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+    // The build puts it beside these tests.
+    const std::string program =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "nvcache_wiredtiger_writer";
     const std::string seed_text = std::to_string(seed);
     const std::string version_text = std::to_string(first_version);
     process_ = ::fork();
     if (process_ == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
-      ::execl(NVCACHE_WIREDTIGER_WRITER, NVCACHE_WIREDTIGER_WRITER, home.c_str(), config.c_str(),
+      ::execl(program.c_str(), program.c_str(), home.c_str(), config.c_str(),
               seed_text.c_str(), version_text.c_str(), when, nullptr);
       ::_exit(127);
     }

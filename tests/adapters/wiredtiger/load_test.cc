@@ -1,6 +1,7 @@
 // Data under concurrent load with checkpoints and eviction: every read is compared.
 #include <string>
 
+#include "fmt/format.h"
 #include "tiers.h"
 #include "versioned_tables.h"
 
@@ -26,7 +27,7 @@ struct Format {
   const char* name;
   TableShape shape;
   const char* connection = "";
-  const char* extension = "";
+  std::string extension = {};
 };
 std::ostream& operator<<(std::ostream& out, const Format& format) { return out << format.name; }
 
@@ -61,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
                {.create = "allocation_size=512,leaf_page_max=8KB,block_compressor=snappy",
                 .keys = 20000},
                "",
-               "\"" NVCACHE_SNAPPY_PATH "\""},
+               fmt::format("\"{}\"", kSnappyExtension)},
         Format{
             "DirectIo512", {.create = "allocation_size=512,leaf_page_max=4KB"}, "direct_io=[data]"},
         Format{"DirectIo4K",
