@@ -177,9 +177,12 @@ void report_recovery(const KvStats& stats) {
                     stats.medium, stats.durability));
     return;
   }
-  say(fmt::format("recovered {} items in {:.3f} s ({} on {}, durability {}); {} dropped as damaged",
-                  stats.recovered_items, stats.recovery_seconds, format_bytes(stats.size_bytes),
-                  stats.medium, stats.durability, stats.damaged));
+  const char* const finished =
+      stats.finished_cleanings > 0 ? "; finished a cleaning that was cut short" : "";
+  say(fmt::format(
+      "recovered {} items in {:.3f} s ({} on {}, durability {}); {} dropped as damaged{}",
+      stats.recovered_items, stats.recovery_seconds, format_bytes(stats.size_bytes), stats.medium,
+      stats.durability, stats.damaged, finished));
 }
 
 // Reads passwords and certificates again. What cannot be read leaves the old ones in use.

@@ -96,6 +96,7 @@ struct KvStats {
   uint64_t medium_written_bytes = 0;
   uint64_t damaged = 0;          // items whose checksum failed after a crash
   uint64_t syncs = 0;            // background syncs of a file
+  uint64_t finished_cleanings = 0;  // of zones, which a kill had cut short
   uint64_t items = 0;            // gauge; exact after a restart only once all items were checked
   uint64_t data_bytes = 0;       // gauge: keys and values
   uint64_t size_bytes = 0;       // gauge: size of the medium

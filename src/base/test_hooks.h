@@ -35,12 +35,15 @@ struct TestHooks {
   bool skip_touch_flush = false;
   bool skip_clear_flush = false;
   bool skip_state_flush = false;
-  // KvStore: an item that moves takes the time of expiry that it had when it was copied.
-  bool skip_expiry_copy = false;
+  // KvStore: a cleaning does not say how far it is.
+  bool skip_cleaning_mark = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.
   bool skip_version_sweep = false;
   // KvStore: an opening that trusts nothing keeps the nonce and the table that it found.
   bool keep_old_table = false;
+
+  // No fault. KvStore: called between any two steps of a cleaning that a kill could come between.
+  void (*on_cleaning_step)() = nullptr;
 };
 
 // Not inline: an extension that is loaded into a program must have hooks of its own.

@@ -1,7 +1,6 @@
 #include "kv_store/cleaner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <thread>
 
@@ -12,7 +11,6 @@ namespace {
 
 constexpr size_t kSampledZones = 64;
 constexpr int kSwitchAttempts = 20;
-constexpr size_t kAhead = 8;              // survivors whose descriptors are fetched early
 constexpr uint64_t kLeastRoomShare = 16;  // of a zone, for new items: one part in so many
 
 }  // namespace
@@ -82,25 +80,31 @@ bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
   const auto list_length = static_cast<uint64_t>(static_cast<double>(parts_.headers.live().items) *
                                                  parts_.config.hot_share);
   parts_.marks.set_length(list_length);
-  const uint64_t next = next_version(parts_.zones.full_version(zone));
-  const std::optional<Work> work = fresh ? Work{} : prepare(zone, next, item_bytes);
+  const uint64_t version = parts_.zones.full_version(zone);
+  const uint64_t next = next_version(version);
+  const std::optional<Work> work = fresh ? Work{} : prepare(zone, version, next, item_bytes);
   if (!work || !begin_switch(zone)) return false;
   if (comes_round(next)) clear_descriptors({zone});
-
-  const uint64_t hot_line = work->plan.hot_line + work->moved_bytes;
   const uint64_t items_before = parts_.headers.live_items(zone);
-  parts_.headers.write(zone, next, hot_line, parts_.zones.next_sequence());
+  tell_evicted(work->plan);
+
+  ZoneMover mover(parts_, zone, version, /*attempt=*/0);
+  if (!work->moves.empty() && !mover.begin(work->plan.hot_line, work->plan.hot_line)) {
+    parts_.zones.serve(zone, version);
+    return false;
+  }
+  const ZoneMover::Done done = mover.run(work->moves);
+  parts_.headers.write(zone, next, work->hot_line, parts_.zones.next_sequence());
+  parts_.headers.count(zone, static_cast<int64_t>(done.items),
+                       static_cast<int64_t>(done.item_bytes));
   // Durable before anybody misses an item: see the top of item_index.h.
   if (parts_.memory.flushes_updates() && !test_hooks.skip_zone_flush &&
       !parts_.headers.persist(zone)) {
     parts_.zones.serve(zone, next);
     return false;
   }
-  tell_evicted(work->plan);
-  copy_in(*work);
-  revive(zone, parts_.zones.low_bits(next), *work);
-  parts_.zones.end_switch(zone, next, hot_line);
-  if (!fresh) count_cleaning(work->plan, items_before);
+  parts_.zones.end_switch(zone, next, work->hot_line);
+  if (!fresh) count_cleaning(*work, done, items_before);
   return true;
 }
 
@@ -113,7 +117,7 @@ bool Cleaner::begin_switch(uint64_t zone) {
   return false;
 }
 
-// Before what survives is copied over them.
+// Before what survives moves over them.
 void Cleaner::tell_evicted(const CleaningPlan& plan) {
   for (const Survivor& each : plan.evicted) {
     const KvItemView item = parts_.items.view(each.descriptor.address());
@@ -121,107 +125,44 @@ void Cleaner::tell_evicted(const CleaningPlan& plan) {
   }
 }
 
-void Cleaner::count_cleaning(const CleaningPlan& plan, uint64_t items_before) {
-  const uint64_t survived = plan.kept.size() + plan.relocated.size() + plan.expired;
+void Cleaner::count_cleaning(const Work& work, const ZoneMover::Done& done,
+                             uint64_t items_before) {
+  const CleaningPlan& plan = work.plan;
   parts_.counters.add(KvCounter::kZonesCleaned, 1);
   parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);
+  parts_.counters.add(KvCounter::kWrittenBytes, done.moved_bytes);
+  parts_.counters.add(KvCounter::kRelocated, done.moved);
+  parts_.counters.add(KvCounter::kRelocatedBytes, done.moved_bytes);
   // After a crash the count is a hint: it may be less than what survived.
+  const uint64_t survived = plan.kept.size() + plan.relocated.size() + plan.expired;
   if (items_before > survived && items_before < parts_.geometry.slots()) {
     parts_.counters.add(KvCounter::kEvicted, items_before - survived);
   }
 }
 
-std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version,
+std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version, uint64_t next,
                                               uint64_t item_bytes) try {
   Work work;
   CleaningRule rule = rule_for(zone, item_bytes);
   rule.lists_evicted = parts_.config.tells_evictions();
   work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
-  work.moved_at = parts_.geometry.zone_at(zone) + work.plan.hot_line;
-  work.moved_bytes = work.plan.relocated_bytes();
-  copy_out(parts_.zones.low_bits(version), &work);
+  const ZoneMover mover(parts_, zone, version, /*attempt=*/0);
+  const auto add = [&](const Survivor& item, uint64_t to) {
+    const KvDescriptor descriptor = mover.descriptor_for(item, to, parts_.zones.low_bits(next));
+    work.moves.push_back({.item = item, .to = to, .descriptor = descriptor});
+  };
+  work.moves.reserve(work.plan.kept.size() + work.plan.relocated.size());
+  for (const Survivor& item : work.plan.kept) add(item, item.offset);
+  std::sort(work.plan.relocated.begin(), work.plan.relocated.end(),
+            [](const Survivor& a, const Survivor& b) { return a.offset < b.offset; });
+  work.hot_line = work.plan.hot_line;
+  for (const Survivor& item : work.plan.relocated) {
+    add(item, work.hot_line);
+    work.hot_line += item.size_bytes;
+  }
   return work;
 } catch (const std::bad_alloc&) {
   return std::nullopt;
-}
-
-// Copies items that move to DRAM, one behind the other: where they will lie may overlap items that
-// are still to be copied. All but their time of expiry stays as it is.
-void Cleaner::copy_out(uint32_t version, Work* work) {
-  if (scratch_.size() < work->moved_bytes) scratch_.resize(work->moved_bytes);
-  work->moved.reserve(work->plan.relocated.size());
-  uint64_t at = 0;
-  for (const Survivor& each : work->plan.relocated) {
-    std::byte* const copy = scratch_.data() + at;
-    const uint64_t address = work->moved_at + at;
-    const KvItemView item = parts_.items.view(each.descriptor.address());
-    std::memcpy(copy + kKvExpiryBytes, item.bytes + kKvExpiryBytes,
-                each.size_bytes - kKvExpiryBytes);
-    parts_.items.rebind(copy, address, item.expires_s());
-    const uint32_t checksum = parts_.items.checksum(address, view_item(copy));
-    work->moved.push_back(make_descriptor(address, each.descriptor.tag(), version, checksum));
-    at += each.size_bytes;
-  }
-}
-
-// Copies the items that move to their place. Nobody changes an item of the zone any more.
-void Cleaner::copy_in(const Work& work) {
-  if (work.moved.empty()) return;
-  uint64_t at = 0;
-  for (const Survivor& each : work.plan.relocated) {
-    if (test_hooks.skip_expiry_copy) break;
-    const uint32_t expires_s = parts_.items.view(each.descriptor.address()).expires_s();
-    parts_.items.rebind(scratch_.data() + at, work.moved_at + at, expires_s);
-    at += each.size_bytes;
-  }
-  std::memcpy(parts_.memory.at(work.moved_at), scratch_.data(), work.moved_bytes);
-  if (parts_.memory.flushes_all()) {
-    parts_.memory.persist(work.moved_at, work.moved_bytes);
-  } else {
-    parts_.memory.note_write(work.moved_at, work.moved_bytes);
-  }
-  parts_.counters.add(KvCounter::kWrittenBytes, work.moved_bytes);
-  parts_.counters.add(KvCounter::kRelocated, work.moved.size());
-  parts_.counters.add(KvCounter::kRelocatedBytes, work.moved_bytes);
-}
-
-// Gives the survivors descriptors of the new version, without a flush: a crash may lose a
-// survivor, as it may lose an item that was just inserted.
-void Cleaner::revive(uint64_t zone, uint32_t version, const Work& work) {
-  const std::vector<Survivor>& kept = work.plan.kept;
-  const std::vector<Survivor>& moved = work.plan.relocated;
-  uint64_t bytes = work.moved_bytes;
-  for (const Survivor& each : kept) bytes += each.size_bytes;
-  // Counted before the first can be deleted, so that no sum is ever negative.
-  parts_.headers.count(zone, static_cast<int64_t>(kept.size() + moved.size()),
-                       static_cast<int64_t>(bytes));
-  const auto revive_all = [&](const std::vector<Survivor>& survivors, const auto& descriptor_of) {
-    for (size_t i = 0; i < survivors.size(); ++i) {
-      if (i + kAhead < survivors.size()) parts_.table.prefetch_slot(survivors[i + kAhead].slot);
-      if (revive_one(survivors[i], descriptor_of(i))) continue;
-      parts_.headers.count(zone, -1, -static_cast<int64_t>(survivors[i].size_bytes));
-    }
-  };
-  revive_all(kept, [&](size_t i) {
-    const KvDescriptor& old = kept[i].descriptor;
-    const uint32_t checksum = old.checksum() ^ kv_version_mask(old.version(), old.address());
-    return make_descriptor(old.address(), old.tag(), version, checksum);
-  });
-  revive_all(moved, [&](size_t i) { return work.moved[i]; });
-}
-
-// False, and nothing is changed, if the item was deleted or replaced since the survey.
-bool Cleaner::revive_one(const Survivor& survivor, const KvDescriptor& descriptor) {
-  DescriptorTable::Stripe& stripe = parts_.table.stripe_of(survivor.slot);
-  MutexLock lock(stripe.mutex);
-  if (parts_.table.load(survivor.slot) != survivor.descriptor) return false;
-  parts_.table.write(stripe, survivor.slot, descriptor);
-  if (parts_.memory.flushes_all()) {
-    parts_.table.persist(survivor.slot);
-  } else {
-    parts_.table.note_write(survivor.slot);
-  }
-  return true;
 }
 
 void Cleaner::populate(uint64_t zone, uint64_t offset) {

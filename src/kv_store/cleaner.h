@@ -9,16 +9,16 @@
 // An item that expired counts as live until somebody looks at it. So a store that seems fuller
 // looks at four more zones each time that it needs one, and lets expired items go.
 //
-// One flush makes the zone's new version durable before anybody relies on it. That voids
-// all of the zone's descriptors at once. The survivors (kv_store/zone_survey.h) then get
-// descriptors of the new version. A crash in between may lose survivors, as it may lose the
-// newest insertions; it brings nothing back.
+// The survivors (kv_store/zone_survey.h) move, and get descriptors of the zone's next version. Then
+// one flush makes that version durable, before anybody relies on it: it voids all other descriptors
+// of the zone at once. A kill in between loses nothing: the next opening finishes the cleaning. A
+// loss of power may lose survivors, as it may lose the newest insertions; it brings nothing back.
 //
-// A zone is out of service only while its survivors get their new descriptors; they are found and
-// copied to DRAM before. nvcache_kv_pauses measures how long operations wait for that.
+// A zone is out of service only while its survivors move; they are found before.
+// nvcache_kv_pauses measures how long operations wait for that.
 //
 // The caller of clean() holds the cleaning lock; the cleaner takes locks of stripes, one at a
-// time. Does not own the parts. Cost in DRAM: a copy of the survivors that move, less than a zone.
+// time. Does not own the parts. Cost in DRAM: 140 bytes for each survivor of the zone.
 // At a fill of 80% it copies 1.1 to 1.4 bytes for each new one (the four mixes of KvLive).
 #pragma once
 
@@ -31,6 +31,7 @@
 #include "absl/status/status.h"
 #include "base/prng.h"
 #include "kv_store/parts.h"
+#include "kv_store/zone_mover.h"
 #include "kv_store/zone_survey.h"
 
 namespace nvcache {
@@ -55,38 +56,34 @@ class Cleaner final : public ZoneCleaner {
   // Takes both locks of the log. DATA_LOSS if the medium fails.
   [[nodiscard]] absl::Status renew_all();
 
+  // The version that a zone has after one. Descriptors of it may be left from a round before; if it
+  // comes round, all of the zone's are cleared first.
+  uint64_t next_version(uint64_t version) const;
+  bool comes_round(uint64_t version) const;
+
   // Clears the descriptors that have any version of these zones, and flushes the table.
   void clear_descriptors(const std::vector<uint64_t>& zones);
 
  private:
-  // The items that a cleaning keeps, those that move first copied to DRAM.
+  // What a cleaning does with the items that it keeps.
   struct Work {
     CleaningPlan plan;
-    std::vector<KvDescriptor> moved;  // the new descriptors of plan.relocated
-    uint64_t moved_at = 0;            // where these items will lie
-    uint64_t moved_bytes = 0;
+    std::vector<ZoneMover::Move> moves;
+    uint64_t hot_line = 0;  // where they end
   };
 
   bool keeps_live() const;
   uint64_t most_kept_bytes(uint64_t item_bytes) const;
   CleaningRule rule_for(uint64_t zone, uint64_t item_bytes) const;
   // Reads the zone and changes nothing on the medium. Empty if there is no memory for it.
-  std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t item_bytes)
+  std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t next, uint64_t item_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  void copy_out(uint32_t version, Work* work)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  void copy_in(const Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  uint64_t next_version(uint64_t version) const;
-  bool comes_round(uint64_t version) const;
-  void revive(uint64_t zone, uint32_t version, const Work& work);
-  bool revive_one(const Survivor& survivor, const KvDescriptor& descriptor);
   void tell_evicted(const CleaningPlan& plan);
-  void count_cleaning(const CleaningPlan& plan, uint64_t items_before);
+  void count_cleaning(const Work& work, const ZoneMover::Done& done, uint64_t items_before);
 
   KvParts& parts_;
-  std::vector<std::byte> scratch_;  // under the cleaning lock
-  Prng random_{1};                  // under the cleaning lock
+  Prng random_{1};  // under the cleaning lock
 };
 
 }  // namespace nvcache

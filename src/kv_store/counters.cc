@@ -25,6 +25,7 @@ void read_counters(const KvCounters& counters, KvStats* stats) {
   stats->medium_written_bytes = sum(KvCounter::kWrittenBytes);
   stats->damaged = sum(KvCounter::kDamaged);
   stats->syncs = sum(KvCounter::kSyncs);
+  stats->finished_cleanings = sum(KvCounter::kFinishedCleanings);
 }
 
 }  // namespace nvcache

@@ -31,6 +31,7 @@ enum class KvCounter : uint8_t {
   kWrittenBytes,
   kDamaged,
   kSyncs,
+  kFinishedCleanings,
   kFieldCount,
 };
 

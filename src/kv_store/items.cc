@@ -20,13 +20,6 @@ KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView val
   return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
 }
 
-void KvItems::rebind(std::byte* item, uint64_t address, uint32_t expires_s) const {
-  uint64_t cas = 0;
-  std::memcpy(&cas, item + 8, 8);
-  const uint64_t expiry = kv_expiry_word(expires_s, cas, address, nonce_);
-  std::memcpy(item, &expiry, 8);
-}
-
 uint32_t KvItems::checksum(uint64_t address, const KvItemView& item) const {
   return checksum_block({.file = nonce_, .offset = address}, item.checked());
 }
@@ -34,8 +27,7 @@ uint32_t KvItems::checksum(uint64_t address, const KvItemView& item) const {
 bool KvItems::is_intact(uint64_t address, const KvDescriptor& descriptor,
                         const KvItemView& item) const {
   const uint32_t want = descriptor.checksum() ^ kv_version_mask(descriptor.version(), address);
-  return checksum(address, item) == want &&
-         item.header.expiry == kv_expiry_word(item.expires_s(), item.header.cas, address, nonce_);
+  return checksum(address, item) == want && expiry_is_intact(address, item);
 }
 
 }  // namespace nvcache

@@ -28,12 +28,12 @@ class KvItems {
     store_word(memory_.at(address), kv_expiry_word(expires_s, cas, address, nonce_),
                std::memory_order_relaxed);
   }
-  // Prepares a copy of an item, in DRAM, for the address that it will move to.
-  void rebind(std::byte* item, uint64_t address, uint32_t expires_s) const;
-
   KvItemView view(uint64_t address) const { return view_item(memory_.at(address)); }
   uint32_t checksum(uint64_t address, const KvItemView& item) const;
   bool is_intact(uint64_t address, const KvDescriptor& descriptor, const KvItemView& item) const;
+  bool expiry_is_intact(uint64_t address, const KvItemView& item) const {
+    return item.header.expiry == kv_expiry_word(item.expires_s(), item.header.cas, address, nonce_);
+  }
 
  private:
   DurableMemory& memory_;

@@ -35,6 +35,8 @@ constexpr Metric<KvStats> kStoreMetrics[] = {
      &KvStats::medium_written_bytes},
     {"damaged", "Items whose checksum failed", kCounter, &KvStats::damaged},
     {"syncs", "Background syncs of the file", kCounter, &KvStats::syncs},
+    {"finished_cleanings", "Cleanings that a kill had cut short, finished at the opening", kCounter,
+     &KvStats::finished_cleanings},
     {"items", "Items in the store", kGauge, &KvStats::items},
     {"data_bytes", "Bytes of keys and values", kGauge, &KvStats::data_bytes},
     {"size_bytes", "Bytes of the medium", kGauge, &KvStats::size_bytes},

@@ -78,15 +78,17 @@ inline uint64_t kv_expiry_word(uint32_t expires_s, uint64_t cas, uint64_t addres
   return check << 32 | expires_s;
 }
 
-// One line for each zone. The words after the first two are hints: no promise depends on
-// them.
+// One line for each zone. `sequence` and the counts are hints: no promise depends on them.
 struct KvZoneHeader {
   uint64_t version;   // 40 bits, check of 24 bits above
   uint64_t hot_line;  // 32 bits, check of 32 bits above
   uint64_t sequence;  // when it was opened; 0: not since the store was made or cleared
   uint64_t live_items;
   uint64_t live_bytes;
-  uint64_t unused[3];
+  // How far a cleaning is, in grains; 0 outside of one. `to` (31 bits), which of `gaps` counts (1),
+  // check (32).
+  uint64_t cleaning;
+  uint64_t gaps[2];  // `from` - `to` (32 bits), attempts to finish it (32)
 };
 static_assert(sizeof(KvZoneHeader) == kKvLineBytes);
 
@@ -98,6 +100,13 @@ inline uint64_t kv_version_word(uint64_t version, uint64_t zone, uint64_t nonce)
 inline uint64_t kv_hot_line_word(uint64_t hot_line, uint64_t version, uint64_t zone,
                                  uint64_t nonce) {
   return mix64(mix64(version ^ ~nonce) + zone + (hot_line << 20)) << 32 | hot_line;
+}
+
+inline uint64_t kv_cleaning_word(uint64_t to, uint64_t which_gap, uint64_t gap, uint64_t version,
+                                 uint64_t zone, uint64_t nonce) {
+  const uint64_t place = which_gap << 31 | to;
+  const uint64_t check = mix64(mix64(version ^ nonce ^ mix64(gap)) + zone + (place << 20));
+  return (check | 1) << 32 | place;  // never 0
 }
 
 // Words that threads share, on the medium.

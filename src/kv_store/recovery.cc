@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/test_hooks.h"
+#include "kv_store/unfinished_cleaning.h"
 
 namespace nvcache {
 namespace {
@@ -114,6 +115,13 @@ absl::Status Recovery::adopt_zones() {
   for (uint64_t zone = 0; zone < zones; ++zone) {
     headers[zone] = parts_.headers.load(zone);
     parts_.headers.adopt_counts(zone);
+    if (headers[zone].cleaning && parts_.config.read_only) {
+      has_unfinished_cleaning_ = true;
+    } else if (headers[zone].cleaning) {
+      UnfinishedCleaning unfinished(parts_, cleaner_, zone, headers[zone]);
+      if (absl::Status status = unfinished.finish(); !status.ok()) return status;
+      headers[zone] = parts_.headers.load(zone);
+    }
     by_sequence[zone] = {headers[zone].sequence, zone};
     if (headers[zone].version == 0) damaged.push_back(zone);
   }

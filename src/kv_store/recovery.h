@@ -72,6 +72,8 @@ class Recovery {
   // The state of this opening. Its epoch numbers the openings.
   const KvState& state() const { return state_; }
   uint64_t recovered_items() const { return recovered_items_; }
+  // A zone was being cleaned, and the store is only read: items of the zone are missing.
+  bool has_unfinished_cleaning() const { return has_unfinished_cleaning_; }
 
  private:
   [[nodiscard]] absl::Status recover_zones();
@@ -86,6 +88,7 @@ class Recovery {
   Mutex mutex_;
   KvState state_;
   bool open_ = false;
+  bool has_unfinished_cleaning_ = false;
   uint64_t recovered_items_ = 0;
 };
 

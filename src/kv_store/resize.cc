@@ -51,6 +51,14 @@ struct OldStore {
   KvMedium medium;                     // then: keeps the file's lock
 };
 
+// Opens and closes the store, so that it is whole. Its size stays.
+absl::Status finish_cleaning(KvConfig config) {
+  config.read_only = false;
+  config.sync_seconds = 0;
+  auto store = open_store(std::move(config));
+  return store.ok() ? (*store)->close() : store.status();
+}
+
 // Empty: the store fits, or the file holds none, of which the opening will tell.
 absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length) {
   KvConfig config = wanted;
@@ -67,8 +75,13 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
     old.medium = *std::move(medium);
     return old;
   }
-  auto store = KvStoreImpl::make(std::move(config), *std::move(medium));
+  auto store = KvStoreImpl::make(config, *std::move(medium));
   if (!store.ok()) return store.status();
+  if ((*store)->has_unfinished_cleaning()) {
+    store->reset();
+    if (absl::Status status = finish_cleaning(config); !status.ok()) return status;
+    return open_if_unfit(wanted, length);
+  }
   old.store = *std::move(store);
   return old;
 }

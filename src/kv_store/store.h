@@ -60,6 +60,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
 
   const KvGeometry& geometry() const { return parts_.geometry; }
   uint64_t epoch() const { return recovery_.state().epoch; }
+  bool has_unfinished_cleaning() const { return recovery_.has_unfinished_cleaning(); }
 
   // Zones that may hold items, those that were opened first at the front.
   std::vector<uint64_t> zones_by_age() const;

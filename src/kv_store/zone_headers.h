@@ -29,10 +29,19 @@ class ZoneHeaders {
       return item_bytes - std::min(item_bytes, items * kKvItemHeaderBytes);
     }
   };
+  // How far a cleaning is, by offsets in the zone. What survives of all that lay before `from` lies
+  // before `to`, but for the item whose last byte would be there: it may have its old descriptor
+  // yet, and may reach beyond `to`, where its rest lies at `from`. From `from` on nothing moved.
+  struct Progress {
+    uint64_t to = 0;
+    uint64_t from = 0;
+    uint32_t attempt = 0;  // openings that went on with it
+  };
   struct Loaded {
     uint64_t version = 0;   // 0: the header is damaged
     uint64_t hot_line = 0;  // 0 also if only that word is damaged
     uint64_t sequence = 0;  // 0: the zone was not opened since the store was made or cleared
+    std::optional<Progress> cleaning;  // of a cleaning that did not end
   };
 
   ZoneHeaders(DurableMemory& memory, const KvGeometry& geometry, uint64_t nonce)
@@ -42,7 +51,10 @@ class ZoneHeaders {
   // Takes the counts of a zone that the medium held into the sums. Call once for each zone, before
   // any other change. Counts that cannot be true, after a loss of power, become 0.
   void adopt_counts(uint64_t zone);
-  // Not flushed. The counts start at 0.
+  // Says in the header of a zone how far its cleaning is. One store makes it so, for whoever opens
+  // the store after a kill. Not flushed.
+  void note_progress(uint64_t zone, uint64_t version, const Progress& progress);
+  // Ends a cleaning. Not flushed. The counts start at 0.
   void write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence);
   bool persist(uint64_t zone) { return memory_.persist(geometry_.header_at(zone), kKvLineBytes); }
   bool persist_all() {
@@ -79,6 +91,7 @@ class ZoneHeaders {
 
   std::byte* at(uint64_t zone) const { return memory_.at(geometry_.header_at(zone)); }
   void restart_counts(uint64_t zone);
+  std::optional<Progress> progress_in(uint64_t zone, const KvZoneHeader& header) const;
 
   DurableMemory& memory_;
   const KvGeometry geometry_;

@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
+#include "base/test_hooks.h"
 #include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"
 #include "support/temp_dir.h"
@@ -30,9 +32,11 @@ class ResizeTest : public ::testing::Test {
     return all.str();
   }
   // Items of 1000 bytes with flags and expiry.
-  void fill(const std::string& of, int items) {
+  void fill(
+      const std::string& of, int items, const std::function<bool()>& wanted = [] { return true; }) {
     const auto store = open(of);
     for (int i = 0; i < items; ++i) {
+      if (!wanted()) continue;
       const std::string key = "k" + std::to_string(i);
       ASSERT_EQ(store
                     ->put(key, test::kv_value(key, 0, 1000),
@@ -58,6 +62,28 @@ class ResizeTest : public ::testing::Test {
   TempDir dir_;
   const std::string path_ = dir_.file("kv");
 };
+
+int steps_left = 0;
+std::string copied_from;
+
+TEST_F(ResizeTest, KeepsTheItemsOfAZoneWhoseCleaningAKillCutShort) {
+  const std::string of = spec("2m", "&cleaner=inline&write_cache=0");
+  fill(of, 700);
+  copied_from = path_;
+  steps_left = 50;
+  test_hooks.on_cleaning_step = [] {
+    if (--steps_left == 0) std::filesystem::copy_file(copied_from, copied_from + ".killed");
+  };
+  Prng random(1);
+  while (steps_left > 0) fill(of, 700, [&] { return random.below(2) == 0; });
+  test_hooks.on_cleaning_step = nullptr;
+  std::filesystem::rename(path_ + ".killed", path_);
+  const auto resized = resize_kv_store(spec("4m"));
+  ASSERT_TRUE(resized.ok()) << resized.status();
+  const auto store = open(spec("4m"));
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(found(*store, 700), 700);
+}
 
 TEST_F(ResizeTest, AGrownStoreHasEveryItem) {
   fill(spec("4MiB"), 2000);

@@ -30,7 +30,7 @@ constexpr struct {
               {"skip_update_flush", &TestHooks::skip_update_flush},
               {"skip_eviction_flush", &TestHooks::skip_eviction_flush},
               {"skip_touch_flush", &TestHooks::skip_touch_flush},
-              {"skip_expiry_copy", &TestHooks::skip_expiry_copy},
+              {"skip_cleaning_mark", &TestHooks::skip_cleaning_mark},
               {"skip_clear_flush", &TestHooks::skip_clear_flush},
               {"skip_state_flush", &TestHooks::skip_state_flush},
               {"skip_version_sweep", &TestHooks::skip_version_sweep},

@@ -55,6 +55,7 @@ KvStats sample_kv_stats() {
               &KvStats::data_bytes, &KvStats::size_bytes, &KvStats::metadata_bytes,
               &KvStats::recovered_items);
   stats.syncs = 430;
+  stats.finished_cleanings = 432;
   stats.max_item_bytes = 431;
   stats.recovery_seconds = 0.25;
   stats.recovered = true;
@@ -276,7 +277,8 @@ TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
       R"(,"relocated_bytes":411,"zones_cleaned":412,"hot_sets_kept":413)"
       R"(,"write_cache_hits":414,"flushes":415,"flushed_bytes":416)"
       R"(,"flushed_lines":417,"drains":418,"medium_written_bytes":419,"damaged":420,"syncs":430)"
-      R"(,"items":421,"data_bytes":422,"size_bytes":423,"metadata_bytes":424,"max_item_bytes":431)"
+      R"(,"finished_cleanings":432,"items":421)"
+      R"(,"data_bytes":422,"size_bytes":423,"metadata_bytes":424,"max_item_bytes":431)"
       R"(,"recovered_items":425,"recovery_seconds":0.25,"failed":false,"recovered":true)"
       R"(,"medium":"dram","durability":"process"})");
 }
