@@ -17,8 +17,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/json_text.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace nvcache {
 
@@ -42,15 +42,10 @@ void visit_metric(const Metric<S>& metric, const S& stats, Visit visit) {
 
 // Appends the metrics to a JSON object, in the table's order.
 template <typename S>
-void append_json(std::span<const Metric<S>> table, const S& stats, nlohmann::ordered_json* json) {
+void append_json(std::span<const Metric<S>> table, const S& stats, JsonText* json) {
   for (const Metric<S>& metric : table) {
-    visit_metric(metric, stats, [&](auto value) { (*json)[std::string(metric.name)] = value; });
+    visit_metric(metric, stats, [&](auto value) { json->member(metric.name, value); });
   }
-}
-
-// JSON text. Bytes that are not UTF-8 (from the path of a medium) are replaced.
-inline std::string json_text(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // Text between the quotes of a Prometheus label.

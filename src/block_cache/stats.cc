@@ -6,7 +6,6 @@
 #include "base/metrics.h"
 #include "block_cache/stats_text.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace nvcache {
 namespace {
@@ -54,20 +53,20 @@ void visit_metrics(const Stats& stats,
   }
 }
 
-nlohmann::ordered_json stats_json(const Stats& stats) {
-  // Never a null value that becomes an object: without memory that leaves a broken one.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  append_json<Stats>(kMetrics, stats, &json);
-  json["hit_ratio"] = stats.hit_ratio();
-  nlohmann::ordered_json by_reason = nlohmann::ordered_json::object();
+void write_json(const Stats& stats, JsonText* json) {
+  json->begin_object();
+  append_json<Stats>(kMetrics, stats, json);
+  json->member("hit_ratio", stats.hit_ratio());
+  json->name("refused");
+  json->begin_object();
   for (size_t i = 1; i < kReasonCount; ++i) {
-    by_reason[std::string(reason_name(static_cast<Reason>(i)))] = stats.refused[i];
+    json->member(reason_name(static_cast<Reason>(i)), stats.refused[i]);
   }
-  json["refused"] = std::move(by_reason);
-  json["medium"] = stats.medium;
-  json["admission"] = stats.admission;
-  json["eviction"] = stats.eviction;
-  return json;
+  json->end_object();
+  json->member("medium", stats.medium);
+  json->member("admission", stats.admission);
+  json->member("eviction", stats.eviction);
+  json->end_object();
 }
 
 void append_stats(std::span<const Labeled<Stats>> all, PrometheusText* out) {
@@ -88,7 +87,11 @@ void append_stats(std::span<const Labeled<Stats>> all, PrometheusText* out) {
   }
 }
 
-std::string Stats::to_json() const { return json_text(stats_json(*this), 2); }
+std::string Stats::to_json() const {
+  JsonText json(2);
+  write_json(*this, &json);
+  return json.take();
+}
 
 std::string Stats::to_prometheus() const {
   PrometheusText text("nvcache_");

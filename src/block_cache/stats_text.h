@@ -7,7 +7,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "base/metrics.h"
-#include "nlohmann/json.hpp"
 #include "nvcache/stats.h"
 
 namespace nvcache {
@@ -16,8 +15,8 @@ namespace nvcache {
 void visit_metrics(const Stats& stats,
                    absl::FunctionRef<void(std::string_view name, double value)> visit);
 
-// What Stats::to_json() writes, as a value.
-nlohmann::ordered_json stats_json(const Stats& stats);
+// Writes what Stats::to_json() does, as a value.
+void write_json(const Stats& stats, JsonText* json);
 
 // What Stats::to_prometheus() writes, for several caches told apart by their labels.
 void append_stats(std::span<const Labeled<Stats>> all, PrometheusText* out);

@@ -3,7 +3,6 @@
 
 #include "base/metrics.h"
 #include "file_cache/file_block_cache.h"
-#include "nlohmann/json.hpp"
 
 namespace nvcache {
 namespace {
@@ -42,10 +41,11 @@ static_assert(std::size(kFileMetrics) == static_cast<size_t>(FileCount::kFieldCo
 }  // namespace
 
 std::string FileStats::to_json() const {
-  // Never a null value that becomes an object: without memory that leaves a broken one.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  JsonText json(-1);
+  json.begin_object();
   append_json<FileStats>(kFileMetrics, *this, &json);
-  return json.dump();
+  json.end_object();
+  return json.take();
 }
 
 std::string FileStats::to_prometheus() const {

@@ -1,7 +1,6 @@
 // The statistics of a key-value store as JSON and as Prometheus text.
 #include "base/metrics.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {
@@ -52,12 +51,13 @@ constexpr Metric<KvStats> kStoreMetrics[] = {
 }  // namespace
 
 std::string KvStats::to_json() const {
-  // Never a null value that becomes an object: without memory that leaves a broken one.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  JsonText json(-1);
+  json.begin_object();
   append_json<KvStats>(kStoreMetrics, *this, &json);
-  json["medium"] = medium;
-  json["durability"] = durability;
-  return json.dump();
+  json.member("medium", medium);
+  json.member("durability", durability);
+  json.end_object();
+  return json.take();
 }
 
 std::string KvStats::to_prometheus() const {

@@ -4,7 +4,6 @@
 #include "base/metrics.h"
 #include "block_cache/stats_text.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 #include "tiered_cache/tiered_cache_impl.h"
 
 namespace nvcache {
@@ -41,14 +40,16 @@ constexpr Metric<TierStats> kTierMetrics[] = {
      &TierStats::threshold},
 };
 
-nlohmann::ordered_json to_json(const TierStats& tier, bool has_block_cache) {
-  // Never a null value that becomes an object: without memory that leaves a broken one.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["medium"] = tier.medium;
-  append_json<TierStats>(kTierMetrics, tier, &json);
-  if (!tier.problem.empty()) json["problem"] = tier.problem;
-  if (has_block_cache) json["block_cache"] = stats_json(tier.block_cache);
-  return json;
+void write_json(const TierStats& tier, bool has_block_cache, JsonText* json) {
+  json->begin_object();
+  json->member("medium", tier.medium);
+  append_json<TierStats>(kTierMetrics, tier, json);
+  if (!tier.problem.empty()) json->member("problem", tier.problem);
+  if (has_block_cache) {
+    json->name("block_cache");
+    write_json(tier.block_cache, json);
+  }
+  json->end_object();
 }
 
 }  // namespace
@@ -59,15 +60,16 @@ double TieredStats::hit_ratio() const {
 }
 
 std::string TieredStats::to_json() const {
-  // Never a null value that becomes an object: without memory that leaves a broken one.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["policy"] = policy;
+  JsonText json(2);
+  json.begin_object();
+  json.member("policy", policy);
   append_json<TieredStats>(kTieredMetrics, *this, &json);
-  json["tiers"] = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < tiers.size(); ++i) {
-    json["tiers"].push_back(nvcache::to_json(tiers[i], i > 0));
-  }
-  return json_text(json, 2);
+  json.name("tiers");
+  json.begin_array();
+  for (size_t i = 0; i < tiers.size(); ++i) write_json(tiers[i], i > 0, &json);
+  json.end_array();
+  json.end_object();
+  return json.take();
 }
 
 std::string TieredStats::to_prometheus() const {
