@@ -180,5 +180,24 @@ TEST(KvTime, NoOpeningRunsBeforeWhatTheStoreHasSeen) {
   }
 }
 
+TEST_F(RecoveryTest, RepairsAllDamagedZonesWithTheFlushesOfOne) {
+  const KvConfig config = test::small_config();
+  const std::vector<std::byte> image = image_with(config);
+  const auto geometry =
+      plan_geometry(config.size_bytes, config.zone_bytes, config.item_bytes, config.version_bits);
+  ASSERT_TRUE(geometry.ok()) << geometry.status();
+  ASSERT_GT(geometry->zones, 8u);
+  const auto flushes_after_damage = [&](uint64_t zones) {
+    std::vector<std::byte> damaged = image;
+    for (uint64_t zone = 0; zone < zones; ++zone) {
+      damaged[geometry->header_at(zone)] ^= std::byte{0xff};
+    }
+    const auto store = test::make_kv(config, std::make_unique<CrashingMedium>(damaged));
+    return store->stats().flushes;
+  };
+  EXPECT_EQ(flushes_after_damage(geometry->zones), flushes_after_damage(1));
+  EXPECT_GT(flushes_after_damage(1), flushes_after_damage(0)) << "the control: it was repaired";
+}
+
 }  // namespace
 }  // namespace nvcache
