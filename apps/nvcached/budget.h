@@ -17,17 +17,21 @@ class Budget {
   explicit Budget(uint64_t most) : most_(most) {}
 
   // False, and nothing taken, if so much does not fit.
-  [[nodiscard]] bool take(uint64_t amount) {
-    if (used_.fetch_add(amount, std::memory_order_relaxed) + amount <= most_) return true;
-    give(amount);
-    return false;
-  }
+  [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, most_); }
+  // For whoever has made others give something back, which they do soon: up to half beyond `most`.
+  [[nodiscard]] bool take_ahead(uint64_t amount) { return take_up_to(amount, most_ + most_ / 2); }
   void give(uint64_t amount) { used_.fetch_sub(amount, std::memory_order_relaxed); }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t most() const { return most_; }
 
  private:
+  bool take_up_to(uint64_t amount, uint64_t limit) {
+    if (used_.fetch_add(amount, std::memory_order_relaxed) + amount <= limit) return true;
+    give(amount);
+    return false;
+  }
+
   const uint64_t most_;
   std::atomic<uint64_t> used_{0};
 };

@@ -1,5 +1,8 @@
 #include "apps/nvcached/connection.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -31,15 +34,39 @@ Connection::~Connection() {
   if (reading_ || writing_) tell_watchers("conn_close", fmt::format(" reason={}", close_reason_));
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
+  worker_.count(told_kind_, ReadingPace::Kind::kHasAll);
   worker_.service().buffers().give(held_bytes_);
   worker_.service().pins().give(held_pins_);
 }
 
+// What was written, less what is on its way.
+uint64_t Connection::taken_bytes() const {
+  int unsent_bytes = 0;
+  if (ioctl(fd_, SIOCOUTQ, &unsent_bytes) != 0 || unsent_bytes < 0) unsent_bytes = 0;
+  return written_bytes_ - std::min(written_bytes_, static_cast<uint64_t>(unsent_bytes));
+}
+
+void Connection::end_second() {
+  pace_.end_second(pace_.is_waited_for() ? taken_bytes() : 0);
+  tell_pace();
+}
+
+void Connection::tell_pace() {
+  worker_.count(told_kind_, pace_.kind());
+  told_kind_ = pace_.kind();
+}
+
 bool Connection::hold(uint64_t bytes) {
   Budget& budget = worker_.service().buffers();
+  if (!output_.empty()) pace_.begin(worker_.next_turn());
   if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
   while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
     if (worker_.close_slowest(*this)) continue;
+    const auto& close_others = worker_.service().close_one_of_others;
+    if (close_others && close_others(worker_, pace_.kind()) &&
+        budget.take_ahead(bytes - held_bytes_)) {
+      break;
+    }
     worker_.counters().add(Count::kBufferKicks);
     set_close_reason("error");
     return false;
@@ -114,10 +141,11 @@ bool Connection::handle(short what) {
   if (output_.empty()) {
     if (borrowed) swap(output_, spare);
     output_ = Output();
-    stalled_since_ = 0;
-  } else if (stalled_since_ == 0) {
-    stalled_since_ = worker_.next_stall();
+    pace_.end();
+  } else {
+    pace_.begin(worker_.next_turn());
   }
+  tell_pace();
   open = open && hold(output_.heap_bytes() + input_.capacity());
   state_.store(!output_.empty()  ? "conn_mwrite"
                : !input_.empty() ? "conn_nread"
@@ -219,7 +247,7 @@ bool Connection::flush() {
     if (sent == Transport::kWouldBlock) break;
   }
   worker_.counters().add(Count::kBytesWritten, before - output_.size());
-  moved_ = moved_ || output_.size() < before;
+  written_bytes_ += before - output_.size();
   if (output_.empty() && held_pins_ == 0) return !closing_;
   if (!keep_or_copy_pins()) return false;
   return !output_.empty() || !closing_;
@@ -250,8 +278,7 @@ void Connection::copy_held_pins() {
 }
 
 bool Connection::unpin_stalled() {
-  const bool stalled = !std::exchange(moved_, false);
-  if (held_pins_ == 0 || !stalled) return true;
+  if (held_pins_ == 0 || pace_.kind() != ReadingPace::Kind::kDead) return true;
   // Without hold(), which may close others: the worker goes through all of them meanwhile.
   const uint64_t bytes = output_.size() + input_.capacity();
   const uint64_t more = bytes > held_bytes_ ? bytes - held_bytes_ : 0;

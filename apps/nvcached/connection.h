@@ -12,6 +12,7 @@
 #include <string>
 
 #include "apps/nvcached/input.h"
+#include "apps/nvcached/reading_pace.h"
 #include "apps/nvcached/session.h"
 #include "apps/nvcached/transport.h"
 
@@ -30,8 +31,9 @@ class Connection {
   // False if the event loop cannot watch the socket.
   bool start();
 
-  // Turns at which its client left answers unread; 0: it left none. The smallest is the slowest.
-  uint64_t stalled_since() const { return stalled_since_; }
+  const ReadingPace& pace() const { return pace_; }
+  // Called once a second.
+  void end_second();
 
   uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
   // Called once a second. Copies values that stay pinned though their client did not read on. False
@@ -48,6 +50,8 @@ class Connection {
 
  private:
   static void on_event(int fd, short what, void* self);
+  void tell_pace();
+  uint64_t taken_bytes() const;
   // Each returns false when the connection is over.
   bool handle(short what);
   bool readable();
@@ -59,8 +63,9 @@ class Connection {
   bool begin_watching();
   bool pass_on_lines();
   void tell_watchers(std::string_view event, std::string_view rest) const;
-  // Takes or gives back buffer memory, so that this connection has taken so much. Closes slower
-  // readers of the same worker to make room. False if that is not enough: this one must close, too.
+  // Takes or gives back buffer memory, so that this connection has taken so much. Makes room: of
+  // its worker's clients those go that go before it, and of others' those that take nothing. False
+  // if there are none: this one must close.
   bool hold(uint64_t bytes);
   // Keeps the values of an answer that was sent in part pinned, if there are few of them in the
   // whole server; else copies them. False if there is no memory for that.
@@ -79,8 +84,9 @@ class Connection {
   size_t want_ = 0;
   uint64_t held_bytes_ = 0;
   uint64_t held_pins_ = 0;
-  bool moved_ = false;  // sent something since the last unpin_stalled()
-  uint64_t stalled_since_ = 0;
+  ReadingPace pace_;
+  uint64_t written_bytes_ = 0;
+  ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the worker counts it
   // There is more to serve, but not yet: too much output is pending, or other connections have
   // their turn. Nothing is read or served until the socket is writable.
   bool waiting_ = false;

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "apps/nvcached/loop_thread.h"
@@ -114,6 +115,11 @@ absl::Status EventServer::start() {
     workers_.push_back(std::make_unique<Worker>(service_));
     if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
   }
+  service_.close_one_of_others = [this](const Worker& but, ReadingPace::Kind kind) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+      return worker.get() != &but && worker->close_one_before(kind);
+    });
+  };
   service_.visit_connections = [this](const StatVisitor& visit) {
     for (const auto& listener : listeners_) {
       visit(fmt::format("{}:addr", listener->socket.fd), listener->socket.address);
@@ -239,6 +245,7 @@ void EventServer::stop() {
   // A worker may be serving `stats conns`, which looks at the other workers.
   for (const auto& worker : workers_) worker->stop();
   service_.visit_connections = nullptr;
+  service_.close_one_of_others = nullptr;
   service_.on_refresh_certs = nullptr;
   workers_.clear();
   listeners_.clear();

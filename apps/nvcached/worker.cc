@@ -71,19 +71,17 @@ void Worker::remove(Connection& connection) {
   service_.connections().current -= 1;
 }
 
-bool Worker::close_slowest(const Connection& except) {
+bool Worker::close_slowest(const Connection& wanting) {
   std::list<std::unique_ptr<Connection>> gone;
   {
     const MutexLock lock(mutex_);
-    auto slowest = connections_.end();
+    auto first = connections_.end();
     for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-      if (at->get() == &except || (*at)->stalled_since() == 0) continue;
-      if (slowest == connections_.end() || (*at)->stalled_since() < (*slowest)->stalled_since()) {
-        slowest = at;
-      }
+      if (at->get() == &wanting || !(*at)->pace().goes_before(wanting.pace())) continue;
+      if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
     }
-    if (slowest == connections_.end()) return false;
-    gone.splice(gone.end(), connections_, slowest);
+    if (first == connections_.end()) return false;
+    gone.splice(gone.end(), connections_, first);
   }
   counters_.add(Count::kBufferKicks);
   service_.connections().current -= 1;
@@ -91,11 +89,56 @@ bool Worker::close_slowest(const Connection& except) {
   return true;
 }
 
+bool Worker::close_one_before(ReadingPace::Kind kind) {
+  using Kind = ReadingPace::Kind;
+  int there = 0;
+  for (const Kind before : {Kind::kNew, Kind::kDead}) {
+    if (before > kind) there += of_kind_[static_cast<size_t>(before)];
+  }
+  int asked = asked_to_close_.load();
+  while (asked < there) {
+    if (!asked_to_close_.compare_exchange_weak(asked, asked + 1)) continue;
+    loop_.wake();
+    return true;
+  }
+  return false;
+}
+
+void Worker::on_wake() {
+  take_adopted();
+  close_those_asked_for();
+}
+
+void Worker::close_those_asked_for() {
+  std::list<std::unique_ptr<Connection>> gone;
+  {
+    const MutexLock lock(mutex_);
+    for (int left = asked_to_close_.exchange(0); left > 0; --left) {
+      auto first = connections_.end();
+      for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+        if ((*at)->pace().kind() < ReadingPace::Kind::kNew) continue;
+        if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
+      }
+      if (first == connections_.end()) break;
+      gone.splice(gone.end(), connections_, first);
+    }
+  }
+  counters_.add(Count::kBufferKicks, gone.size());
+  service_.connections().current -= gone.size();
+  for (const auto& each : gone) each->set_close_reason("error");
+}
+
 void Worker::on_second(int, short, void* self) try {
   auto& worker = *static_cast<Worker*>(self);
   worker.close_idle();
+  worker.end_second();
   worker.unpin_stalled();
 } catch (const std::bad_alloc&) {  // the next second tries again
+}
+
+void Worker::end_second() {
+  const MutexLock lock(mutex_);
+  for (const auto& each : connections_) each->end_second();
 }
 
 // Copies without the lock: only this thread removes connections.

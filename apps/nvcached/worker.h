@@ -4,6 +4,8 @@
 
 #include <event2/event.h>
 
+#include <array>
+#include <atomic>
 #include <list>
 #include <memory>
 #include <string>
@@ -29,7 +31,9 @@ class Worker {
   // The accepting thread calls it.
   void adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
              std::string listen_address);
-  // Any thread may call it.
+  // Any thread may call these. True if there is a client that surely goes before one of this kind,
+  // as a dead one does before a new one: it is closed soon.
+  bool close_one_before(ReadingPace::Kind kind);
   void visit_connections(const StatVisitor& visit) const;
 
   // Only the worker's own connections call these.
@@ -44,14 +48,23 @@ class Worker {
     spare_output_.clear();
   }
   void remove(Connection& connection);
-  // Closes the connection whose client has left answers unread for the longest time. False if there
-  // is none. Looks at every connection of the worker.
-  bool close_slowest(const Connection& except);
-  uint64_t next_stall() { return ++stalls_; }
+  // Closes the connection that goes first (ReadingPace). False if none goes before `wanting`. Looks
+  // at every connection of the worker.
+  bool close_slowest(const Connection& wanting);
+  uint64_t next_turn() { return ++turns_; }
+  // A client was of one kind, and is of another.
+  void count(ReadingPace::Kind was, ReadingPace::Kind is) {
+    if (was == is) return;
+    --of_kind_[static_cast<size_t>(was)];
+    ++of_kind_[static_cast<size_t>(is)];
+  }
 
  private:
   static void on_second(int fd, short what, void* self);
+  void on_wake();
   void take_adopted();
+  void close_those_asked_for();
+  void end_second();
   void close_idle();
   void unpin_stalled();
 
@@ -60,11 +73,13 @@ class Worker {
   event* second_event_ = nullptr;
   Input spare_input_;
   Output spare_output_;
-  uint64_t stalls_ = 0;
+  uint64_t turns_ = 0;
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  LoopThread loop_{"nvcached worker", [this] { take_adopted(); }};
+  std::array<std::atomic<int>, ReadingPace::kKinds> of_kind_{};
+  std::atomic<int> asked_to_close_{0};  // so many of those that go first
+  LoopThread loop_{"nvcached worker", [this] { on_wake(); }};
 };
 
 }  // namespace nvcache::server

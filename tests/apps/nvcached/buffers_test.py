@@ -7,6 +7,8 @@ import os
 import resource
 import socket
 import sys
+import threading
+import time
 
 from running_server import (LONG_SECONDS, ReadBytes, Server, check, equal, expect, receive, run,
                             stats, store, wait_until)
@@ -66,8 +68,10 @@ def slow_readers(most_mib, done):
             wait_until(lambda: done(grown_mib(), int(stats(server)["buffer_kicks"])),
                        lambda: f"grew by {grown_mib()} MiB; {stats(server)['buffer_kicks']} closed")
             equal(store(read.client, b"other", b"hi"), b"STORED\r\n")
+            # Those that are closed for others' sake give theirs back a moment later.
+            wait_until(lambda: int(stats(server)["buffer_bytes"]) <= most_mib * MIB,
+                       lambda: stats(server)["buffer_bytes"])
             all_stats = stats(server)
-            check(int(all_stats["buffer_bytes"]) <= most_mib * MIB, all_stats["buffer_bytes"])
             return int(all_stats["buffer_kicks"]), grown_mib()
         finally:
             for client in clients:
@@ -85,6 +89,91 @@ def without_a_bound_they_take_more():
     kicked, growth_mib = slow_readers(2048, lambda growth_mib, kicked: growth_mib > 60)
     equal(kicked, 0)
     print(f"  2 GiB: {kicked} closed, {growth_mib} MiB more")
+
+
+class SteadyReader(threading.Thread):
+    """Asks for more than fits, and reads on until it is told to stop, but not fast."""
+
+    def __init__(self, server, answer):
+        super().__init__()
+        self.client = server.connect()
+        self.client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        self.answer_bytes, self.twice = len(answer), memoryview(answer * 2)
+        self.got, self.wrong, self.stops = 0, None, False
+        self.longest_pause_s = 0
+
+    def run(self):
+        try:
+            asked_bytes = 0
+            before = time.monotonic()
+            while not self.stops:
+                while asked_bytes < self.got + 4 * MIB:
+                    self.client.sendall(b"get large\r\n")
+                    asked_bytes += self.answer_bytes
+                part = self.client.recv(32768)
+                now = time.monotonic()
+                self.longest_pause_s = max(self.longest_pause_s, now - before)
+                before = now
+                if not part:
+                    raise EOFError(f"closed after {self.got} bytes")
+                at = self.got % self.answer_bytes
+                if self.twice[at:at + len(part)] != part:
+                    raise ValueError("other bytes")
+                self.got += len(part)
+                time.sleep(0.01)  # 3 MB/s at most
+        except (OSError, EOFError, ValueError) as error:
+            self.wrong = error
+        finally:
+            self.client.close()
+
+
+def steady_and_dead(server, answer):
+    """Six clients that read steadily, beside forty that come later, to all workers, and read
+    nothing; and how many were closed."""
+    readers = [SteadyReader(server, answer) for _ in range(6)]
+
+    def have_read(mib):
+        goals = [reader.got + mib * MIB for reader in readers]
+        return lambda: all(reader.wrong or reader.got >= goal
+                           for reader, goal in zip(readers, goals))
+
+    dead = []
+    try:
+        for reader in readers:
+            reader.start()
+        wait_until(have_read(12), "they do not read")  # four seconds: then they are known
+        before = int(stats(server)["buffer_kicks"])
+        for _ in range(40):
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", server.port))
+            client.sendall(b"get large\r\n" * 12)
+            dead.append(client)
+        wait_until(have_read(9), "they do not read on")
+        return readers, int(stats(server)["buffer_kicks"]) - before
+    finally:
+        for reader in readers:
+            reader.stops = True
+            reader.join()
+        for client in dead:
+            client.close()
+
+
+def those_that_read_on_stay():
+    """A round in which the machine keeps a client from reading for a second does not count."""
+    value = os.urandom(1000) * 1000
+    answer = b"VALUE large 0 1000000\r\n%s\r\nEND\r\n" % value
+    with Server(PROGRAM, "-m", "64", "-t", "4", "--buffer-memory=16m") as server:
+        with server.connect() as client:
+            equal(store(client, b"large", value), b"STORED\r\n")
+        for _ in range(10):
+            readers, closed = steady_and_dead(server, answer)
+            wrong = [reader.wrong for reader in readers if reader.wrong]
+            if not wrong or max(reader.longest_pause_s for reader in readers) < 1:
+                break
+        check(not wrong, f"of six clients that read on: {wrong}")
+        check(closed > 0, "the memory was never full")
+        print(f"  {closed} of 40 closed")
 
 
 def large_values_are_not_copied():
@@ -115,5 +204,5 @@ def buffers_are_given_back():
 
 if __name__ == "__main__":
     sys.exit(run([batches_do_not_pin_the_store, slow_readers_are_bounded,
-                  without_a_bound_they_take_more, large_values_are_not_copied,
-                  buffers_are_given_back]))
+                  without_a_bound_they_take_more, those_that_read_on_stay,
+                  large_values_are_not_copied, buffers_are_given_back]))
