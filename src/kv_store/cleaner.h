@@ -19,7 +19,7 @@
 //
 // The caller of clean() holds the cleaning lock; the cleaner takes locks of stripes, one at a
 // time. Does not own the parts. Cost in DRAM: 140 bytes for each survivor of the zone.
-// At a fill of 80% it copies 1.1 to 1.4 bytes for each new one (the four mixes of KvLive).
+// At a fill of 80% it copies 1.0 to 1.4 bytes for each new one (the four mixes of KvLive).
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,8 @@
 //
 // The caller holds the cleaning lock and keeps others from pinning the zone; takes locks of
 // stripes, one at a time. Flushes nothing, but with `each` all that it writes. Does not own the
-// parts. Costs a copy of what moves, and two words in the header for each item.
+// parts. Costs a copy of what moves, and a word in the header for each piece: an item of 1 MiB that
+// moves by 8 bytes has 131,072 of them.
 #pragma once
 
 #include <cstdint>

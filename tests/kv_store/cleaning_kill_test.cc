@@ -10,7 +10,6 @@
 #include "base/test_hooks.h"
 #include "fmt/format.h"
 #include "kv_store/kv_fixture.h"
-#include "support/page_cache_medium.h"
 #include "support/test_seed.h"
 
 namespace nvcache {
@@ -107,12 +106,7 @@ class User {
       : config_(config), random_seed_(seed), random_(seed) {
     auto medium = std::make_unique<PageCacheMedium>(std::move(image));
     memory_ = opened_last_ = medium.get();
-    KvMedium on;
-    on.has_pages = true;
-    on.survives_power = false;
-    on.file = medium.get();
-    on.medium = std::move(medium);
-    auto store = KvStoreImpl::make(config, std::move(on));
+    auto store = test::make_kv_in_page_cache(config, std::move(medium));
     EXPECT_TRUE(store.ok()) << store.status();
     if (store.ok()) store_ = *std::move(store);
   }

@@ -16,6 +16,7 @@
 #include "medium/dram.h"
 #include "nvcache/kv_store.h"
 #include "support/crashing_medium.h"
+#include "support/page_cache_medium.h"
 
 namespace nvcache::test {
 
@@ -61,6 +62,17 @@ inline KvConfig small_config(Durability durability = Durability::kCache) {
   config.durability = durability;
   config.write_cache_bytes = 16 << 10;
   return config;
+}
+
+// A store in the page cache, which outlives its process and no loss of power.
+inline absl::StatusOr<std::unique_ptr<KvStoreImpl>> make_kv_in_page_cache(
+    const KvConfig& config, std::unique_ptr<PageCacheMedium> file) {
+  KvMedium on;
+  on.survives_power = false;
+  on.has_pages = true;
+  on.file = file.get();
+  on.medium = std::move(file);
+  return KvStoreImpl::make(config, std::move(on));
 }
 
 inline std::unique_ptr<KvStore> make_kv(const KvConfig& config, std::unique_ptr<Medium> medium) {

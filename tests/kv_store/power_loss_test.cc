@@ -9,7 +9,6 @@
 
 #include "kv_store/kv_fixture.h"
 #include "kv_store/kv_history.h"
-#include "support/page_cache_medium.h"
 #include "support/test_seed.h"
 
 namespace nvcache {
@@ -58,7 +57,7 @@ class Machine {
       auto file = std::make_unique<PageCacheMedium>(std::move(image));
       PageCacheMedium& seen = *file;
       seen.lose_power_at_sync(random_.below(7), random_());
-      const auto store = open(std::move(file), seen);
+      const auto store = open(std::move(file));
       image = seen.lost_power() ? seen.image() : seen.lose_power(random_());
     }
     ++boot_;
@@ -84,13 +83,8 @@ class Machine {
                                                          size_of_value(*newest->second)));
     EXPECT_TRUE(right) << key << " has an older value, or one that was deleted";
   }
-  std::unique_ptr<KvStore> open(std::unique_ptr<PageCacheMedium> file, PageCacheMedium& seen) {
-    KvMedium on;
-    on.medium = std::move(file);
-    on.survives_power = false;
-    on.has_pages = true;
-    on.file = &seen;
-    auto store = KvStoreImpl::make(config_, std::move(on));
+  std::unique_ptr<KvStore> open(std::unique_ptr<PageCacheMedium> file) {
+    auto store = test::make_kv_in_page_cache(config_, std::move(file));
     EXPECT_TRUE(store.ok()) << store.status();
     return store.ok() ? *std::move(store) : nullptr;
   }
@@ -98,7 +92,7 @@ class Machine {
     store_.reset();
     auto file = std::make_unique<PageCacheMedium>(std::move(image));
     file_ = file.get();
-    store_ = open(std::move(file), *file_);
+    store_ = open(std::move(file));
     ASSERT_NE(store_, nullptr);
   }
 

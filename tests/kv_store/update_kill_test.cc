@@ -16,7 +16,6 @@
 
 #include "kv_store/kv_fixture.h"
 #include "kv_store/media.h"
-#include "support/page_cache_medium.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {
@@ -53,12 +52,7 @@ KvConfig config_of(const std::string& path) {
 
 std::string value_after_kill(const KvConfig& config, ByteView file) {
   auto medium = std::make_unique<PageCacheMedium>(std::vector<std::byte>(file.begin(), file.end()));
-  KvMedium on;
-  on.has_pages = true;
-  on.survives_power = false;
-  on.file = medium.get();
-  on.medium = std::move(medium);
-  auto store = KvStoreImpl::make(config, std::move(on));
+  auto store = test::make_kv_in_page_cache(config, std::move(medium));
   if (!store.ok()) return store.status().ToString();
   return test::get_text(**store, kKey);
 }
