@@ -17,7 +17,7 @@ namespace nvcache::wt_test {
 namespace {
 
 constexpr char kLogged[] =
-    "cache_size=2MB,log=(enabled=true,file_max=1MB),"
+    "cache_size=4MB,log=(enabled=true,file_max=1MB),"
     "transaction_sync=(enabled=true,method=fsync)";
 // As above, and pages are written to the data files all the time.
 constexpr char kCheckpoints[] = ",checkpoint=(log_size=256KB)";
