@@ -10,6 +10,7 @@ namespace {
 constinit std::atomic<int64_t> left_for_all{0};  // allocations up to the one that fails; 0: off
 constinit std::atomic<uint64_t> failures{0};
 constinit thread_local int64_t left_for_thread = 0;
+constinit thread_local uint64_t bytes_of_thread = 0;
 
 bool must_fail() {
   bool fails = left_for_thread > 0 && --left_for_thread == 0;
@@ -22,6 +23,7 @@ bool must_fail() {
 
 void* allocate(std::size_t size_bytes, std::size_t alignment_bytes) {
   if (must_fail()) return nullptr;
+  bytes_of_thread += size_bytes;
   const std::size_t wanted = size_bytes == 0 ? 1 : size_bytes;
   if (alignment_bytes <= alignof(std::max_align_t)) return std::malloc(wanted);
   return std::aligned_alloc(alignment_bytes,
@@ -52,6 +54,8 @@ FailingAllocation::~FailingAllocation() {
 }
 
 bool FailingAllocation::failed() const { return failures.load() != 0; }
+
+uint64_t allocated_bytes() { return bytes_of_thread; }
 
 }  // namespace nvcache::test
 

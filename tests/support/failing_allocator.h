@@ -1,4 +1,4 @@
-// An allocator that fails on demand: operator new of the test binary that links
+// An allocator that fails on demand, and counts: operator new of the test binary that links
 // failing_allocator.cc. For tests that sweep an operation with the N-th allocation failing, N = 1,
 // 2, ... until it needs no more.
 //
@@ -23,5 +23,8 @@ class FailingAllocation {
   // Whether an allocation has failed.
   bool failed() const;
 };
+
+// Bytes that this thread has allocated since it began, those that it returned included.
+uint64_t allocated_bytes();
 
 }  // namespace nvcache::test
