@@ -31,7 +31,7 @@ Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transp
       active_s_(worker.service().items().now_s()) {}
 
 Connection::~Connection() {
-  if (reading_ || writing_) tell_watchers("conn_close", fmt::format(" reason={}", close_reason_));
+  if (reading_ || writing_) tell_watchers("conn_close", close_reason_);
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
   worker_.count(told_kind_, ReadingPace::Kind::kHasAll);
@@ -80,11 +80,11 @@ bool Connection::start() {
   write_event_ = event_new(worker_.base(), fd_, EV_WRITE | EV_PERSIST, on_event, this);
   if (read_event_ == nullptr || write_event_ == nullptr) return false;
   reading_ = event_add(read_event_, nullptr) == 0;
-  if (reading_) tell_watchers("conn_new", "");
+  if (reading_) tell_watchers("conn_new");
   return reading_;
 }
 
-void Connection::tell_watchers(std::string_view event, std::string_view rest) const {
+void Connection::tell_watchers(std::string_view event, std::string_view reason) const try {
   WatchLog& log = worker_.service().watch_log();
   if (!log.wants(WatchLog::kConnections)) return;
   const bool local = address_.starts_with("unix");
@@ -92,9 +92,11 @@ void Connection::tell_watchers(std::string_view event, std::string_view rest) co
   const size_t port_at = address_.rfind(':') + 1;
   const bool known = !local && host_at != 0 && port_at > host_at;
   log.add(WatchLog::kConnections,
-          fmt::format("type={} rip={} rport={} transport={}{} cfd={}", event,
+          fmt::format("type={} rip={} rport={} transport={}{}{} cfd={}", event,
                       known ? address_.substr(host_at, port_at - host_at - 1) : "unix",
-                      known ? address_.substr(port_at) : "0", local ? "local" : "tcp", rest, fd_));
+                      known ? address_.substr(port_at) : "0", local ? "local" : "tcp",
+                      reason.empty() ? "" : " reason=", reason, fd_));
+} catch (const std::bad_alloc&) {  // they miss a line
 }
 
 bool Connection::begin_watching() {

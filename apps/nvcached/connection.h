@@ -62,7 +62,8 @@ class Connection {
   // Turns the connection into a watcher's, and serves it as one.
   bool begin_watching();
   bool pass_on_lines();
-  void tell_watchers(std::string_view event, std::string_view rest) const;
+  // Of a client that came (no reason) or went.
+  void tell_watchers(std::string_view event, std::string_view reason = "") const;
   // Takes or gives back buffer memory, so that this connection has taken so much. Makes room: of
   // its worker's clients those go that go before it, and of others' those that take nothing. False
   // if there are none: this one must close.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 
 #include "absl/strings/escaping.h"
@@ -44,6 +45,7 @@ MetricsServer::~MetricsServer() {
 }
 
 absl::Status MetricsServer::start(event_base* base) {
+  connections_.reserve(kMostConnections);
   const Settings& settings = service_.settings();
   // Without -l, metrics are for this machine alone.
   const std::string host = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
@@ -76,7 +78,7 @@ bufferevent* MetricsServer::on_connection(event_base* base, void* self) {
   bufferevent* connection = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
   if (connection == nullptr) return nullptr;
   bufferevent_incref(connection);
-  server.connections_.push_back(connection);
+  server.connections_.push_back(connection);  // it has room for all
   if (server.connections_.size() == kMostConnections) server.listen(false);
   return connection;
 }
@@ -102,8 +104,15 @@ void MetricsServer::listen(bool on) {
 }
 
 void MetricsServer::on_request(evhttp_request* request, void* self) {
-  auto& server = *static_cast<MetricsServer*>(self);
-  if (!may_see_metrics(server.service_, request)) {
+  try {
+    static_cast<MetricsServer*>(self)->answer(request);
+  } catch (const std::bad_alloc&) {
+    evhttp_send_error(request, HTTP_SERVUNAVAIL, "out of memory");
+  }
+}
+
+void MetricsServer::answer(evhttp_request* request) {
+  if (!may_see_metrics(service_, request)) {
     evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
                       "Basic realm=\"nvcached\"");
     evhttp_send_error(request, kUnauthorized, "a user of -Y must sign in");
@@ -115,8 +124,9 @@ void MetricsServer::on_request(evhttp_request* request, void* self) {
     evhttp_send_error(request, HTTP_NOTFOUND, "see /metrics");
     return;
   }
-  const std::string text = prometheus_metrics(server.service_);
+  const std::string text = prometheus_metrics(service_);
   evbuffer* body = evbuffer_new();
+  if (body == nullptr) throw std::bad_alloc();
   evbuffer_add(body, text.data(), text.size());
   evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
                     "text/plain; version=0.0.4");

@@ -40,6 +40,7 @@ class MetricsServer {
 
  private:
   static void on_request(evhttp_request* request, void* self);
+  void answer(evhttp_request* request);
   static bufferevent* on_connection(event_base* base, void* self);
   void listen(bool on);
 

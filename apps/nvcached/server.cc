@@ -186,11 +186,12 @@ void EventServer::on_second(int, short, void* self) {
   }
 }
 
-void EventServer::on_accept(int, short, void* self) {
+void EventServer::on_accept(int, short, void* self) try {
   auto& listener = *static_cast<Listener*>(self);
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     if (!listener.server->accept_one(listener)) break;
   }
+} catch (const std::bad_alloc&) {  // that client was closed; others may still wait
 }
 
 bool EventServer::accept_one(Listener& listener) {
@@ -218,7 +219,11 @@ bool EventServer::accept_one(Listener& listener) {
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   if (from.ss_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  auto transport = tls_ && listener.socket.tls ? tls_->accept(fd) : make_plain_transport(fd);
+  std::unique_ptr<Transport> transport;
+  try {
+    transport = tls_ && listener.socket.tls ? tls_->accept(fd) : make_plain_transport(fd);
+  } catch (const std::bad_alloc&) {
+  }
   if (transport == nullptr) {
     close(fd);
     return true;

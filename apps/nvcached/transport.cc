@@ -108,14 +108,12 @@ class OpensslContext final : public TlsContext {
   }
 
   std::unique_ptr<Transport> accept(int fd) override {
-    SSL* ssl = new_session();
-    if (ssl == nullptr) return nullptr;
-    if (SSL_set_fd(ssl, fd) != 1) {
-      SSL_free(ssl);
-      return nullptr;
-    }
-    SSL_set_accept_state(ssl);
-    return std::make_unique<TlsTransport>(fd, ssl);
+    std::unique_ptr<SSL, decltype(&SSL_free)> ssl(new_session(), &SSL_free);
+    if (ssl == nullptr || SSL_set_fd(ssl.get(), fd) != 1) return nullptr;
+    SSL_set_accept_state(ssl.get());
+    auto transport = std::make_unique<TlsTransport>(fd, ssl.get());
+    (void)ssl.release();
+    return transport;
   }
 
  private:

@@ -36,10 +36,10 @@ void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string add
                    std::string listen_address) {
   auto connection = std::make_unique<Connection>(*this, fd, std::move(transport),
                                                  std::move(address), std::move(listen_address));
-  service_.connections().current += 1;
   {
     const MutexLock lock(mutex_);
     adopted_.push_back(std::move(connection));
+    service_.connections().current += 1;
   }
   loop_.wake();
 }

@@ -157,6 +157,34 @@ TEST_F(ConnectionTest, HalfClosedClientGetsItsAnswers) {
   close(client);
 }
 
+// Without memory for one client's request, that client goes. The others are served, and nothing of
+// it stays: not the values it was about to be sent, not its share of the buffers.
+TEST_F(ConnectionTest, AClientWithoutMemoryGoesAndTheOthersStay) {
+  store_.have_no_memory_for("poison");
+  const auto takes_all = [](Output& output) { return static_cast<ssize_t>(take(output).size()); };
+  std::promise<void> answered;
+  std::promise<void> answered_again;
+  int answers = 0;
+  const int other = connect("mn\r\n", [&](Output& output) -> ssize_t {
+    (answers++ == 0 ? answered : answered_again).set_value();
+    return static_cast<ssize_t>(take(output).size());
+  });
+  ASSERT_EQ(answered.get_future().wait_for(kLong), std::future_status::ready);
+  for (int i = 0; i < 3; ++i) {
+    const int client = connect("get big poison\r\n", takes_all);
+    char byte;
+    EXPECT_EQ(recv(client, &byte, 1, 0), 0) << "it was not closed";
+    close(client);
+  }
+  EXPECT_EQ(send(other, "mn\r\n", 4, 0), 4);
+  EXPECT_EQ(answered_again.get_future().wait_for(kLong), std::future_status::ready);
+  while (service_.connections().current != 1) usleep(1000);
+  worker_.stop();
+  EXPECT_EQ(store_.held(), 0u);
+  EXPECT_EQ(service_.pins().used(), 0u);
+  close(other);
+}
+
 // A client that reads a part of an answer at a time, as fast as the test lets it.
 class PartialSends : public ConnectionTest {
  protected:

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
 
   KvItem get(std::string_view key) override {
     const MutexLock lock(mutex_);
+    if (key == no_memory_for_) throw std::bad_alloc();
     ++stats_.gets;
     const Value* found = live(key);
     if (found == nullptr) return {};
@@ -114,7 +116,12 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     return stats;
   }
 
-  // For tests: what puts, or all changes, answer from now on, and how many items readers hold.
+  // For tests: the key whose get() ends as one whose caller's code has no memory.
+  void have_no_memory_for(std::string key) {
+    const MutexLock lock(mutex_);
+    no_memory_for_ = std::move(key);
+  }
+  // What puts, or all changes, answer from now on, and how many items readers hold.
   void refuse_puts(KvOutcome outcome) {
     const MutexLock lock(mutex_);
     refuse_with_ = outcome;
@@ -163,6 +170,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
   bool refuses_all_ ABSL_GUARDED_BY(mutex_) = false;
   KvOutcome refuse_with_ ABSL_GUARDED_BY(mutex_) = KvOutcome::kDone;
   bool fail_clears_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string no_memory_for_ ABSL_GUARDED_BY(mutex_);
   KvStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
