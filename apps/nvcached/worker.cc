@@ -110,28 +110,40 @@ void Worker::on_wake() {
 }
 
 void Worker::close_those_asked_for() {
+  for (int left = asked_to_close_.exchange(0); left > 0 && close_one_that_does_not_read(); --left) {
+  }
+}
+
+// Whoever takes ahead of another's end may take more than that one gives back.
+void Worker::come_within_budget() {
+  const Budget& budget = service_.buffers();
+  while (budget.used() > budget.most() && close_one_that_does_not_read()) {
+  }
+}
+
+bool Worker::close_one_that_does_not_read() {
   std::list<std::unique_ptr<Connection>> gone;
   {
     const MutexLock lock(mutex_);
-    for (int left = asked_to_close_.exchange(0); left > 0; --left) {
-      auto first = connections_.end();
-      for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-        if ((*at)->pace().kind() < ReadingPace::Kind::kNew) continue;
-        if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
-      }
-      if (first == connections_.end()) break;
-      gone.splice(gone.end(), connections_, first);
+    auto first = connections_.end();
+    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+      if ((*at)->pace().kind() < ReadingPace::Kind::kNew) continue;
+      if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
     }
+    if (first == connections_.end()) return false;
+    gone.splice(gone.end(), connections_, first);
   }
-  counters_.add(Count::kBufferKicks, gone.size());
-  service_.connections().current -= gone.size();
-  for (const auto& each : gone) each->set_close_reason("error");
+  counters_.add(Count::kBufferKicks);
+  service_.connections().current -= 1;
+  gone.front()->set_close_reason("error");
+  return true;
 }
 
 void Worker::on_second(int, short, void* self) try {
   auto& worker = *static_cast<Worker*>(self);
   worker.close_idle();
   worker.end_second();
+  worker.come_within_budget();
   worker.unpin_stalled();
 } catch (const std::bad_alloc&) {  // the next second tries again
 }

@@ -64,6 +64,8 @@ class Worker {
   void on_wake();
   void take_adopted();
   void close_those_asked_for();
+  void come_within_budget();
+  bool close_one_that_does_not_read();
   void end_second();
   void close_idle();
   void unpin_stalled();

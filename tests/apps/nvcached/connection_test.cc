@@ -264,5 +264,19 @@ TEST_F(PartialSends, CloseAStalledClientWhereThereIsNoMemoryForACopy) {
   close(client);
 }
 
+// A connection may take more, ahead of another's end, than that one gives back.
+TEST_F(ConnectionTest, WhoDoesNotReadIsClosedUntilTheBuffersAreWithinTheirLimit) {
+  const int client = connect("get big\r\n", [](Output&) { return Transport::kWouldBlock; });
+  Budget& buffers = service_.buffers();
+  while (buffers.used() == 0) usleep(1000);
+  ASSERT_TRUE(buffers.take_ahead(buffers.most()));
+  const timeval limit = {.tv_sec = kLong.count(), .tv_usec = 0};
+  setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char byte;
+  EXPECT_EQ(recv(client, &byte, 1, 0), 0) << "it was not closed";
+  EXPECT_EQ(service_.totals()[static_cast<size_t>(Count::kBufferKicks)], 1u);
+  close(client);
+}
+
 }  // namespace
 }  // namespace nvcache::server
