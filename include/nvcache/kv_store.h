@@ -177,7 +177,7 @@ using KvResizeProgress = std::function<void(uint64_t zones_done, uint64_t zones)
 
 // Makes the store in a file fit a specification with another size, or with a larger zone. Call it
 // before open_kv_store(), which refuses a file of another size. Keeps all items that fit; if they
-// do not, it drops those of the zones that were written first. Their cas changes.
+// do not, it drops those of the zones that were written first. They keep their cas.
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
 // beside the old one, which needs the room for both. An error leaves the old file as it was, unless

@@ -44,8 +44,8 @@ struct KvConfig {
   double sync_seconds = 10;  // between background syncs of a file; 0: none
 
   uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
-  uint32_t cas_bits = 40;           // of a cas, within an epoch; tests set few
-  uint64_t first_epoch = 0;         // of a new store: its openings are numbered from the next on
+  uint64_t first_cas_block = 1 << 16;  // numbers of values that an opening reserves first
+  uint64_t cas_given = 0;              // a new store numbers its values behind it
   bool read_only = false;           // the medium is not marked as in use; only lookups are allowed
   std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
   std::function<uint64_t()> boot;   // numbers this start of the machine; empty: the kernel's number

@@ -64,25 +64,25 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
   if (!found.ok()) return found.status();
   KvSuperblockFile file(on);
   KvFoundStore store;
-  uint64_t epoch = config.first_epoch;
+  uint64_t cas = config.cas_given;
   absl::Status made;
   if (*found) {
     if (trust_in(**found, on, config) != KvTrust::kNothing) return **found;
     if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
     store.superblock = (*found)->superblock;
     if (!test_hooks.keep_old_table) store.superblock.nonce = random_number();
-    epoch = std::max(epoch, (*found)->state.epoch);
-    made = file.replace(store.superblock, epoch);
+    cas = std::max(cas, (*found)->state.cas);
+    made = file.replace(store.superblock, cas);
   } else {
     auto planned = plan_geometry(on.medium->size_bytes(), config.zone_bytes, config.item_bytes,
                                  config.version_bits);
     if (!planned.ok()) return planned.status();
     store.superblock = {.geometry = *planned, .nonce = random_number()};
-    made = file.format(store.superblock, epoch);
+    made = file.format(store.superblock, cas);
   }
   if (!made.ok()) return made;
   store.state = {
-      .sequence = 1, .epoch = epoch, .clean = true, .invalidates = true, .power = true};
+      .sequence = 1, .cas = cas, .clean = true, .invalidates = true, .power = true};
   return store;
 }
 
@@ -148,7 +148,7 @@ absl::Status Recovery::repair(const std::vector<uint64_t>& damaged) {
 
 absl::Status Recovery::mark_in_use() {
   state_ = {.sequence = state_.sequence + 1,
-            .epoch = state_.epoch + 1,
+            .cas = state_.cas + parts_.config.first_cas_block,
             .boot = boot_of(parts_.config),
             .clean = false,
             .invalidates = parts_.memory.flushes_updates(),
@@ -156,10 +156,9 @@ absl::Status Recovery::mark_in_use() {
   return write_state();
 }
 
-absl::Status Recovery::begin_epoch() {
-  MutexLock lock(mutex_);
+absl::Status Recovery::reserve_cas(uint64_t up_to) {
   ++state_.sequence;
-  ++state_.epoch;
+  state_.cas = up_to;
   return write_state();
 }
 
@@ -169,7 +168,7 @@ absl::Status Recovery::write_state() {
   return KvSuperblockFile(parts_.medium, parts_.nonce).write_state(state_);
 }
 
-absl::Status Recovery::close() {
+absl::Status Recovery::close(uint64_t given_cas) {
   KvMedium& medium = parts_.medium;
   KvSuperblockFile file(medium);
   // Does not write to a medium whose superblock was damaged or replaced meanwhile.
@@ -179,6 +178,7 @@ absl::Status Recovery::close() {
   if (!found.ok()) return found.status();
   open_ = false;
   state_.clean = true;
+  state_.cas = given_cas;
   ++state_.sequence;
   if (absl::Status status = file.write_state(state_); !status.ok()) return status;
   return medium.file != nullptr ? medium.file->sync_all() : absl::OkStatus();

@@ -5,7 +5,7 @@
 // survived what happened since; otherwise it is emptied, because a deleted item could come
 // back. The state beside the superblock tells (docs/design/format.md).
 //
-// Used by one thread, when a store is opened and closed, but for begin_epoch(). Does not own the
+// Used by one thread, when a store is opened and closed, but for reserve_cas(). Does not own the
 // parts.
 #pragma once
 
@@ -62,14 +62,15 @@ class Recovery {
   [[nodiscard]] absl::Status open();
   bool is_open() const { return open_; }
 
-  // Gives this opening a further epoch, durably: its numbers belong to no other opening then.
-  // Thread-safe against itself.
-  [[nodiscard]] absl::Status begin_epoch();
+  // Gives this opening the numbers of values up to `up_to`, durably: no other opening gives them.
+  // One call at a time.
+  [[nodiscard]] absl::Status reserve_cas(uint64_t up_to);
 
-  // Marks the store as closed in order. All that it holds must be on the medium. Not open then.
-  [[nodiscard]] absl::Status close();
+  // Marks the store as closed in order; the next opening numbers values behind `given_cas`. All
+  // that the store holds must be on the medium. Not open then.
+  [[nodiscard]] absl::Status close(uint64_t given_cas);
 
-  // The state of this opening. Its epoch numbers the openings.
+  // The state of this opening: the numbers up to its cas are this opening's.
   const KvState& state() const { return state_; }
   uint64_t recovered_items() const { return recovered_items_; }
   // A zone was being cleaned, and the store is only read: items of the zone are missing.
@@ -85,7 +86,6 @@ class Recovery {
 
   KvParts& parts_;
   Cleaner& cleaner_;
-  Mutex mutex_;
   KvState state_;
   bool open_ = false;
   bool has_unfinished_cleaning_ = false;

@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
 
 // What a file holds whose size or zones are not those that are wanted.
 struct OldStore {
-  uint64_t epoch = 0;
+  uint64_t cas = 0;            // numbers of values up to this one may have been given
   std::unique_ptr<KvStoreImpl> store;  // only read; null: nothing in it can be trusted
   KvMedium medium;                     // then: keeps the file's lock
 };
@@ -70,7 +70,7 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   if (!found.ok() || !found->has_value()) return std::nullopt;
   const KvGeometry& geometry = (*found)->superblock.geometry;
   if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return std::nullopt;
-  OldStore old{.epoch = (*found)->state.epoch, .store = nullptr, .medium = {}};
+  OldStore old{.cas = (*found)->state.cas, .store = nullptr, .medium = {}};
   if (trust_in(**found, *medium, config) == KvTrust::kNothing) {
     old.medium = *std::move(medium);
     return old;
@@ -93,7 +93,7 @@ void copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& prog
   for (const uint64_t zone : from.zones_by_age()) {
     from.visit_zone(zone, [&](std::string_view key, ByteView value, const KvMeta& meta) {
       ++resized->items_found;
-      (void)to.put(key, value, meta, {});  // what does not fit is evicted, or not there
+      (void)to.copy_in(key, value, meta);  // what does not fit is evicted, or not there
     });
     if (progress) progress(++done, zones);
   }
@@ -120,7 +120,7 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   config.survives = KvSurvives::kProcess;
   config.write_cache_bytes = 0;
   config.sync_seconds = 0;
-  config.first_epoch = old.epoch;  // so that no cas comes again
+  config.cas_given = old.cas;  // so that none comes again
   if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
     return errno_status("removing file", unfinished, errno);
   }

@@ -44,10 +44,7 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
   keep_time(own_clock, *medium.medium, found->superblock.nonce, &config);
   std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
   if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
-  const uint64_t epoch = store->recovery_.state().epoch;
-  const uint32_t cas_bits = store->parts_.config.cas_bits;
-  store->next_cas_.store(epoch << cas_bits, std::memory_order_relaxed);
-  store->cas_limit_.store((epoch + 1) << cas_bits, std::memory_order_relaxed);
+  store->cas_numbers_.start(found->state.cas, store->recovery_.state().cas);
   if (absl::Status status = store->start_threads(); !status.ok()) return status;
   store->recovery_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -89,7 +86,7 @@ absl::Status KvStoreImpl::close() {
   cleaning_.stop();
   if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return absl::OkStatus();
   const absl::Status status = sync();
-  return status.ok() ? recovery_.close() : status;
+  return status.ok() ? recovery_.close(cas_numbers_.given()) : status;
 }
 
 KvItem KvStoreImpl::get(std::string_view key) try {
@@ -201,11 +198,21 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
   }
 }
 
+bool KvStoreImpl::takes(std::string_view key, ByteView value) const {
+  return !key.empty() && key.size() <= kMaxKvKeyBytes && value.size() <= kMaxKvValueBytes &&
+         kv_item_bytes(key.size(), value.size()) <= parts_.geometry.zone_bytes / 2;
+}
+
+KvResult KvStoreImpl::copy_in(std::string_view key, ByteView value, const KvMeta& meta) try {
+  if (!takes(key, value)) return {.outcome = KvOutcome::kTooLarge};
+  return put_on_medium(bucket_of(key), key, value, meta, {});
+} catch (const std::bad_alloc&) {
+  return {.outcome = KvOutcome::kNoSpace};
+}
+
 KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta& meta,
                               const KvCondition& condition) {
-  const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
-  if (key.empty() || key.size() > kMaxKvKeyBytes || value.size() > kMaxKvValueBytes ||
-      item_bytes > parts_.geometry.zone_bytes / 2) {
+  if (!takes(key, value)) {
     add(KvCounter::kRefused);
     return {.outcome = KvOutcome::kTooLarge};
   }
@@ -225,25 +232,17 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
     KvBufferRef fallen;
     const bool often = cache_.note(bucket.hash, &fallen);
     make_room_in_cache(std::move(fallen));
-    if (often && cache_.fits(item_bytes)) {
+    if (often && cache_.fits(kv_item_bytes(key.size(), value.size()))) {
       if (const auto result = put_cached(bucket, key, value, stored, condition)) return *result;
     }
   }
   return put_on_medium(bucket, key, value, stored, condition);
 }
 
-// A cas must never come again, or a client could overwrite a value that it has not seen. So the
-// numbers of an epoch are used up before those of the next, which is durably this opening's first.
 uint64_t KvStoreImpl::new_cas() {
-  const uint64_t cas = next_cas_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (cas < cas_limit_.load(std::memory_order_acquire)) [[likely]]
-    return cas;
-  MutexLock lock(cas_mutex_);
-  while (cas >= cas_limit_.load(std::memory_order_relaxed)) {
-    if (!recovery_.begin_epoch().ok()) parts_.memory.fail();  // acknowledge() tells
-    cas_limit_.fetch_add(uint64_t{1} << parts_.config.cas_bits, std::memory_order_release);
-  }
-  return cas;
+  return cas_numbers_.next([this](uint64_t up_to) {
+    if (!recovery_.reserve_cas(up_to).ok()) parts_.memory.fail();  // acknowledge() tells
+  });
 }
 
 // Empty if the write cache does not take the value.
@@ -378,7 +377,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
 }
 
 absl::Status KvStoreImpl::clear() try {
-  const uint64_t bound = next_cas_.load(std::memory_order_relaxed);
+  const uint64_t bound = cas_numbers_.given();
   for (const KvBufferRef& buffer : cache_.all()) {
     if (buffer->meta().cas > bound) continue;
     const Bucket bucket = parts_.table.bucket_of(buffer->hash());

@@ -31,6 +31,7 @@
 #include "base/background_thread.h"
 #include "base/hash.h"
 #include "base/mutex.h"
+#include "kv_store/cas_numbers.h"
 #include "kv_store/cleaner.h"
 #include "kv_store/config.h"
 #include "kv_store/item_index.h"
@@ -59,7 +60,6 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   KvStats stats() const override;
 
   const KvGeometry& geometry() const { return parts_.geometry; }
-  uint64_t epoch() const { return recovery_.state().epoch; }
   bool has_unfinished_cleaning() const { return recovery_.has_unfinished_cleaning(); }
 
   // Zones that may hold items, those that were opened first at the front.
@@ -68,6 +68,9 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   // store that nobody changes meanwhile.
   void visit_zone(uint64_t zone,
                   const std::function<void(std::string_view, ByteView, const KvMeta&)>& visit);
+
+  // put() of a value from another store, with the number that it has there.
+  KvResult copy_in(std::string_view key, ByteView value, const KvMeta& meta);
 
   // Makes all items durable and marks the store as closed in order. Nothing may follow but the
   // destructor, which otherwise does the same.
@@ -112,6 +115,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   void release(uint64_t handle) override;
 
   KvResult acknowledge(KvResult result);
+  bool takes(std::string_view key, ByteView value) const;
   KvResult try_put(std::string_view key, ByteView value, const KvMeta& meta,
                    const KvCondition& condition);
   std::optional<KvResult> put_cached(const Bucket& bucket, std::string_view key, ByteView value,
@@ -143,9 +147,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   KvWriteCache cache_;
   BackgroundThread cleaning_;
   BackgroundThread syncer_;  // keeps little for a shutdown to write
-  std::atomic<uint64_t> next_cas_{0};
-  std::atomic<uint64_t> cas_limit_{0};  // of the epochs that are this opening's own
-  Mutex cas_mutex_;
+  CasNumbers cas_numbers_;
   double recovery_seconds_ = 0;
 };
 

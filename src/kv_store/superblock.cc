@@ -157,7 +157,7 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
     if (found && words[0] <= state->sequence) continue;
     found = true;
     *state = {.sequence = words[0],
-              .epoch = words[1],
+              .cas = words[1],
               .boot = words[2],
               .clean = (words[3] & 1) != 0,
               .invalidates = (words[3] & 2) != 0,
@@ -168,7 +168,7 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
 
 absl::Status KvSuperblockFile::write_state(const KvState& state) {
   std::array<uint64_t, kStateWords> words = {
-      state.sequence, state.epoch, state.boot,
+      state.sequence, state.cas, state.boot,
       uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2};
   words[kStateWords - 1] = check_of(words.data(), kStateWords - 1, nonce_);
   const uint64_t at = kStateAt + (state.sequence % 2) * kPageBytes;
@@ -177,7 +177,7 @@ absl::Status KvSuperblockFile::write_state(const KvState& state) {
   return persist(at, sizeof(words));
 }
 
-absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t epoch) {
+absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t cas) {
   const KvGeometry& g = superblock.geometry;
   const bool again = load_word(base_, std::memory_order_relaxed) == kKvFormattingMagic;
   // Checked before anything is written: another program's file may start with zeros.
@@ -190,13 +190,13 @@ absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t e
   }
   if (absl::Status status = begin_format(); !status.ok()) return status;
   if (again) std::memset(base_ + 8, 0, g.zones_at - 8);
-  return finish_format(superblock, epoch);
+  return finish_format(superblock, cas);
 }
 
-absl::Status KvSuperblockFile::replace(const KvSuperblock& superblock, uint64_t epoch) {
+absl::Status KvSuperblockFile::replace(const KvSuperblock& superblock, uint64_t cas) {
   if (absl::Status status = begin_format(); !status.ok()) return status;
   if (!test_hooks.keep_old_table) std::memset(base_ + 8, 0, superblock.geometry.zones_at - 8);
-  return finish_format(superblock, epoch);
+  return finish_format(superblock, cas);
 }
 
 // From here on the medium holds no store, until the last word is there.
@@ -205,7 +205,7 @@ absl::Status KvSuperblockFile::begin_format() {
   return persist(0, 8);
 }
 
-absl::Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uint64_t epoch) {
+absl::Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uint64_t cas) {
   const KvGeometry& g = superblock.geometry;
   nonce_ = superblock.nonce;
   for (uint64_t zone = 0; zone < g.zones; ++zone) {
@@ -216,7 +216,7 @@ absl::Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uin
     return status;
   }
   if (absl::Status status = write_state(
-          {.sequence = 1, .epoch = epoch, .clean = true, .invalidates = true, .power = true});
+          {.sequence = 1, .cas = cas, .clean = true, .invalidates = true, .power = true});
       !status.ok()) {
     return status;
   }

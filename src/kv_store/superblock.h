@@ -52,7 +52,7 @@ struct KvSuperblock {
 
 struct KvState {
   uint64_t sequence = 0;
-  uint64_t epoch = 0;        // number of openings: the upper bits of a cas
+  uint64_t cas = 0;          // numbers of values up to this one may have been given
   uint64_t boot = 0;         // which start of the machine it was opened in
   bool clean = false;        // closed in order: all acknowledged items are on the medium
   bool invalidates = false;  // deletes and updates were flushed when acknowledged
@@ -69,12 +69,12 @@ class KvSuperblockFile {
   [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
 
   // Makes an empty store, durably. Reads the medium up to the first zone, to see that it holds
-  // nothing, unless it is known to be blank. Openings are numbered from `epoch` on.
-  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, uint64_t epoch = 0);
+  // nothing, unless it is known to be blank. Values are numbered behind `cas`.
+  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, uint64_t cas = 0);
   // Makes an empty store of one that load() found. Nothing of the old one can come back, whatever
   // a loss of power leaves: another nonce, and a table of zeros before that counts.
   // Cost: writes the table.
-  [[nodiscard]] absl::Status replace(const KvSuperblock& superblock, uint64_t epoch);
+  [[nodiscard]] absl::Status replace(const KvSuperblock& superblock, uint64_t cas);
 
   [[nodiscard]] absl::Status write_state(const KvState& state);
 
@@ -83,7 +83,7 @@ class KvSuperblockFile {
     return on_.sync({offset, size_bytes});
   }
   [[nodiscard]] absl::Status begin_format();
-  [[nodiscard]] absl::Status finish_format(const KvSuperblock& superblock, uint64_t epoch);
+  [[nodiscard]] absl::Status finish_format(const KvSuperblock& superblock, uint64_t cas);
   absl::StatusOr<KvSuperblock> parse() const;
   bool load_state(KvState* state, uint64_t nonce) const;
 

@@ -1,0 +1,57 @@
+// The numbers of values (cas), from 1 on, as small as they can be: clients keep them in 32 or 53
+// bits. A number must never come again, or a client could overwrite a value that it has not seen.
+// So blocks of numbers are reserved durably before one of them is given out.
+//
+// Thread-safe. Cost: an atomic addition; a durable write whenever a block ends. Blocks grow with
+// what was given: a kill uses up at most the first block, or as many numbers as were given.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "base/mutex.h"
+
+namespace nvcache {
+
+class CasNumbers {
+ public:
+  static constexpr uint64_t kLargestBlock = uint64_t{1} << 22;
+
+  // A store's opening: `given` may have been given, and all up to `reserved` are its own.
+  void start(uint64_t given, uint64_t reserved) {
+    first_ = given;
+    first_block_ = std::max<uint64_t>(1, reserved - given);
+    given_.store(given, std::memory_order_relaxed);
+    reserved_.store(reserved, std::memory_order_relaxed);
+  }
+
+  // `reserve(n)` makes it durable that numbers up to n may have been given. It must not throw.
+  uint64_t next(absl::FunctionRef<void(uint64_t)> reserve) {
+    const uint64_t number = given_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number > reserved_.load(std::memory_order_acquire)) [[unlikely]] {
+      MutexLock lock(mutex_);
+      const uint64_t reserved = reserved_.load(std::memory_order_relaxed);
+      if (number > reserved) {
+        const uint64_t before = number - 1;
+        const uint64_t block = std::clamp(before - first_, first_block_, kLargestBlock);
+        reserve(before + block);
+        reserved_.store(before + block, std::memory_order_release);
+      }
+    }
+    return number;
+  }
+
+  // The largest that was given.
+  uint64_t given() const { return given_.load(std::memory_order_relaxed); }
+
+ private:
+  uint64_t first_ = 0;
+  uint64_t first_block_ = 1;
+  std::atomic<uint64_t> given_{0};
+  std::atomic<uint64_t> reserved_{0};
+  Mutex mutex_;
+};
+
+}  // namespace nvcache
