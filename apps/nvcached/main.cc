@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -104,6 +105,16 @@ void on_bus_error(int) {
   _exit(kFailedCode);
 }
 
+// What openings of the store found, each once: a resize opens it, too.
+void tell(const std::vector<std::string>& notes) {
+  static std::vector<std::string> told;
+  for (const std::string& note : notes) {
+    if (std::find(told.begin(), told.end(), note) != told.end()) continue;
+    say(note);
+    told.push_back(note);
+  }
+}
+
 absl::Status resize(const Options& options) {
   auto last = std::chrono::steady_clock::now();
   const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
@@ -113,6 +124,7 @@ absl::Status resize(const Options& options) {
     say(fmt::format("resizing the store: {} of {} zones copied", done, all));
   });
   if (!resized.ok()) return resized.status();
+  tell(resized->notes);
   if (resized->after_bytes != 0) {
     say(fmt::format("resized the store from {} to {}: {} of {} items kept",
                     format_bytes(resized->before_bytes), format_bytes(resized->after_bytes),
@@ -172,6 +184,7 @@ void write_port_file(const server::Server& server) {
 }
 
 void report_recovery(const KvStats& stats) {
+  tell(stats.notes);
   if (!stats.recovered) {
     say(fmt::format("a new store of {} on {}, durability {}", format_bytes(stats.size_bytes),
                     stats.medium, stats.durability));

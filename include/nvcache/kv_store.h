@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -108,6 +109,7 @@ struct KvStats {
   bool failed = false;           // gauge: the medium failed, and no change is acknowledged
   std::string medium;
   std::string durability;
+  std::vector<std::string> notes;  // what an operator should know of the opening, a line each
 
   std::string to_json() const;
   std::string to_prometheus() const;  // text exposition format
@@ -171,6 +173,7 @@ struct KvResized {
   uint64_t after_bytes = 0;
   uint64_t items_found = 0;
   uint64_t items_kept = 0;
+  std::vector<std::string> notes;  // what an operator should know of it, a line each
 };
 // Gets how many zones of how many were copied; runs on the caller's thread.
 using KvResizeProgress = std::function<void(uint64_t zones_done, uint64_t zones)>;

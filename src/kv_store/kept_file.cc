@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "kv_store/populate.h"
 #include "medium/check.h"
+#include "medium/file_holders.h"
+#include "medium/reserve_room.h"
 
 namespace nvcache {
 namespace {
@@ -25,13 +27,31 @@ absl::Status lock_file(int fd, const std::string& path) {
   whole.l_whence = SEEK_SET;
   if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return absl::OkStatus();
   if (errno == EAGAIN || errno == EACCES) {
+    const std::string holders = holders_of_file(fd);
     return absl::FailedPreconditionError(
-        fmt::format("file {}: in use by another store; allowed: one store per file", path));
+        fmt::format("file {}: in use by another store{}{}; allowed: one store per file", path,
+                    holders.empty() ? "" : ": ", holders));
   }
   return errno_status("locking file", path, errno);
 }
 
-absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new) {
+// What mounts and copies add: Kubernetes' fsGroup makes every file its group's, at each mount.
+absl::Status keep_others_out(int fd, const std::string& path, uint32_t mode,
+                             std::vector<std::string>* notes) {
+  if ((mode & 077) == 0) return absl::OkStatus();
+  if (fchmod(fd, mode & 0700) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: mode {:o} lets other users in, and cannot be changed: {}; allowed: "
+                    "600 (chmod 600)",
+                    path, mode, std::strerror(errno)));
+  }
+  notes->push_back(fmt::format("file {}: mode {:o} let other users in; it is {:o} now", path, mode,
+                               mode & 0700));
+  return absl::OkStatus();
+}
+
+absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
+                     std::vector<std::string>* notes) {
   if (absl::Status status = lock_file(fd, path); !status.ok()) return status;
   struct stat found {};
   if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
@@ -42,11 +62,6 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
         fmt::format("file {}: owned by user {}; allowed: a file of the user that opens it ({})",
                     path, found.st_uid, geteuid()));
   }
-  if ((found.st_mode & 077) != 0) {
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: mode {:o} lets other users in; allowed: 600 (chmod 600)", path,
-                    found.st_mode & 0777));
-  }
   const auto length = static_cast<uint64_t>(found.st_size);
   if (length != 0 && length != size_bytes) {
     return absl::FailedPreconditionError(
@@ -54,16 +69,26 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
                     "with which it was created, or a new file",
                     path, length, size_bytes));
   }
+  if (absl::Status status = keep_others_out(fd, path, found.st_mode & 0777, notes); !status.ok()) {
+    return status;
+  }
   *is_new = length == 0;
   if (absl::Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
     return status;
   }
   // On a full disk, a store to a page without a block would kill the process.
-  const int error = posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
-  if (error == 0) return absl::OkStatus();
-  if (length == 0) [[maybe_unused]]
-    const int ignored = ftruncate(fd, 0);
-  return errno_status(fmt::format("allocating {} bytes for file", size_bytes), path, error);
+  const absl::StatusOr<Room> room = reserve_room(fd, path, size_bytes);
+  if (!room.ok()) {
+    if (length == 0) [[maybe_unused]]
+      const int ignored = ftruncate(fd, 0);
+    return room.status();
+  }
+  if (*room == Room::kSparse) {
+    notes->push_back(fmt::format("file {}: its file system reserves no room for files (fallocate); "
+                                 "keep {} bytes free, or a full disk ends this process",
+                                 path, size_bytes));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -76,7 +101,8 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
   }
   if (fd < 0) return errno_status("opening file", path, errno);
   bool is_new = false;
-  if (absl::Status status = prepare(fd, path, size_bytes, &is_new); !status.ok()) {
+  std::vector<std::string> notes;
+  if (absl::Status status = prepare(fd, path, size_bytes, &is_new, &notes); !status.ok()) {
     close(fd);
     return status;
   }
@@ -93,8 +119,10 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
   // Items are read at random, so that reading ahead would be wasted.
   madvise(base, size_bytes, MADV_RANDOM);
   const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
-  return std::unique_ptr<KeptFile>(new KeptFile(
+  std::unique_ptr<KeptFile> file(new KeptFile(
       fd, path, std::move(dax), static_cast<std::byte*>(base), size_bytes, is_new, survives));
+  file->notes_ = std::move(notes);
+  return file;
 }
 
 KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,

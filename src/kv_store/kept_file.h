@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kv_store/dax_map.h"
@@ -25,9 +26,9 @@ class KeptFile final : public Medium, public PageFile {
  public:
   enum class Power { kAuto, kOff, kOn };
 
-  // Creates a missing file with mode 0600. FAILED_PRECONDITION, and nothing is changed, if
-  // the file is locked, belongs to another user, lets other users in, or is neither empty nor
-  // `size_bytes` long.
+  // Creates a missing file with mode 0600, and takes the rights of other users from one that is
+  // there. FAILED_PRECONDITION, and nothing is changed, if the file is locked, belongs to another
+  // user, or is neither empty nor `size_bytes` long.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
                                                                       uint64_t size_bytes,
                                                                       Power power);
@@ -44,6 +45,8 @@ class KeptFile final : public Medium, public PageFile {
   ByteView direct() const override { return {base_, size_bytes_}; }
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
+  // What an operator should know of the opening, a line each.
+  const std::vector<std::string>& notes() const { return notes_; }
   bool is_dax() const { return dax_ != nullptr; }
   // True if the file was empty, so that it holds zeros.
   bool is_new() const { return new_; }
@@ -65,6 +68,7 @@ class KeptFile final : public Medium, public PageFile {
   const bool new_;
   const bool power_;
   const Traits traits_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace nvcache

@@ -41,6 +41,7 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
   medium.survives_power = (*file)->survives_power();
   medium.has_pages = !(*file)->is_dax();
   medium.blank = (*file)->is_new();
+  medium.notes = (*file)->notes();
   medium.file = file->get();
   medium.medium = *std::move(file);
   return medium;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -31,6 +32,7 @@ struct KvMedium {
   bool has_pages = false;          // what was stored waits in the page cache: a sync has work
   bool blank = false;              // known to hold zeros: new memory, or a new file
   PageFile* file = nullptr;        // within `medium`; null for memory
+  std::vector<std::string> notes;  // what an operator should know of the opening, a line each
 };
 
 // The path of the file that a medium's specification names; empty if it names none.

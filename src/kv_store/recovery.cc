@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/test_hooks.h"
+#include "fmt/format.h"
 #include "kv_store/unfinished_cleaning.h"
 
 namespace nvcache {
@@ -59,6 +61,32 @@ absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on) {
   return store;
 }
 
+namespace {
+
+// As the zones' headers count them, which a loss of power may have set back.
+uint64_t items_in(const KvMedium& on, const KvGeometry& geometry) {
+  const std::byte* const base = on.medium->direct().data();
+  uint64_t items = 0;
+  for (uint64_t zone = 0; zone < geometry.zones; ++zone) {
+    items += load_word(base + geometry.header_at(zone) + offsetof(KvZoneHeader, live_items),
+                       std::memory_order_relaxed);
+  }
+  return items;
+}
+
+}  // namespace
+
+std::string why_emptied(const KvFoundStore& found, const KvMedium& on) {
+  const std::string emptied =
+      fmt::format("emptied a store of about {} items: ", items_in(on, found.superblock.geometry));
+  if (!found.state.invalidates) {
+    return emptied + "it was last used with durability=volatile, and not closed in order";
+  }
+  return emptied +
+         "it was not closed in order, and this is another start of the machine, or another "
+         "machine; survives=process keeps items within one, survives=power over all";
+}
+
 absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
   const auto found = find_store(on);
   if (!found.ok()) return found.status();
@@ -70,6 +98,7 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
     if (trust_in(**found, on, config) != KvTrust::kNothing) return **found;
     if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
     store.superblock = (*found)->superblock;
+    if (config.durability != Durability::kVolatile) on.notes.push_back(why_emptied(**found, on));
     if (!test_hooks.keep_old_table) store.superblock.nonce = random_number();
     cas = std::max(cas, (*found)->state.cas);
     made = file.replace(store.superblock, cas);

@@ -60,18 +60,22 @@ absl::Status finish_cleaning(KvConfig config) {
 }
 
 // Empty: the store fits, or the file holds none, of which the opening will tell.
-absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length) {
+// `notes`: of the file's opening.
+absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length,
+                                                      std::vector<std::string>* notes) {
   KvConfig config = wanted;
   config.size_bytes = length;
   config.read_only = true;
   auto medium = open_kv_medium(config);
   if (!medium.ok()) return medium.status();
+  notes->insert(notes->end(), medium->notes.begin(), medium->notes.end());
   const auto found = find_store(*medium);
   if (!found.ok() || !found->has_value()) return std::nullopt;
   const KvGeometry& geometry = (*found)->superblock.geometry;
   if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return std::nullopt;
   OldStore old{.cas = (*found)->state.cas, .store = nullptr, .medium = {}};
   if (trust_in(**found, *medium, config) == KvTrust::kNothing) {
+    notes->push_back(why_emptied(**found, *medium));
     old.medium = *std::move(medium);
     return old;
   }
@@ -80,7 +84,7 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   if ((*store)->has_unfinished_cleaning()) {
     store->reset();
     if (absl::Status status = finish_cleaning(config); !status.ok()) return status;
-    return open_if_unfit(wanted, length);
+    return open_if_unfit(wanted, length, notes);
   }
   old.store = *std::move(store);
   return old;
@@ -108,7 +112,7 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   const std::string path = path_of_kv_medium(wanted.medium);
   const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
   if (!length) return resized;
-  const auto unfit = open_if_unfit(wanted, *length);
+  const auto unfit = open_if_unfit(wanted, *length, &resized.notes);
   if (!unfit.ok()) return unfit.status();
   if (!*unfit) return resized;
   const OldStore& old = **unfit;

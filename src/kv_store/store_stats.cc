@@ -19,6 +19,7 @@ KvStats KvStoreImpl::stats() const {
   stats.failed = parts_.memory.failed();
   stats.medium = parts_.medium.medium->traits().name;
   stats.durability = durability_name(parts_.config.durability);
+  stats.notes = parts_.medium.notes;
   return stats;
 }
 

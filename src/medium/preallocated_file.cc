@@ -11,6 +11,8 @@
 #include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/file_holders.h"
+#include "medium/reserve_room.h"
 #include "medium/whole_io.h"
 
 namespace nvcache {
@@ -114,8 +116,10 @@ absl::Status PreallocatedFile::lock() {
     return absl::OkStatus();
   }
   if (errno == EAGAIN || errno == EACCES) {
+    const std::string holders = holders_of_file(fd_);
     return absl::FailedPreconditionError(
-        fmt::format("file {}: in use by another cache; allowed: one cache per file", path_));
+        fmt::format("file {}: in use by another cache{}{}; allowed: one cache per file", path_,
+                    holders.empty() ? "" : ": ", holders));
   }
   return errno_status("locking file", path_, errno);
 }
@@ -155,12 +159,7 @@ absl::Status PreallocatedFile::check_length() const {
 absl::Status PreallocatedFile::allocate(uint64_t size_bytes) {
   if (absl::Status status = check_room(fd_, path_, size_bytes, size_bytes); !status.ok())
     return status;
-  int error = 0;
-  do {
-    error = posix_fallocate(fd_, 0, static_cast<off_t>(size_bytes));
-  } while (error == EINTR);
-  if (error == 0) return absl::OkStatus();
-  return errno_status(fmt::format("allocating {} bytes for file", size_bytes), path_, error);
+  return reserve_room(fd_, path_, size_bytes).status();
 }
 
 absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_bytes) {

@@ -1,6 +1,7 @@
 // Which stores an opening believes in, by the state that the last user left.
 #include "kv_store/recovery.h"
 
+#include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"
 
 namespace nvcache {
@@ -8,6 +9,8 @@ namespace {
 
 using test::get_text;
 using test::put_text;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class RecoveryTest : public ::testing::Test {
  protected:
@@ -142,6 +145,25 @@ TEST_F(RecoveryTest, NumbersGoOnWhereAStoreIsMadeAnew) {
       test::make_kv(test::small_config(), std::make_unique<CrashingMedium>(std::move(image)));
   EXPECT_FALSE(store->get("a"));
   EXPECT_GT(put_text(*store, "b", "two").cas, 100'000u);
+}
+
+TEST_F(RecoveryTest, SaysWhyAStoreIsEmptied) {
+  const auto notes_after = [&](KvState state, Durability durability) {
+    std::vector<std::byte> image = image_with(test::small_config());
+    set_state(&image, state);
+    const auto store = test::make_kv(test::small_config(durability),
+                                     std::make_unique<CrashingMedium>(std::move(image)));
+    std::string all;
+    for (const std::string& note : store->stats().notes) all += note;
+    return all;
+  };
+  EXPECT_THAT(notes_after({.boot = 3, .invalidates = true}, Durability::kCache),
+              AllOf(HasSubstr("emptied a store of about 1 items"),
+                    HasSubstr("another start of the machine"),
+                    HasSubstr("survives=power over all")));
+  EXPECT_THAT(notes_after({.boot = 3}, Durability::kCache), HasSubstr("durability=volatile"));
+  EXPECT_EQ(notes_after({.clean = true}, Durability::kCache), "");
+  EXPECT_EQ(notes_after({.clean = true}, Durability::kVolatile), "") << "it is what was asked for";
 }
 
 TEST_F(RecoveryTest, FormatsWhatHoldsNothing) {

@@ -1,0 +1,12 @@
+// Who has a file open, for messages: a lock that is held says nothing of its holder.
+#pragma once
+
+#include <string>
+
+namespace nvcache {
+
+// "process 12 (nvcached), process 13 (sh)"; empty if none can be seen: other users' processes, and
+// other containers', cannot. This process is left out. Looks at every process of /proc.
+std::string holders_of_file(int fd);
+
+}  // namespace nvcache
