@@ -1,4 +1,5 @@
 // open_medium(): finds the row of the table of media that a specification begins with.
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,27 @@ absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
   return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
 }
 static_assert(kEmulated.size() == kEmulatedAlias.size());
+
+bool is_medium_option(std::string_view name) {
+  return std::any_of(kMedia.begin(), kMedia.end(), [&](const MediumRow& row) {
+    return std::find(row.options.begin(), row.options.end(), name) != row.options.end();
+  });
+}
+
+std::string_view place_of_medium(std::string_view spec) {
+  if (names_emulated_medium(spec)) {
+    constexpr std::string_view kOn = ",on=";
+    const size_t at = spec.find(kOn);
+    if (at == std::string_view::npos) return "";
+    spec.remove_prefix(at + kOn.size());
+  }
+  for (const MediumRow& row : kMedia) {
+    if (!row.has_place || !spec.starts_with(row.prefix)) continue;
+    spec.remove_prefix(row.prefix.size());
+    return spec.substr(0, spec.find(','));
+  }
+  return "";
+}
 
 absl::Status check_medium(std::string_view spec) { return parse_medium(spec).status(); }
 

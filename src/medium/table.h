@@ -24,6 +24,8 @@ struct MediumRow {
   std::string_view usage;   // every way to write it
   // PATH stands for a file, DEVICE for a block device, as in usage.
   std::span<const std::string_view> examples;
+  std::span<const std::string_view> options = {};  // names of what may follow after commas
+  bool has_place = false;       // a file or a device follows the prefix
   bool may_be_refused = false;  // not every system has it or allows it
   // Reads the whole specification `spec`; `rest` is what follows the prefix.
   // INVALID_ARGUMENT names what is wrong and what is allowed.
@@ -54,15 +56,25 @@ inline constexpr std::array<std::string_view, 7> kEmulated = {
     "emulated:flash,on=file:PATH,io=direct"};
 }  // namespace medium_examples
 
+namespace medium_options {
+inline constexpr std::array<std::string_view, 1> kFile = {"io"};
+inline constexpr std::array<std::string_view, 1> kBlockDevice = {"format"};
+inline constexpr std::array<std::string_view, 2> kEmulated = {"load", "on"};
+}  // namespace medium_options
+
 inline constexpr std::array<MediumRow, 5> kMedia = {{
     {.prefix = "dram", .usage = "dram", .examples = medium_examples::kDram, .parse = parse_dram},
     {.prefix = "file:",
      .usage = "file:PATH[,io=mmap|direct]",
      .examples = medium_examples::kFile,
+     .options = medium_options::kFile,
+     .has_place = true,
      .parse = parse_file},
     {.prefix = "nvme:",
      .usage = "nvme:DEVICE[,format=yes]",
      .examples = medium_examples::kBlockDevice,
+     .options = medium_options::kBlockDevice,
+     .has_place = true,
      .may_be_refused = true,
      .parse = parse_block_device},
     {.prefix = "numa:",
@@ -73,8 +85,15 @@ inline constexpr std::array<MediumRow, 5> kMedia = {{
     {.prefix = "emulated:",
      .usage = "emulated:PROFILE[,load=N][,on=MEDIUM]",
      .examples = medium_examples::kEmulated,
+     .options = medium_options::kEmulated,
      .parse = parse_emulated},
 }};
+
+// True for the name of an option of any medium: within a list, it belongs to the medium before it.
+bool is_medium_option(std::string_view name);
+
+// The file or the device that a medium lies on, also an emulated one; empty if it is memory.
+std::string_view place_of_medium(std::string_view spec);
 
 // Reads a specification by the row that it begins with.
 [[nodiscard]] absl::StatusOr<MediumOpener> parse_medium(std::string_view spec);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/medium.h"
+#include "medium/table.h"
 #include "policy/placement/placement_policy.h"
 #include "spec/query.h"
 
@@ -94,9 +95,8 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
       if (absl::Status status = set_threshold(setting, &tier); !status.ok()) return status;
       continue;
     }
-    // A medium's options follow it after commas: load=..., on=..., io=...
-    const bool continues = name == "load" || name == "on" || name == "io";
-    if (cache.back() != '?') cache += continues ? "," : "&";
+    // A medium's options follow it after commas.
+    if (cache.back() != '?') cache += is_medium_option(name) ? "," : "&";
     cache += pair;
     has_admission = has_admission || name == "admission";
     has_eviction = has_eviction || name == "eviction";

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/medium.h"
+#include "medium/table.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {
@@ -52,6 +53,17 @@ TEST_F(MediumSpec, EverythingBehindOnBelongsToTheInnerMedium) {
   EXPECT_TRUE((*medium)->traits().is_device) << "io=direct reached the file";
   EXPECT_GT((*medium)->traits().io_granularity_bytes, 1u);
   EXPECT_TRUE(std::filesystem::exists(directory_.file("blocks")));
+}
+
+TEST(MediumPlace, IsTheFileOrDeviceWhateverComesBehind) {
+  EXPECT_EQ(place_of_medium("dram"), "");
+  EXPECT_EQ(place_of_medium("numa:0"), "");
+  EXPECT_EQ(place_of_medium("file:/x/y"), "/x/y");
+  EXPECT_EQ(place_of_medium("file:/x/y,io=direct"), "/x/y");
+  EXPECT_EQ(place_of_medium("nvme:/dev/z,format=yes"), "/dev/z");
+  EXPECT_EQ(place_of_medium("emulated:optane"), "");
+  EXPECT_EQ(place_of_medium("emulated:optane,load=4,on=dram"), "");
+  EXPECT_EQ(place_of_medium("modelled:flash,on=file:/x/y,io=direct"), "/x/y");
 }
 
 struct Mistake {

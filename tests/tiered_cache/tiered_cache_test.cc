@@ -2,6 +2,7 @@
 #include "base/prng.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
+#include "medium/table.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {
@@ -353,6 +354,19 @@ TEST(TieredConfig, MistakesAreNamed) {
   std::string many = "tiered://?dram=1MiB";
   for (int i = 0; i < 8; ++i) many += "&tier=(size=1MiB)";
   EXPECT_FALSE(parse_tiered_config(many).ok());
+}
+
+TEST(TieredConfig, ATierTakesEveryMediumWithItsOptions) {
+  for (const MediumRow& row : kMedia) {
+    for (const std::string_view example : row.examples) {
+      const std::string spec =
+          fmt::format("tiered://?dram=1MiB&tier=(size=1MiB,medium={},threshold=2)", example);
+      const auto config = parse_tiered_config(spec);
+      ASSERT_TRUE(config.ok()) << config.status();
+      EXPECT_EQ(config->tiers[0].cache.medium, example);
+      EXPECT_EQ(config->tiers[0].threshold, 2u);
+    }
+  }
 }
 
 TEST(TieredConfig, ReadsAll) {

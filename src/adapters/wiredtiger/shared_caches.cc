@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "block_cache/config.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
@@ -51,17 +52,13 @@ std::shared_ptr<Slot> slot_of(const std::string& path) {
   return slot;
 }
 
-// The file or device; empty if the cache is in memory.
+// The file or device, by one name; empty if the cache is in memory.
 std::string place_of(std::string_view medium) {
-  for (const std::string_view prefix : {"file:", "nvme:"}) {
-    if (!medium.starts_with(prefix)) continue;
-    medium.remove_prefix(prefix.size());
-    const std::filesystem::path path(medium.substr(0, medium.find(',')));
-    std::error_code error;
-    const auto whole = std::filesystem::weakly_canonical(path, error);
-    return error ? path.string() : whole.string();
-  }
-  return "";
+  const std::filesystem::path path(place_of_medium(medium));
+  if (path.empty()) return "";
+  std::error_code error;
+  const auto whole = std::filesystem::weakly_canonical(path, error);
+  return error ? path.string() : whole.string();
 }
 
 absl::StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec,
