@@ -83,6 +83,11 @@ void Items::note(KvOutcome outcome) {
 }
 
 Found Items::get(std::string_view key, bool counts) {
+  Found found = get_or_stale(key, counts);
+  return found.item.outdated ? Found() : std::move(found);
+}
+
+Found Items::get_or_stale(std::string_view key, bool counts) {
   Found found;
   if (counts) traces_.prefetch(key);
   found.item = store_.get(key);
@@ -91,7 +96,8 @@ Found Items::get(std::string_view key, bool counts) {
   // Every value has its marks. A value without them was written by another program.
   const size_t size = client_bytes(bytes.size());
   found.value = {reinterpret_cast<const char*>(bytes.data()), size};
-  found.stale = size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0;
+  found.stale = found.item.outdated ||
+                (size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0);
   if (counts) traces_.fetched(key, now_s());
   return found;
 }
@@ -99,6 +105,7 @@ Found Items::get(std::string_view key, bool counts) {
 uint64_t Items::visit(
     uint64_t cursor, const std::function<void(std::string_view key, const ItemSummary&)>& visitor) {
   return store_.visit(cursor, [&](std::string_view key, const KvItem& item) {
+    if (item.outdated) return;
     visitor(key, {.value_bytes = client_bytes(item.value().size()),
                   .expires_s = item.meta.expires_s,
                   .cas = item.meta.cas});
@@ -144,7 +151,7 @@ ItemResult Items::store(std::string_view key, Received value, const StoreRequest
 ItemResult Items::store_compared(std::string_view key, Received value,
                                  const StoreRequest& request) {
   if (request.mode == StoreMode::kAdd) {
-    const bool there = static_cast<bool>(store_.get(key));
+    const bool there = static_cast<bool>(get(key, false));
     return {there ? ItemStatus::kNotStored : ItemStatus::kNotFound};
   }
   const KvResult first =

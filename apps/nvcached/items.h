@@ -107,7 +107,10 @@ class Items {
     return key_bytes + value_bytes + kItemOverheadBytes <= max_item_bytes_;
   }
 
+  // A value of before a long absence (KvItem::outdated) is a miss,
   Found get(std::string_view key, bool counts = true);
+  // or stale, for requests whose answers can say so.
+  Found get_or_stale(std::string_view key, bool counts = true);
   ItemResult store(std::string_view key, Received value, const StoreRequest& request);
   ItemResult arithmetic(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase(std::string_view key, uint64_t cas = 0);

@@ -4,25 +4,24 @@
 #include <pwd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "apps/nvcached/long_start.h"
 #include "apps/nvcached/nvcached_options.h"
 #include "apps/nvcached/server.h"
 #include "apps/nvcached/store_specification.h"
+#include "apps/nvcached/systemd.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -117,11 +116,16 @@ void tell(const std::vector<std::string>& notes) {
 
 absl::Status resize(const Options& options) {
   auto last = std::chrono::steady_clock::now();
+  server::LongStart start;
   const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::seconds(5)) return;
-    last = now;
-    say(fmt::format("resizing the store: {} of {} zones copied", done, all));
+    std::string status = fmt::format("resizing the store: {} of {} zones copied", done, all);
+    if (now - last >= std::chrono::seconds(5)) {
+      last = now;
+      say(status);
+    }
+    start.tell(std::move(status));
+    return !start.must_end();
   });
   if (!resized.ok()) return resized.status();
   tell(resized->notes);
@@ -214,23 +218,6 @@ void wait_for_end(const sigset_t& ends, server::Service& service) {
   }
 }
 
-// Tells systemd (sd_notify(3), Type=notify) what the server does. Nothing without systemd.
-void notify_systemd(std::string_view state) {
-  const char* path = std::getenv("NOTIFY_SOCKET");
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  const size_t length = path == nullptr ? 0 : std::strlen(path);
-  if (length == 0 || length >= sizeof address.sun_path) return;
-  std::memcpy(address.sun_path, path, length);
-  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
-  (void)!sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
-                reinterpret_cast<const sockaddr*>(&address),
-                static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
-  close(fd);
-}
-
 absl::Status run(Options options) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -250,7 +237,13 @@ absl::Status run(Options options) {
   }
 
   options.settings.store = server::store_spec_of(options);
-  if (absl::Status status = resize(options); !status.ok()) return status;
+  auto sockets = server::bind_sockets(options.settings);
+  if (!sockets.ok()) return sockets.status();
+  if (absl::Status status = resize(options); !status.ok()) {
+    if (!absl::IsAborted(status)) return status;
+    say(message_of(status));
+    return absl::OkStatus();
+  }
   lock_memory(options);
   const auto evictions = std::make_shared<KvEvictions>();
   auto store = open_kv_store(options.settings.store, evictions);
@@ -261,7 +254,7 @@ absl::Status run(Options options) {
   server::Service service(**store, options.settings, steady_unix_s, wall_unix_s, evictions);
   if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
-  auto server = server::Server::start(service);
+  auto server = server::Server::start(service, *std::move(sockets));
   if (!server.ok()) return server.status();
   write_port_file(**server);
   if (!options.pid_file.empty()) {
@@ -271,10 +264,10 @@ absl::Status run(Options options) {
   }
   for (const std::string& address : (*server)->addresses()) say("listening on " + address);
 
-  notify_systemd("READY=1");
+  server::notify_systemd("READY=1\nSTATUS=serving");
   wait_for_end(ends, service);
   say("shutting down");
-  notify_systemd("STOPPING=1");
+  server::notify_systemd("STOPPING=1\nSTATUS=writing what is left to the store");
   // Serves on while most of it is written: what is left for the second sync is little.
   absl::Status synced = (*store)->sync();
   (*server)->stop();

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "absl/strings/escaping.h"
-#include "apps/nvcached/sockets.h"
 #include "apps/nvcached/stats_report.h"
 
 namespace nvcache::server {
@@ -44,13 +43,8 @@ MetricsServer::~MetricsServer() {
   sweep();
 }
 
-absl::Status MetricsServer::start(event_base* base) {
+absl::Status MetricsServer::start(event_base* base, const std::vector<Listening>& sockets) {
   connections_.reserve(kMostConnections);
-  const Settings& settings = service_.settings();
-  // Without -l, metrics are for this machine alone.
-  const std::string host = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
-  const auto sockets = listen_on(host, std::max(settings.metrics_port, 0), SOCK_STREAM, kBacklog);
-  if (!sockets.ok()) return sockets.status();
   http_ = evhttp_new(base);
   if (http_ == nullptr) return absl::ResourceExhaustedError("out of memory for the metrics port");
   evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
@@ -59,8 +53,9 @@ absl::Status MetricsServer::start(event_base* base) {
   evhttp_set_timeout(http_, kIdleSeconds);
   evhttp_set_gencb(http_, on_request, this);
   evhttp_set_bevcb(http_, on_connection, this);
-  port_ = sockets->front().port;
-  for (const Listening& socket : *sockets) {
+  port_ = sockets.front().port;
+  for (const Listening& socket : sockets) {
+    if (absl::Status status = start_listening(socket, kBacklog); !status.ok()) return status;
     evhttp_bound_socket* bound = evhttp_accept_socket_with_handle(http_, socket.fd);
     if (bound == nullptr) {
       close(socket.fd);

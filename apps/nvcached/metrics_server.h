@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "apps/nvcached/service.h"
+#include "apps/nvcached/sockets.h"
 
 struct bufferevent;
 
@@ -31,8 +32,8 @@ class MetricsServer {
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  // Listens on the addresses of -l, or else on 127.0.0.1.
-  [[nodiscard]] absl::Status start(event_base* base);
+  // Takes the sockets, which are bound.
+  [[nodiscard]] absl::Status start(event_base* base, const std::vector<Listening>& sockets);
   // Called once a second: forgets connections that have ended.
   void sweep();
   int port() const { return port_; }

@@ -17,7 +17,9 @@ struct Options {
   Settings settings;
   std::string medium;  // empty: a file in the user's state directory
   std::string durability = "cache";
-  std::string store_spec;        // of --store: replaces -m, --medium and --durability
+  uint32_t max_absence_s = 0;    // 0: none
+  bool empty_after_absence = false;
+  std::string store_spec;        // of --store: replaces -m, --medium, --durability, --max-absence
   bool tcp_port_given = false;   // -p
   bool item_size_given = false;  // -I
   bool protocol_given = false;   // -B

@@ -4,6 +4,7 @@
 
 #include "apps/nvcached/option_values.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace nvcache::server {
 namespace {
@@ -64,6 +65,20 @@ absl::Status set_item_size(std::string_view name, const std::string& value, Opti
 
 absl::Status set_buffers(std::string_view name, const std::string& value, Options& options) {
   return parse_memory(name, value, options.settings.buffer_bytes);
+}
+
+absl::Status set_max_absence(std::string_view name, const std::string& value, Options& options) {
+  constexpr std::string_view kEmpty = ",empty";
+  std::string_view seconds = value;
+  options.empty_after_absence = seconds.ends_with(kEmpty);
+  if (options.empty_after_absence) seconds.remove_suffix(kEmpty.size());
+  const auto number = parse_number(name, seconds, 1, 1 << 30);
+  if (!number.ok()) {
+    return invalid_argument("{}: '{}' given; allowed: 1 to 1073741824 seconds, and ,empty behind",
+                            name, value);
+  }
+  options.max_absence_s = static_cast<uint32_t>(*number);
+  return absl::OkStatus();
 }
 
 absl::Status set_protocol(std::string_view name, const std::string& value, Options& options) {
@@ -206,13 +221,18 @@ constexpr OptionRow kOptionRows[] = {
     {kOwn, 0, "durability", "NAME", "cache, volatile, each or each_lru (cache)",
      set_own_text<&Options::durability>},
     {kOwn, 0, "store", "SPEC",
-     "the whole specification of the store, instead of -m, --medium\nand --durability: "
+     "the whole specification of the store, instead of -m, --medium,\n--durability and "
+     "--max-absence: "
      "nvkv://?size=...&medium=...",
      set_own_text<&Options::store_spec>},
     {kOwn, 0, "buffer-memory", "SIZE",
      "most DRAM for requests and answers in flight; clients that read\ntoo slowly are closed, the "
      "slowest first (256MiB)",
      set_buffers},
+    {kOwn, 0, "max-absence", "SECONDS[,empty]",
+     "what was stored before the server was down for longer is a miss,\nand stale to meta "
+     "commands; or the store starts empty (no limit)",
+     set_max_absence},
     {kOwn, 0, "metrics-port", "NUM",
      "port for Prometheus metrics over HTTP, on the addresses of -l\nor else on 127.0.0.1 (0: "
      "none; -1: any free port)",

@@ -27,7 +27,7 @@ class EventServer final : public Server {
   explicit EventServer(Service& service) : service_(service) {}
   ~EventServer() override { stop(); }
 
-  absl::Status start();
+  absl::Status start(Sockets sockets);
   void stop() override;
   const std::vector<std::string>& addresses() const override { return addresses_; }
   int tcp_port() const override { return tcp_port_; }
@@ -42,7 +42,7 @@ class EventServer final : public Server {
     bool paused = false;
   };
 
-  absl::Status bind_all();
+  void take(Sockets sockets);
   absl::Status start_loop();
   absl::Status start_udp();
   absl::Status start_metrics();
@@ -57,6 +57,7 @@ class EventServer final : public Server {
   std::unique_ptr<LoopThread> udp_loop_;
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
   std::vector<std::pair<int, std::string>> udp_addresses_;
+  std::vector<Listening> metrics_sockets_;  // until metrics_ has them
   std::vector<std::string> addresses_;
   event* second_event_ = nullptr;
   int tcp_port_ = 0;
@@ -67,37 +68,23 @@ class EventServer final : public Server {
   std::unique_ptr<MetricsServer> metrics_;  // on loop_
 };
 
-absl::Status EventServer::bind_all() {
-  const Settings& settings = service_.settings();
-  std::vector<Listening> sockets;
-  if (!settings.unix_socket.empty()) {
-    auto one = listen_on_unix(settings.unix_socket, settings.unix_mask, settings.backlog);
-    if (!one.ok()) return one.status();
-    sockets.push_back(*std::move(one));
-  } else if (settings.port != 0) {
-    auto all =
-        listen_on(settings.listen, std::max(settings.port, 0), SOCK_STREAM, settings.backlog);
-    if (!all.ok()) return all.status();
-    tcp_port_ = all->front().port;
-    sockets = *std::move(all);
-  }
-  for (Listening& socket : sockets) {
+void EventServer::take(Sockets sockets) {
+  if (!sockets.clients.empty()) tcp_port_ = sockets.clients.front().port;
+  for (Listening& socket : sockets.clients) {
     addresses_.push_back(socket.address);
     listeners_.push_back(std::make_unique<Listener>(Listener{this, std::move(socket)}));
   }
-  if (settings.udp_port == 0) return absl::OkStatus();
-  auto all = listen_on(settings.listen, std::max(settings.udp_port, 0), SOCK_DGRAM, 0);
-  if (!all.ok()) return all.status();
-  udp_port_ = all->front().port;
-  for (Listening& socket : *all) {
+  if (!sockets.udp.empty()) udp_port_ = sockets.udp.front().port;
+  for (const Listening& socket : sockets.udp) {
     addresses_.push_back(socket.address);
     udp_addresses_.emplace_back(socket.fd, socket.address);
     udp_.push_back(std::make_unique<UdpEndpoint>(service_, socket.fd));
   }
-  return absl::OkStatus();
+  metrics_sockets_ = std::move(sockets.metrics);
 }
 
-absl::Status EventServer::start() {
+absl::Status EventServer::start(Sockets sockets) {
+  take(std::move(sockets));
   const Settings& settings = service_.settings();
   if (settings.tls) {
     auto context = make_tls_context(settings);
@@ -110,7 +97,6 @@ absl::Status EventServer::start() {
       return status;
     };
   }
-  if (absl::Status status = bind_all(); !status.ok()) return status;
   for (int i = 0; i < settings.threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(service_));
     if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
@@ -140,6 +126,8 @@ absl::Status EventServer::start_loop() {
   second_event_ = event_new(loop_->base(), -1, EV_PERSIST, on_second, this);
   event_add(second_event_, &kSecond);
   for (const auto& listener : listeners_) {
+    absl::Status status = start_listening(listener->socket, service_.settings().backlog);
+    if (!status.ok()) return status;
     listener->accepts = event_new(loop_->base(), listener->socket.fd, EV_READ | EV_PERSIST,
                                   on_accept, listener.get());
     if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
@@ -164,9 +152,10 @@ absl::Status EventServer::start_udp() {
 }
 
 absl::Status EventServer::start_metrics() {
-  if (service_.settings().metrics_port == 0) return absl::OkStatus();
+  if (metrics_sockets_.empty()) return absl::OkStatus();
   metrics_ = std::make_unique<MetricsServer>(service_);
-  if (absl::Status status = metrics_->start(loop_->base()); !status.ok()) return status;
+  absl::Status status = metrics_->start(loop_->base(), std::exchange(metrics_sockets_, {}));
+  if (!status.ok()) return status;
   metrics_port_ = metrics_->port();
   for (const std::string& address : metrics_->addresses()) addresses_.push_back(address);
   return absl::OkStatus();
@@ -261,9 +250,9 @@ void EventServer::stop() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Server>> Server::start(Service& service) {
+absl::StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets) {
   auto server = std::make_unique<EventServer>(service);
-  if (absl::Status status = server->start(); !status.ok()) return status;
+  if (absl::Status status = server->start(std::move(sockets)); !status.ok()) return status;
   return server;
 }
 

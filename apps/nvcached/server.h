@@ -11,13 +11,16 @@
 
 #include "absl/status/statusor.h"
 #include "apps/nvcached/service.h"
+#include "apps/nvcached/sockets.h"
 
 namespace nvcache::server {
 
 class Server {
  public:
-  // Listens and serves as soon as it returns. `service` must outlive the server.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Server>> start(Service& service);
+  // Listens on `sockets`, which it takes, and serves as soon as it returns. `service` must outlive
+  // the server.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Server>> start(Service& service,
+                                                                     Sockets sockets);
   virtual ~Server() = default;  // calls stop()
 
   // Takes no new connections, and closes each old one after its current request.

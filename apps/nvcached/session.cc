@@ -40,8 +40,9 @@ Turn Session::turn(Received in, Output& out) {
   return protocol_ == Protocol::kBinary ? binary_turn(in, out) : text_turn(in, out);
 }
 
-Found Session::fetch(std::string_view key, bool counts) {
-  Found found = items_.get(key, counts);
+Found Session::fetch(std::string_view key) { return counted(key, items_.get(key)); }
+
+Found Session::counted(std::string_view key, Found found) {
   counters_.add(Count::kCmdGet);
   counters_.add(found ? Count::kGetHits : Count::kGetMisses);
   if (service_.detail()) {

@@ -117,7 +117,8 @@ class Session {
   void tell_erased(std::string_view key, uint64_t value_bytes);
 
   // All protocols.
-  Found fetch(std::string_view key, bool counts = true);
+  Found fetch(std::string_view key);
+  Found counted(std::string_view key, Found found);
   ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request,
                            Output& out);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);

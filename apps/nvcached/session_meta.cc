@@ -151,7 +151,7 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
 void Session::meta_get(const MetaRequest& request, std::string_view key, Output& out) {
   const Traces::Trace before = items_.traces().find(key);
   const uint32_t now_s = items_.now_s();
-  Found found = fetch(key, !request.no_bump);
+  Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
   bool won = false;
   if (!found && request.vivify) {
     char empty = 0;
@@ -279,7 +279,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
 
 void Session::meta_debug(const MetaRequest& request, std::string_view key, Output& out) {
   const Traces::Trace trace = items_.traces().find(key);
-  const Found found = items_.get(key, false);
+  const Found found = items_.get_or_stale(key, false);
   if (!found) return out.append("EN\r\n");
   const uint32_t now_s = items_.now_s();
   const KvMeta& meta = found.item.meta;

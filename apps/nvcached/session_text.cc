@@ -328,7 +328,7 @@ void Session::stats_text(std::string_view arguments, Output& out) {
     return out.append("OK\r\n");
   }
   const bool known = visit_stats(service_, group, [&](std::string_view name, std::string_view v) {
-    out.append(fmt::format("STAT {} {}\r\n", name, v));
+    out.append(fmt::format("STAT {} {}\r\n", one_word(name), one_word(v)));
   });
   out.append(known ? "END\r\n" : "ERROR\r\n");
 }

@@ -55,14 +55,12 @@ void set_option(int fd, int level, int option) {
 }
 
 // -1 if the machine cannot use this address at all, such as IPv6 where there is none.
-int bind_one(const addrinfo& info, int type, int backlog) {
+int bind_one(const addrinfo& info, int type) {
   const int fd = socket(info.ai_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, info.ai_protocol);
   if (fd < 0) return -1;
   set_option(fd, SOL_SOCKET, SO_REUSEADDR);
   if (info.ai_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY);
-  const bool good = bind(fd, info.ai_addr, info.ai_addrlen) == 0 &&
-                    (type != SOCK_STREAM || listen(fd, backlog) == 0);
-  if (good) return fd;
+  if (bind(fd, info.ai_addr, info.ai_addrlen) == 0) return fd;
   const int error = errno;
   close(fd);
   errno = error;
@@ -98,8 +96,7 @@ std::string name_of(const sockaddr_storage& address, std::string_view kind) {
                                        : fmt::format("{}:{}:{}", kind, host, port);
 }
 
-absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int port, int type,
-                                                 int backlog) {
+absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port, int type) {
   std::vector<Listening> all;
   const auto give_up = [&](absl::Status status) {
     for (const Listening& one : all) close(one.fd);
@@ -123,7 +120,7 @@ absl::StatusOr<std::vector<Listening>> listen_on(std::string_view hosts, int por
     const size_t before = all.size();
     int error = 0;
     for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
-      const int fd = bind_one(*info, type, backlog);
+      const int fd = bind_one(*info, type);
       if (fd < 0) {
         error = errno;
         if (error == EADDRINUSE) break;
@@ -176,6 +173,44 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
         fmt::format("cannot listen on unix socket {}: {}", path, std::strerror(error)));
   }
   return Listening{fd, 0, "unix:" + path};
+}
+
+absl::Status start_listening(const Listening& socket, int backlog) {
+  if (listen(socket.fd, backlog) == 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      fmt::format("cannot listen on {}: {}", socket.address, std::strerror(errno)));
+}
+
+absl::StatusOr<Sockets> bind_sockets(const Settings& settings) {
+  Sockets sockets;
+  const auto give_up = [&](absl::Status status) {
+    for (const auto* some : {&sockets.clients, &sockets.udp, &sockets.metrics}) {
+      for (const Listening& one : *some) close(one.fd);
+    }
+    return status;
+  };
+  if (!settings.unix_socket.empty()) {
+    auto one = listen_on_unix(settings.unix_socket, settings.unix_mask, settings.backlog);
+    if (!one.ok()) return one.status();
+    sockets.clients.push_back(*std::move(one));
+  } else if (settings.port != 0) {
+    auto all = bind_to(settings.listen, std::max(settings.port, 0), SOCK_STREAM);
+    if (!all.ok()) return all.status();
+    sockets.clients = *std::move(all);
+  }
+  if (settings.udp_port != 0) {
+    auto all = bind_to(settings.listen, std::max(settings.udp_port, 0), SOCK_DGRAM);
+    if (!all.ok()) return give_up(all.status());
+    sockets.udp = *std::move(all);
+  }
+  if (settings.metrics_port != 0) {
+    // Without -l, metrics are for this machine alone.
+    const std::string hosts = settings.listen.empty() ? "127.0.0.1" : hosts_alone(settings.listen);
+    auto all = bind_to(hosts, std::max(settings.metrics_port, 0), SOCK_STREAM);
+    if (!all.ok()) return give_up(all.status());
+    sockets.metrics = *std::move(all);
+  }
+  return sockets;
 }
 
 }  // namespace nvcache::server

@@ -44,6 +44,10 @@ std::string store_spec_of(const Options& options) {
   if (least_bytes > own_zone_bytes) {
     spec += fmt::format("&zone={}", (least_bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
   }
+  if (options.max_absence_s != 0) {
+    spec += fmt::format("&max_absence={}&after_absence={}", options.max_absence_s,
+                        options.empty_after_absence ? "empty" : "stale");
+  }
   return spec;
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -32,5 +33,22 @@ inline bool parse_length(std::string_view text, uint64_t& bytes) {
   return parse_u64(text, bytes) && bytes <= INT64_MAX;
 }
 inline bool parse_i64(std::string_view text, int64_t& number) { return parse_whole(text, number); }
+
+// As one word: blanks and control characters as %20 and so on; "-" if there is nothing.
+inline std::string one_word(std::string_view text) {
+  if (text.empty()) return "-";
+  std::string word;
+  word.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && byte != 0x7f) {
+      word += c;
+    } else {
+      constexpr char kDigits[] = "0123456789ABCDEF";
+      word += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return word;
+}
 
 }  // namespace nvcache::server

@@ -49,6 +49,9 @@ struct KvMeta {
 struct KvItem {
   Pin pin;
   KvMeta meta;
+  // The value is of before an absence that was longer than `max_absence=`: something newer may have
+  // been stored elsewhere meanwhile. Only stores with that setting have such values.
+  bool outdated = false;
 
   explicit operator bool() const { return static_cast<bool>(pin); }
   ByteView value() const { return pin.bytes(); }
@@ -79,6 +82,7 @@ struct KvStats {
   uint64_t gets = 0;
   uint64_t hits = 0;
   uint64_t expired = 0;  // of the misses: the item had expired
+  uint64_t outdated = 0;  // of the hits: the item was of before a long absence
   uint64_t puts = 0;
   uint64_t inserts = 0;  // of the puts: the key had no value
   uint64_t updates = 0;  // of the puts: replaced an older value
@@ -105,6 +109,7 @@ struct KvStats {
   uint64_t max_item_bytes = 0;   // gauge: largest key and value together
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
+  uint64_t away_seconds = 0;     // gauge: nobody had the store, before it was opened; 0 if unknown
   bool recovered = false;        // gauge: the medium held a store
   bool failed = false;           // gauge: the medium failed, and no change is acknowledged
   std::string medium;
@@ -175,16 +180,17 @@ struct KvResized {
   uint64_t items_kept = 0;
   std::vector<std::string> notes;  // what an operator should know of it, a line each
 };
-// Gets how many zones of how many were copied; runs on the caller's thread.
-using KvResizeProgress = std::function<void(uint64_t zones_done, uint64_t zones)>;
+// Gets how many zones of how many were copied; runs on the caller's thread. False: give up.
+using KvResizeProgress = std::function<bool(uint64_t zones_done, uint64_t zones)>;
 
 // Makes the store in a file fit a specification with another size, or with a larger zone. Call it
 // before open_kv_store(), which refuses a file of another size. Keeps all items that fit; if they
 // do not, it drops those of the zones that were written first. They keep their cas.
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
-// beside the old one, which needs the room for both. An error leaves the old file as it was, unless
-// only the folder could not be synced after the new file took its name.
+// beside the old one, PATH.resizing, which needs the room for both; what a killed resize left there
+// goes with the next call, whatever its sizes. ABORTED where `progress` gave up. An error leaves the
+// old file as it was, unless only the folder could not be synced after the new file took its name.
 [[nodiscard]] absl::StatusOr<KvResized> resize_kv_store(std::string_view spec,
                                                         const KvResizeProgress& progress = {});
 

@@ -64,7 +64,21 @@ absl::Status set_sync(std::string_view value, KvConfig* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<KvConfig>, 11> kStoreKeys = {{
+absl::Status set_max_absence(std::string_view value, KvConfig* config) {
+  const absl::StatusOr<double> seconds = parse_number("max_absence", value, 1, 1 << 30);
+  if (!seconds.ok()) return seconds.status();
+  config->max_absence_s = static_cast<uint32_t>(*seconds);
+  return absl::OkStatus();
+}
+
+absl::Status set_after_absence(std::string_view value, KvConfig* config) {
+  if (value != "stale" && value != "empty")
+    return bad_setting("after_absence", value, "stale, empty");
+  config->empty_after_absence = value == "empty";
+  return absl::OkStatus();
+}
+
+constexpr std::array<QueryKey<KvConfig>, 13> kStoreKeys = {{
     {"size",
      [](std::string_view v, KvConfig* c) {
        return set_size("size", v, KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes, &c->size_bytes);
@@ -93,6 +107,8 @@ constexpr std::array<QueryKey<KvConfig>, 11> kStoreKeys = {{
     {"cleaner", set_cleaner},
     {"hot", set_hot},
     {"sync", set_sync},
+    {"max_absence", set_max_absence},
+    {"after_absence", set_after_absence},
 }};
 
 absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {

@@ -43,9 +43,13 @@ struct KvConfig {
 
   double sync_seconds = 10;  // between background syncs of a file; 0: none
 
+  uint32_t max_absence_s = 0;        // after a longer one, items are outdated; 0: never
+  bool empty_after_absence = false;  // then the store starts empty
+
   uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
   uint64_t first_cas_block = 1 << 16;  // numbers of values that an opening reserves first
   uint64_t cas_given = 0;              // a new store numbers its values behind it
+  uint64_t outdated_cas = 0;           // items that are copied into it are outdated up to this one
   bool read_only = false;           // the medium is not marked as in use; only lookups are allowed
   std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
   std::function<uint64_t()> boot;   // numbers this start of the machine; empty: the kernel's number

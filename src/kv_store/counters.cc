@@ -7,6 +7,7 @@ void read_counters(const KvCounters& counters, KvStats* stats) {
   stats->gets = sum(KvCounter::kGets);
   stats->hits = sum(KvCounter::kHits);
   stats->expired = sum(KvCounter::kExpired);
+  stats->outdated = sum(KvCounter::kOutdated);
   stats->puts = sum(KvCounter::kPuts);
   stats->inserts = sum(KvCounter::kInserts);
   stats->updates = sum(KvCounter::kUpdates);

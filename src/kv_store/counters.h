@@ -13,6 +13,7 @@ enum class KvCounter : uint8_t {
   kGets,
   kHits,
   kExpired,
+  kOutdated,
   kPuts,
   kInserts,
   kUpdates,

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/test_hooks.h"
 #include "fmt/format.h"
+#include "kv_store/absence.h"
 #include "kv_store/unfinished_cleaning.h"
 
 namespace nvcache {
@@ -95,10 +96,20 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
   uint64_t cas = config.cas_given;
   absl::Status made;
   if (*found) {
-    if (trust_in(**found, on, config) != KvTrust::kNothing) return **found;
+    const bool away = was_away_too_long(**found, on, config);
+    const bool trusted = trust_in(**found, on, config) != KvTrust::kNothing;
+    if (trusted && away) on.notes.push_back(absence_note(**found, on, config));
+    if (trusted && !(away && config.empty_after_absence)) {
+      store = **found;
+      store.away_s = absence_s(**found, on, config).value_or(0);
+      if (away) store.state.outdated_cas = store.state.cas;
+      return store;
+    }
     if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
     store.superblock = (*found)->superblock;
-    if (config.durability != Durability::kVolatile) on.notes.push_back(why_emptied(**found, on));
+    if (!trusted && config.durability != Durability::kVolatile) {
+      on.notes.push_back(why_emptied(**found, on));
+    }
     if (!test_hooks.keep_old_table) store.superblock.nonce = random_number();
     cas = std::max(cas, (*found)->state.cas);
     made = file.replace(store.superblock, cas);
@@ -110,8 +121,12 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
     made = file.format(store.superblock, cas);
   }
   if (!made.ok()) return made;
-  store.state = {
-      .sequence = 1, .cas = cas, .clean = true, .invalidates = true, .power = true};
+  store.state = {.sequence = 1,
+                 .cas = cas,
+                 .outdated_cas = config.outdated_cas,
+                 .clean = true,
+                 .invalidates = true,
+                 .power = true};
   return store;
 }
 
@@ -178,6 +193,7 @@ absl::Status Recovery::repair(const std::vector<uint64_t>& damaged) {
 absl::Status Recovery::mark_in_use() {
   state_ = {.sequence = state_.sequence + 1,
             .cas = state_.cas + parts_.config.first_cas_block,
+            .outdated_cas = state_.outdated_cas,
             .boot = boot_of(parts_.config),
             .clean = false,
             .invalidates = parts_.memory.flushes_updates(),

@@ -28,6 +28,7 @@ struct KvFoundStore {
   KvSuperblock superblock;
   KvState state;
   bool recovered = false;  // the medium held a store
+  uint32_t away_s = 0;     // nobody had it; 0 if that cannot be told
 };
 
 // Reads the superblock and the state, or makes an empty store: of the configured geometry, or in

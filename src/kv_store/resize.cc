@@ -12,11 +12,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kv_store/absence.h"
 #include "kv_store/media.h"
 #include "kv_store/store.h"
 #include "medium/check.h"
 
 namespace nvcache {
+
+std::string resizing_path(const std::string& path) { return path + ".resizing"; }
 namespace {
 
 // Of a file that exists and is not empty.
@@ -47,6 +50,7 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
 // What a file holds whose size or zones are not those that are wanted.
 struct OldStore {
   uint64_t cas = 0;            // numbers of values up to this one may have been given
+  uint64_t outdated_cas = 0;   // values up to this one are outdated
   std::unique_ptr<KvStoreImpl> store;  // only read; null: nothing in it can be trusted
   KvMedium medium;                     // then: keeps the file's lock
 };
@@ -69,11 +73,25 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   auto medium = open_kv_medium(config);
   if (!medium.ok()) return medium.status();
   notes->insert(notes->end(), medium->notes.begin(), medium->notes.end());
+  // Of a resize that was killed: whoever has the store's lock, as this one has now, writes there.
+  unlink(resizing_path(path_of_kv_medium(wanted.medium)).c_str());
   const auto found = find_store(*medium);
   if (!found.ok() || !found->has_value()) return std::nullopt;
   const KvGeometry& geometry = (*found)->superblock.geometry;
   if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return std::nullopt;
-  OldStore old{.cas = (*found)->state.cas, .store = nullptr, .medium = {}};
+  OldStore old{.cas = (*found)->state.cas,
+               .outdated_cas = (*found)->state.outdated_cas,
+               .store = nullptr,
+               .medium = {}};
+  const bool away = was_away_too_long(**found, *medium, config);
+  if (away) {
+    notes->push_back(absence_note(**found, *medium, config));
+    old.outdated_cas = old.cas;
+    if (config.empty_after_absence) {
+      old.medium = *std::move(medium);
+      return old;
+    }
+  }
   if (trust_in(**found, *medium, config) == KvTrust::kNothing) {
     notes->push_back(why_emptied(**found, *medium));
     old.medium = *std::move(medium);
@@ -90,7 +108,8 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   return old;
 }
 
-void copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& progress,
+// False: `progress` gave up.
+bool copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& progress,
                 KvResized* resized) {
   const uint64_t zones = from.geometry().zones;
   uint64_t done = 0;
@@ -99,13 +118,12 @@ void copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& prog
       ++resized->items_found;
       (void)to.copy_in(key, value, meta);  // what does not fit is evicted, or not there
     });
-    if (progress) progress(++done, zones);
+    if (progress && !progress(++done, zones)) return false;
   }
+  return true;
 }
 
 }  // namespace
-
-std::string resizing_path(const std::string& path) { return path + ".resizing"; }
 
 absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
   KvResized resized;
@@ -125,6 +143,7 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   config.write_cache_bytes = 0;
   config.sync_seconds = 0;
   config.cas_given = old.cas;  // so that none comes again
+  config.outdated_cas = old.outdated_cas;
   if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
     return errno_status("removing file", unfinished, errno);
   }
@@ -137,7 +156,11 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
                     "its old size, make room, or remove it to start empty",
                     *length, wanted.size_bytes, message_of(to.status())));
   }
-  if (old.store != nullptr) copy_items(*old.store, **to, progress, &resized);
+  if (old.store != nullptr && !copy_items(*old.store, **to, progress, &resized)) {
+    to->reset();
+    unlink(unfinished.c_str());
+    return absl::AbortedError("ended while the store was copied; its file is unchanged");
+  }
   resized.items_kept = (*to)->stats().items;
   resized.before_bytes = *length;
   resized.after_bytes = wanted.size_bytes;

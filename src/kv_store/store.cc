@@ -45,6 +45,8 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
   std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
   if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
   store->cas_numbers_.start(found->state.cas, store->recovery_.state().cas);
+  store->outdated_cas_ = found->state.outdated_cas;
+  store->away_s_ = found->away_s;
   if (absl::Status status = store->start_threads(); !status.ok()) return status;
   store->recovery_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -122,10 +124,12 @@ KvItem KvStoreImpl::get(std::string_view key) try {
         counters.add(KvCounter::kExpired, readable ? 1 : 0);
         return {};
       }
+      const bool outdated = is_outdated(header.cas);
       counters.add(KvCounter::kHits, 1);
+      counters.add(KvCounter::kOutdated, outdated ? 1 : 0);
       index_.note_use(found.slot);
       return {Pin(this, found.zone, found.item.value()),
-              KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}};
+              KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}, outdated};
     }
     if (presence == Presence::kAbsent && (sequence & 1) == 0 &&
         bucket.stripe.sequence.load(std::memory_order_acquire) == sequence) {
@@ -161,6 +165,7 @@ KvStoreImpl::CurrentValue KvStoreImpl::current(const Bucket& bucket, std::string
   if (now) {
     now.cas = now.location.item.header.cas;
     now.expired = parts_.config.is_past(now.location.item.expires_s());
+    now.outdated = is_outdated(now.cas);
     now.pin = ZonePin(parts_.zones, now.location.zone);
   }
   return now;
@@ -221,7 +226,7 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
   if (condition.kind != KvCondition::kAlways) {
     // Checked before the item is written, and again before it is published.
     const CurrentValue now = lock_current(bucket, key);
-    const auto refusal = refusal_of(condition, now.live_cas());
+    const auto refusal = refusal_of(condition, now.cas_for(condition.kind));
     bucket.stripe.mutex.unlock();
     if (refusal) return {.outcome = *refusal};
   }
@@ -252,7 +257,7 @@ std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::strin
   const KvBufferRef buffer(KvBuffer::make(bucket.hash, key, value, meta));
   CurrentValue now = lock_current(bucket, key);
   std::optional<KvResult> result = KvResult{.outcome = KvOutcome::kDone, .cas = meta.cas};
-  if (const auto refusal = refusal_of(condition, now.live_cas())) {
+  if (const auto refusal = refusal_of(condition, now.cas_for(condition.kind))) {
     result = KvResult{.outcome = *refusal};
   } else if (now.buffer) {
     if (cache_.replace(now.buffer.get(), buffer)) {
@@ -283,7 +288,7 @@ KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, 
   }
   for (;;) {
     CurrentValue now = lock_current(bucket, key);
-    if (const auto refusal = refusal_of(condition, now.live_cas())) {
+    if (const auto refusal = refusal_of(condition, now.cas_for(condition.kind))) {
       bucket.stripe.mutex.unlock();
       return {.outcome = *refusal};
     }
@@ -340,7 +345,7 @@ KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
   } else if (cas != 0 && !now.expired && now.cas != cas) {
     result.outcome = KvOutcome::kExists;
   } else {
-    if (now.expired) result.outcome = KvOutcome::kNotFound;
+    if (now.expired || (now.outdated && cas == 0)) result.outcome = KvOutcome::kNotFound;
     if (now.buffer) {
       remove_cached(bucket, now.buffer);
     } else {
@@ -356,7 +361,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
   const Bucket bucket = bucket_of(key);
   CurrentValue now = lock_current(bucket, key);
   KvOutcome outcome = KvOutcome::kDone;
-  if (!now || now.expired) {
+  if (!now || now.expired || now.outdated) {
     outcome = KvOutcome::kNotFound;
   } else if (now.buffer) {
     now.buffer->set_expires_s(expires_s);

@@ -85,14 +85,17 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   struct CurrentValue {
     Presence presence = Presence::kAbsent;
     bool expired = false;
+    bool outdated = false;
     uint64_t cas = 0;
     KvBufferRef buffer;     // in the write cache; else
     ItemLocation location;  // on the medium,
     ZonePin pin;            // where the pin keeps it
     explicit operator bool() const { return presence == Presence::kPresent; }
-    // Empty where a client must see no value.
-    std::optional<uint64_t> live_cas() const {
-      return *this && !expired ? std::optional(cas) : std::nullopt;
+    // What a condition of this kind sees; empty where it must see no value. A comparison sees an
+    // outdated one: a client that got it as such may replace it.
+    std::optional<uint64_t> cas_for(KvCondition::Kind kind) const {
+      if (!*this || expired || (outdated && kind != KvCondition::kIfCas)) return std::nullopt;
+      return cas;
     }
     const ItemLocation* on_medium() const { return *this && !buffer ? &location : nullptr; }
   };
@@ -138,6 +141,10 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   void sync_in_background();
   void spill_all();
 
+  // Numbers that this store did not give are of a former format, and older.
+  bool is_outdated(uint64_t cas) const {
+    return outdated_cas_ != 0 && (cas <= outdated_cas_ || cas > cas_numbers_.given());
+  }
   void add(KvCounter counter, uint64_t amount = 1) { parts_.counters.add(counter, amount); }
 
   KvParts parts_;
@@ -148,6 +155,8 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   BackgroundThread cleaning_;
   BackgroundThread syncer_;  // keeps little for a shutdown to write
   CasNumbers cas_numbers_;
+  uint64_t outdated_cas_ = 0;  // values up to this number are outdated
+  uint32_t away_s_ = 0;
   double recovery_seconds_ = 0;
 };
 

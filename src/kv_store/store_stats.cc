@@ -15,6 +15,7 @@ KvStats KvStoreImpl::stats() const {
   stats.max_item_bytes = parts_.geometry.zone_bytes / 2 - kKvItemHeaderBytes;
   stats.recovered_items = recovery_.recovered_items();
   stats.recovery_seconds = recovery_seconds_;
+  stats.away_seconds = away_s_;
   stats.recovered = parts_.recovered;
   stats.failed = parts_.memory.failed();
   stats.medium = parts_.medium.medium->traits().name;

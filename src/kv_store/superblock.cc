@@ -158,6 +158,7 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
     found = true;
     *state = {.sequence = words[0],
               .cas = words[1],
+              .outdated_cas = words[4],
               .boot = words[2],
               .clean = (words[3] & 1) != 0,
               .invalidates = (words[3] & 2) != 0,
@@ -169,7 +170,8 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
 absl::Status KvSuperblockFile::write_state(const KvState& state) {
   std::array<uint64_t, kStateWords> words = {
       state.sequence, state.cas, state.boot,
-      uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2};
+      uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2,
+      state.outdated_cas};
   words[kStateWords - 1] = check_of(words.data(), kStateWords - 1, nonce_);
   const uint64_t at = kStateAt + (state.sequence % 2) * kPageBytes;
   std::memcpy(base_ + at, words.data(), sizeof(words));

@@ -32,7 +32,8 @@ uint64_t KvStoreImpl::visit(uint64_t cursor, const KvVisitor& visitor) {
     const KvItem item{Pin(this, found.zone, found.item.value()),
                       KvMeta{.flags = found.item.header.flags,
                              .expires_s = found.item.expires_s(),
-                             .cas = found.item.header.cas}};
+                             .cas = found.item.header.cas},
+                      is_outdated(found.item.header.cas)};
     if (!parts_.config.is_past(item.meta.expires_s)) visitor(found.item.key_text(), item);
   }
   return end < parts_.geometry.slots() ? end : 0;

@@ -160,6 +160,27 @@ TEST_F(ResizeTest, WithoutRoomTheOldStoreStays) {
   EXPECT_EQ(found(*open(spec("4MiB")), 100), 100);
 }
 
+TEST_F(ResizeTest, ARestOfAKilledResizeGoesThoughTheSizeFits) {
+  fill(spec("4MiB"), 100);
+  std::ofstream(resizing_path(path_)) << "half a file";
+  ASSERT_TRUE(resize_kv_store(spec("4MiB")).ok());
+  EXPECT_FALSE(std::filesystem::exists(resizing_path(path_)));
+  EXPECT_EQ(found(*open(spec("4MiB")), 100), 100);
+}
+
+TEST_F(ResizeTest, WhoGivesUpFindsTheStoreAsItWas) {
+  fill(spec("4MiB"), 100);
+  int calls = 0;
+  const auto resized = resize_kv_store(spec("8MiB"), [&](uint64_t, uint64_t) {
+    ++calls;
+    return false;
+  });
+  EXPECT_EQ(resized.status().code(), absl::StatusCode::kAborted) << resized.status();
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(std::filesystem::exists(resizing_path(path_)));
+  EXPECT_EQ(found(*open(spec("4MiB")), 100), 100);
+}
+
 TEST_F(ResizeTest, ARestOfAnInterruptedResizeIsNoMatter) {
   fill(spec("4MiB"), 100);
   std::ofstream(resizing_path(path_)) << "half a file";

@@ -50,10 +50,26 @@ std::string sample(const std::string& argument) {
       {"NAME", "each"},
       {"LIST", "hashpower=3"},
       {"NAMES", "HIGH"},
+      {"SECONDS[,empty]", "60,empty"},
       {"SPEC", "nvkv://?size=64MiB&medium=dram"}};
   const auto found = kSamples.find(argument);
   EXPECT_NE(found, kSamples.end()) << "no sample for " << argument;
   return found == kSamples.end() ? "" : found->second;
+}
+
+TEST(Options, MaxAbsenceIsPartOfTheStore) {
+  const auto stale = parse_options(words("-m 64 --medium=dram --max-absence 60"));
+  ASSERT_TRUE(stale.ok()) << stale.status();
+  EXPECT_THAT(store_spec_of(*stale), HasSubstr("&max_absence=60&after_absence=stale"));
+  const auto empty = parse_options(words("-m 64 --medium=dram --max-absence=3600,empty"));
+  ASSERT_TRUE(empty.ok()) << empty.status();
+  EXPECT_THAT(store_spec_of(*empty), HasSubstr("&max_absence=3600&after_absence=empty"));
+  EXPECT_TRUE(parse_kv_config(store_spec_of(*empty)).ok());
+  for (const char* wrong : {"0", "-1", "60,full", "1h", ",empty"}) {
+    const auto refused = parse_options({"--max-absence", wrong});
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("1 to 1073741824 seconds"));
+  }
 }
 
 TEST(Options, AUdpPortAloneIsThatOfTcpToo) {

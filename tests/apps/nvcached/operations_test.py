@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""What an operator does with nvcached, on the real store: other sizes, restarts, certificates,
-passwords, metrics, a data file that fails.
+"""What an operator does with nvcached, on the real store: certificates, passwords, metrics,
+statistics, a data file that fails.
 
-usage: operations_test.py SERVER SLOW_SYNC
-
-SLOW_SYNC: a library that is preloaded to hold syncs.
+usage: operations_test.py SERVER
 """
 import base64
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -19,80 +16,10 @@ import tempfile
 import urllib.error
 import urllib.request
 
-from running_server import (CLOSED, LONG_SECONDS, Server, check, equal, expect, free_port, receive,
-                            run, socket_folder, stats, store, wait_until)
+from running_server import (CLOSED, LONG_SECONDS, Server, check, equal, expect, fill, found,
+                            free_port, receive, run, stats, store, wait_until)
 
 PROGRAM = sys.argv[1]
-SLOW_SYNC = sys.argv[2]
-MIB = 1 << 20
-
-
-def fill(server, items, size):
-    with server.connect() as client:
-        for i in range(items):
-            equal(store(client, b"k%d" % i, b"%d" % i * (size // len(str(i)))), b"STORED\r\n")
-
-
-def found(server, items, size):
-    with server.connect() as client:
-        count = 0
-        for i in range(items):
-            client.sendall(b"get k%d\r\n" % i)
-            answer = receive(client, b"END\r\n")
-            value = b"%d" % i * (size // len(str(i)))
-            if answer != b"END\r\n":
-                equal(answer, b"VALUE k%d 0 %d\r\n%s\r\nEND\r\n" % (i, len(value), value))
-                count += 1
-        return count
-
-
-def other_sizes():
-    """Another -m or a larger -I keeps what fits, and says so."""
-    with tempfile.TemporaryDirectory() as folder:
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            fill(server, 1000, 2000)
-        with Server(PROGRAM, "-m", "32", folder=folder) as server:
-            equal(found(server, 1000, 2000), 1000)
-            check("resized the store from 8.00 MiB to 32.0 MiB: 1000 of 1000" in server.log_text(),
-                  server.log_text())
-        with Server(PROGRAM, "-m", "32", "-I", "3m", folder=folder) as server:
-            equal(found(server, 1000, 2000), 1000)
-            with server.connect() as client:
-                for size in (1 * MIB, 2 * MIB, 3 * MIB - 200):
-                    equal(store(client, b"large", b"x" * size), b"STORED\r\n")
-        with Server(PROGRAM, "-m", "1", folder=folder) as server:
-            kept = found(server, 1000, 2000)
-            check(100 < kept < 1000, kept)
-        with Server(PROGRAM, "-m", "1", folder=folder) as server:
-            check("resized" not in server.log_text(), "twice")
-            equal(found(server, 1000, 2000), kept)
-
-
-def no_room_to_grow():
-    with tempfile.TemporaryDirectory() as folder:
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            fill(server, 10, 100)
-        with Server(PROGRAM, "-m", "100TiB", folder=folder, wait=False) as server:
-            server.wait()
-            check(server.process.returncode != 0)
-        with Server(PROGRAM, "-m", "7000000", folder=folder, wait=False) as server:
-            server.wait()
-            equal(server.process.returncode, 1)
-            check("its file is unchanged" in server.log_text(), server.log_text())
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            equal(found(server, 10, 100), 10)
-
-
-def small_stores():
-    """-m 1 to 4, which memcached takes: items are an eighth of the store at most."""
-    for megabytes in (1, 2, 4):
-        with Server(PROGRAM, "-m", str(megabytes)) as server:
-            limit = int(stats(server, b" settings")["item_size_max"])
-            equal(limit, megabytes * MIB // 8)
-            with server.connect() as client:
-                equal(store(client, b"a", b"x" * (limit - 200)), b"STORED\r\n")
-                answer = store(client, b"b", b"x" * limit)
-                check(answer.startswith(b"SERVER_ERROR object too large"), answer)
 
 
 def a_file_that_fails():
@@ -111,23 +38,15 @@ def a_file_that_fails():
                   server.log_text())
 
 
-def files_of_others():
+def statistics_have_three_words():
     with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, "data")
-        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder):
-            equal(os.stat(data).st_mode & 0o777, 0o600)
-        os.chmod(data, 0o660)
-        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder) as server:
-            equal(os.stat(data).st_mode & 0o777, 0o600)
-            check("mode 660 let other users in; it is 600 now" in server.log_text(),
-                  server.log_text())
-        os.rename(data, data + "2")
-        os.symlink(data + "2", data)
-        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder,
-                    wait=False) as server:
-            server.wait()
-            check(server.process.returncode != 0)
-            check("a symbolic link" in server.log_text(), server.log_text())
+        blank = os.path.join(folder, "with a blank")
+        os.mkdir(blank)
+        with Server(PROGRAM, "-m", "8", f"--medium=file:{blank}/data", folder=folder) as server:
+            for what in (b"", b" settings", b" items", b" slabs", b" conns", b" sizes"):
+                for line in server.ask(b"stats%s\r\n" % what, b"END\r\n").splitlines()[:-1]:
+                    equal((len(line.split(b" ")), line.split(b" ")[0]), (3, b"STAT"))
+            check(b"with%20a%20blank" in server.ask(b"stats settings\r\n", b"END\r\n"))
 
 
 def passwords_are_read_again():
@@ -244,32 +163,6 @@ def metrics_take_few_descriptors():
         wait_for_descriptors(lambda more: more <= 0)
 
 
-def serves_while_it_syncs_at_the_end():
-    """SIGTERM: what is slow is done before the ports close."""
-    with tempfile.TemporaryDirectory() as folder:
-        held = os.path.join(folder, "held")
-        os.environ.update(LD_PRELOAD=SLOW_SYNC, NVCACHE_TEST_HOLD_SYNCS=held)
-        try:
-            with Server(PROGRAM, "-m", "8", folder=folder) as server:
-                fill(server, 10, 100)
-                with open(held, "wb"):
-                    server.process.send_signal(signal.SIGTERM)
-                try:
-                    wait_until(lambda: os.path.exists(held + ".reached"), server.log_text)
-                    check("shutting down" in server.log_text(), server.log_text())
-                    equal(found(server, 10, 100), 10)
-                    with server.connect() as client:
-                        equal(store(client, b"late", b"x"), b"STORED\r\n")
-                finally:
-                    os.unlink(held)
-                equal(server.wait(), 0)
-        finally:
-            del os.environ["LD_PRELOAD"], os.environ["NVCACHE_TEST_HOLD_SYNCS"]
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            equal(found(server, 10, 100), 10)
-            check(b"VALUE late" in server.ask(b"get late\r\n", b"END\r\n"))
-
-
 def make_certificate(folder, name):
     certificate, key = os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
@@ -328,72 +221,7 @@ def certificates():
             ask(own)
 
 
-def systemd_is_told():
-    with socket_folder() as folder:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
-            path = os.path.join(folder, "notify")
-            notify.bind(path)
-            notify.settimeout(LONG_SECONDS)
-            os.environ["NOTIFY_SOCKET"] = path
-            try:
-                with Server(PROGRAM, "-m", "8", folder=folder):
-                    equal(notify.recv(100), b"READY=1")
-                equal(notify.recv(100), b"STOPPING=1")
-            finally:
-                del os.environ["NOTIFY_SOCKET"]
-
-
-def locked_memory_stays_locked():
-    """-k -d: the process that goes on has the lock."""
-    with tempfile.TemporaryDirectory() as folder:
-        pid_file = os.path.join(folder, "pid")
-        with Server(PROGRAM, "-m", "8", "-k", "-d", "-P", pid_file, folder=folder,
-                    wait=False) as server:
-            wait_until(lambda: os.path.exists(pid_file) and os.path.getsize(pid_file) > 0,
-                       server.log_text)
-            with open(pid_file, encoding="ascii") as file:
-                pid = int(file.read())
-            try:
-                with open(f"/proc/{pid}/status", encoding="ascii") as file:
-                    locked = [line for line in file if line.startswith("VmLck")][0]
-                if "cannot lock memory" in server.log_text():
-                    return "this user may not lock memory"
-                check(int(locked.split()[1]) > 4096, locked)
-            finally:
-                os.kill(pid, signal.SIGTERM)
-                wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "it does not end")
-    return None
-
-
-def root_names_a_user():
-    """Root must name a user. One without a home of its own has its data in /var/lib/nvcached."""
-    state = "/var/lib/nvcached"
-    if os.geteuid() != 0 or os.path.exists(state):
-        return f"needs root, and no {state}"
-    environment = {name: value for name, value in os.environ.items() if name != "XDG_STATE_HOME"}
-    command = [PROGRAM, "-m", "8", "-l", "127.0.0.1", "-p", str(free_port())]
-    refused = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20,
-                             check=False)
-    equal(refused.returncode, 64)
-    check("-u nobody" in refused.stderr, refused.stderr)
-    try:
-        with subprocess.Popen([*command, "-u", "nobody"], env=environment, text=True,
-                              stderr=subprocess.PIPE) as server:
-            for line in server.stderr:
-                if "listening on" in line:
-                    server.terminate()
-        equal(server.returncode, 0)
-        for path, mode in ((state, 0o40700), (state + "/data", 0o100600)):
-            made = os.stat(path)
-            equal((pwd.getpwuid(made.st_uid).pw_name, made.st_mode), ("nobody", mode))
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
-    return None
-
-
 if __name__ == "__main__":
-    sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_file_that_fails, files_of_others,
-                  passwords_are_read_again, binary_clients_authenticate, metrics_on_their_own_port,
-                  metrics_take_few_descriptors, certificates, systemd_is_told,
-                  serves_while_it_syncs_at_the_end, locked_memory_stays_locked,
-                  root_names_a_user]))
+    sys.exit(run([a_file_that_fails, statistics_have_three_words, passwords_are_read_again,
+                  binary_clients_authenticate, metrics_on_their_own_port,
+                  metrics_take_few_descriptors, certificates]))

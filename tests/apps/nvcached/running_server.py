@@ -315,6 +315,25 @@ def store(client, key, value):
     return receive(client, b"\r\n")
 
 
+def fill(server, items, size):
+    with server.connect() as client:
+        for i in range(items):
+            equal(store(client, b"k%d" % i, b"%d" % i * (size // len(str(i)))), b"STORED\r\n")
+
+
+def found(server, items, size):
+    with server.connect() as client:
+        count = 0
+        for i in range(items):
+            client.sendall(b"get k%d\r\n" % i)
+            answer = receive(client, b"END\r\n")
+            value = b"%d" % i * (size // len(str(i)))
+            if answer != b"END\r\n":
+                equal(answer, b"VALUE k%d 0 %d\r\n%s\r\nEND\r\n" % (i, len(value), value))
+                count += 1
+        return count
+
+
 def run(tests):
     """Runs the functions one after the other. Returns the exit code for the test driver."""
     failed = 0

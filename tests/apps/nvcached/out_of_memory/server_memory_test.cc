@@ -61,7 +61,9 @@ class ServerMemory : public testing::Test {
     std::memcpy(unix_.sun_path, path.c_str(), path.size() + 1);
   }
   void SetUp() override {
-    auto server = Server::start(service_);
+    auto sockets = bind_sockets(service_.settings());
+    ASSERT_TRUE(sockets.ok()) << sockets.status();
+    auto server = Server::start(service_, *std::move(sockets));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     metrics_.sin_family = AF_INET;

@@ -1,0 +1,37 @@
+// What a start that takes long owes to others: it ends within a second of SIGTERM or SIGINT, and
+// systemd hears that it goes on. Its thread lives as long as it does.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+
+namespace nvcache::server {
+
+class LongStart {
+ public:
+  // All threads must block SIGTERM and SIGINT.
+  LongStart();
+  ~LongStart();
+  LongStart(const LongStart&) = delete;
+  LongStart& operator=(const LongStart&) = delete;
+
+  // How far it is: systemd gets it every five seconds.
+  void tell(std::string status);
+  // A signal came. Whoever sees it gives up; if nobody does, the process ends half a second later.
+  bool must_end() const { return must_end_.load(std::memory_order_relaxed); }
+
+ private:
+  void watch();
+
+  const int signals_;
+  const int stop_;
+  std::atomic<bool> must_end_{false};
+  Mutex mutex_;
+  std::string status_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace nvcache::server

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""nvcached from start to end, on the real store: other sizes, absences, files and ports of others,
+signals, systemd, users.
+
+usage: starts_test.py SERVER SLOW_SYNC
+
+SLOW_SYNC: a library that is preloaded to hold syncs.
+"""
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from running_server import (LONG_SECONDS, Server, check, equal, expect, fill, found, free_port, run,
+                            socket_folder, stats, store, wait_until)
+
+PROGRAM = sys.argv[1]
+SLOW_SYNC = sys.argv[2]
+MIB = 1 << 20
+
+
+@contextlib.contextmanager
+def held_syncs(folder):
+    """The first syncs of the servers that start within wait, while the file that it names is there;
+    NAME.reached tells that one waits."""
+    held = os.path.join(folder, "held")
+    os.environ.update(LD_PRELOAD=SLOW_SYNC, NVCACHE_TEST_HOLD_SYNCS=held)
+    try:
+        yield held
+    finally:
+        del os.environ["LD_PRELOAD"], os.environ["NVCACHE_TEST_HOLD_SYNCS"]
+        if os.path.exists(held):
+            os.unlink(held)
+
+
+def other_sizes():
+    """Another -m or a larger -I keeps what fits, and says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 1000, 2000)
+        with Server(PROGRAM, "-m", "32", folder=folder) as server:
+            equal(found(server, 1000, 2000), 1000)
+            check("resized the store from 8.00 MiB to 32.0 MiB: 1000 of 1000" in server.log_text(),
+                  server.log_text())
+        with Server(PROGRAM, "-m", "32", "-I", "3m", folder=folder) as server:
+            equal(found(server, 1000, 2000), 1000)
+            with server.connect() as client:
+                for size in (1 * MIB, 2 * MIB, 3 * MIB - 200):
+                    equal(store(client, b"large", b"x" * size), b"STORED\r\n")
+        with Server(PROGRAM, "-m", "1", folder=folder) as server:
+            kept = found(server, 1000, 2000)
+            check(100 < kept < 1000, kept)
+        with Server(PROGRAM, "-m", "1", folder=folder) as server:
+            check("resized" not in server.log_text(), "twice")
+            equal(found(server, 1000, 2000), kept)
+
+
+def no_room_to_grow():
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 10, 100)
+        with Server(PROGRAM, "-m", "100TiB", folder=folder, wait=False) as server:
+            server.wait()
+            check(server.process.returncode != 0)
+        with Server(PROGRAM, "-m", "7000000", folder=folder, wait=False) as server:
+            server.wait()
+            equal(server.process.returncode, 1)
+            check("its file is unchanged" in server.log_text(), server.log_text())
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            equal(found(server, 10, 100), 10)
+
+
+def small_stores():
+    """-m 1 to 4, which memcached takes: items are an eighth of the store at most."""
+    for megabytes in (1, 2, 4):
+        with Server(PROGRAM, "-m", str(megabytes)) as server:
+            limit = int(stats(server, b" settings")["item_size_max"])
+            equal(limit, megabytes * MIB // 8)
+            with server.connect() as client:
+                equal(store(client, b"a", b"x" * (limit - 200)), b"STORED\r\n")
+                answer = store(client, b"b", b"x" * limit)
+                check(answer.startswith(b"SERVER_ERROR object too large"), answer)
+
+
+def a_long_absence():
+    """What a server stored before it was away is a miss, and stale to meta commands."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("-m", "8", f"--medium=file:{folder}/data")
+
+        def restarted(most_s):
+            return Server(PROGRAM, *options, f"--max-absence={most_s}", folder=folder)
+
+        with restarted(1) as server, server.connect() as client:
+            for key in (b"a", b"b", b"c"):
+                equal(store(client, key, b"1"), b"STORED\r\n")
+        with restarted(86400) as server:
+            server.expect(b"get a\r\n", b"VALUE a 0 1\r\n1\r\nEND\r\n")
+        time.sleep(4)  # the absence itself; more of it changes nothing
+        with restarted(1) as server:
+            check("its items count as stale" in server.log_text(), server.log_text())
+            server.expect(b"get a b\r\nincr a 1\r\nappend a 0 0 1\r\n1\r\ntouch a 0\r\n",
+                          b"END\r\nNOT_FOUND\r\nNOT_STORED\r\nNOT_FOUND\r\n")
+            server.expect(b"mg a v\r\nmg a v\r\n", b"VA 1 X W\r\n1\r\nVA 1 Z X\r\n1\r\n")
+            server.expect(b"add b 0 0 1\r\n2\r\nget b\r\n",
+                          b"STORED\r\nVALUE b 0 1\r\n2\r\nEND\r\n")
+            server.expect(b"delete c\r\nmg c\r\n", b"NOT_FOUND\r\nEN\r\n")
+            check(int(stats(server)["store_away_seconds"]) >= 2, stats(server))
+            check(int(stats(server)["get_outdated"]) >= 3, stats(server))
+        time.sleep(4)
+        with restarted("1,empty") as server:
+            server.expect(b"mg a v\r\nget b\r\n", b"EN\r\nEND\r\n")
+
+
+def files_of_others():
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder):
+            equal(os.stat(data).st_mode & 0o777, 0o600)
+        os.chmod(data, 0o660)
+        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder) as server:
+            equal(os.stat(data).st_mode & 0o777, 0o600)
+            check("mode 660 let other users in; it is 600 now" in server.log_text(),
+                  server.log_text())
+        os.rename(data, data + "2")
+        os.symlink(data + "2", data)
+        with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder,
+                    wait=False) as server:
+            server.wait()
+            check(server.process.returncode != 0)
+            check("a symbolic link" in server.log_text(), server.log_text())
+
+
+def serves_while_it_syncs_at_the_end():
+    """SIGTERM: what is slow is done before the ports close."""
+    with tempfile.TemporaryDirectory() as folder:
+        with held_syncs(folder) as held, Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 10, 100)
+            with open(held, "wb"):
+                server.process.send_signal(signal.SIGTERM)
+            try:
+                wait_until(lambda: os.path.exists(held + ".reached"), server.log_text)
+                check("shutting down" in server.log_text(), server.log_text())
+                equal(found(server, 10, 100), 10)
+                with server.connect() as client:
+                    equal(store(client, b"late", b"x"), b"STORED\r\n")
+            finally:
+                os.unlink(held)
+            equal(server.wait(), 0)
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            equal(found(server, 10, 100), 10)
+            check(b"VALUE late" in server.ask(b"get late\r\n", b"END\r\n"))
+
+
+def ends_while_it_resizes():
+    """SIGTERM is obeyed though a sync of the new file does not return; the old file stays, and the
+    next start removes the new one."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "nvcached", "data")
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 1000, 2000)
+        with held_syncs(folder) as held, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.bind(os.path.join(folder, "notify"))
+            notify.settimeout(LONG_SECONDS)
+            os.environ["NOTIFY_SOCKET"] = os.path.join(folder, "notify")
+            open(held, "wb").close()
+            try:
+                with Server(PROGRAM, "-m", "16", folder=folder, wait=False) as server:
+                    wait_until(lambda: os.path.exists(held + ".reached"), server.log_text)
+                    check(os.path.exists(data + ".resizing"))
+                    check(notify.recv(1000).startswith(b"EXTEND_TIMEOUT_USEC="))
+                    server.process.send_signal(signal.SIGTERM)
+                    equal(server.wait(), 0)
+                    check("ended while it started" in server.log_text(), server.log_text())
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+        equal(os.path.getsize(data), 8 * MIB)
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            equal(found(server, 1000, 2000), 1000)
+            check(not os.path.exists(data + ".resizing"))
+
+
+def ports_come_first():
+    """A port that another server has is known before anything is copied."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            fill(server, 10, 100)
+        with Server(PROGRAM, "-m", "8") as other:
+            for options in (["-p", str(other.port)], ["-p", "-1", f"--metrics-port={other.port}"]):
+                with Server(PROGRAM, "-m", "16", *options, port=False, folder=folder,
+                            wait=False) as server:
+                    equal(server.wait(), 1)
+                    check("cannot listen on" in server.log_text(), server.log_text())
+                    check("resized" not in server.log_text(), server.log_text())
+        with Server(PROGRAM, "-m", "8", folder=folder) as server:
+            check("resized" not in server.log_text(), server.log_text())
+            equal(found(server, 10, 100), 10)
+
+
+def systemd_is_told():
+    with socket_folder() as folder:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            path = os.path.join(folder, "notify")
+            notify.bind(path)
+            notify.settimeout(LONG_SECONDS)
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                with Server(PROGRAM, "-m", "8", folder=folder):
+                    equal(notify.recv(100), b"READY=1\nSTATUS=serving")
+                equal(notify.recv(100).splitlines()[0], b"STOPPING=1")
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+
+
+def locked_memory_stays_locked():
+    """-k -d: the process that goes on has the lock."""
+    with tempfile.TemporaryDirectory() as folder:
+        pid_file = os.path.join(folder, "pid")
+        with Server(PROGRAM, "-m", "8", "-k", "-d", "-P", pid_file, folder=folder,
+                    wait=False) as server:
+            wait_until(lambda: os.path.exists(pid_file) and os.path.getsize(pid_file) > 0,
+                       server.log_text)
+            with open(pid_file, encoding="ascii") as file:
+                pid = int(file.read())
+            try:
+                with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                    locked = [line for line in file if line.startswith("VmLck")][0]
+                if "cannot lock memory" in server.log_text():
+                    return "this user may not lock memory"
+                check(int(locked.split()[1]) > 4096, locked)
+            finally:
+                os.kill(pid, signal.SIGTERM)
+                wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "it does not end")
+    return None
+
+
+def root_names_a_user():
+    """Root must name a user. One without a home of its own has its data in /var/lib/nvcached."""
+    state = "/var/lib/nvcached"
+    if os.geteuid() != 0 or os.path.exists(state):
+        return f"needs root, and no {state}"
+    environment = {name: value for name, value in os.environ.items() if name != "XDG_STATE_HOME"}
+    command = [PROGRAM, "-m", "8", "-l", "127.0.0.1", "-p", str(free_port())]
+    refused = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20,
+                             check=False)
+    equal(refused.returncode, 64)
+    check("-u nobody" in refused.stderr, refused.stderr)
+    try:
+        with subprocess.Popen([*command, "-u", "nobody"], env=environment, text=True,
+                              stderr=subprocess.PIPE) as server:
+            for line in server.stderr:
+                if "listening on" in line:
+                    server.terminate()
+        equal(server.returncode, 0)
+        for path, mode in ((state, 0o40700), (state + "/data", 0o100600)):
+            made = os.stat(path)
+            equal((pwd.getpwuid(made.st_uid).pw_name, made.st_mode), ("nobody", mode))
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, files_of_others,
+                  serves_while_it_syncs_at_the_end, ends_while_it_resizes, ports_come_first,
+                  systemd_is_told, locked_memory_stays_locked, root_names_a_user]))
