@@ -136,6 +136,7 @@ class alignas(64) TieredCache::Handle {
   uint8_t pool = 0;
   Departure departure = Departure::kOutside;
   bool charged = false;  // counts towards the capacity
+  bool large = false;    // has room of its own: see SharedRoom
 };
 
 using ObjectEntry = TieredCache::Handle;

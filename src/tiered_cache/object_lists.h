@@ -4,7 +4,8 @@
 // As in RocksDB's LRU cache ("midpoint insertion"): an object of high priority enters the high
 // pool, if that pool has a share of the capacity. A pool that overflows spills its oldest
 // objects to the front of the next lower pool. Victims come from the lowest pool that has
-// any. So a scan evicts neither what was used twice nor index and filter blocks.
+// any. So a scan evicts neither what was used twice nor index and filter blocks. A pool's limit is
+// the shard's part of that of the whole cache (SharedRoom).
 //
 // Unlike there, a use moves nothing. An object whose turn comes and that was used since it entered
 // the list enters again, in the pool for objects with a hit (CLOCK, with lists for hands).
@@ -15,33 +16,44 @@
 #include <cstdint>
 
 #include "tiered_cache/object_entry.h"
+#include "tiered_cache/shared_room.h"
 
 namespace nvcache {
 
 // Caller-locked. Owns no entries. All entries in it are resident.
 class ObjectLists {
  public:
-  void set_pool_sizes(size_t high_bytes, size_t low_bytes) {
-    limits_ = {high_bytes, low_bytes, 0};
-    spill();
-  }
+  explicit ObjectLists(SharedRoom& room) : room_(room) {}
 
   void add(ObjectEntry* entry) {
     append(entry, pool_for(*entry));
     spill();
   }
   void remove(ObjectEntry* entry) { unlink(entry); }
-
-  // Takes out the next object to evict, which nobody holds, and which is not resident from then on.
-  // Null if all are held, or `most_held` in a row: it goes on from there the next time.
-  ObjectEntry* take_victim(size_t most_held) {
-    size_t left = most_held;
-    for (int round = 0; round < 2; ++round) {  // in the second, nobody has used one since the first
-      for (size_t pool = kPools; pool-- > 0;) {
-        if (ObjectEntry* const victim = take_victim_of(static_cast<uint8_t>(pool), &left)) {
-          return victim;
-        }
+  // After a change of the capacity.
+  void spill() {
+    for (const Pool pool : {Pool::kHigh, Pool::kLow}) {
+      while (oldest_[pool] != nullptr && bytes_[pool] > limit_of(pool)) {
+        ObjectEntry* const entry = oldest_[pool];
+        unlink(entry);
+        append(entry, static_cast<uint8_t>(pool + 1));
       }
+    }
+  }
+
+  // Eviction looks at each pool, the lowest first; then once more, when nobody has used most of
+  // them since; then no matter what was used.
+  static constexpr size_t kSteps = 3 * SharedRoom::kPools;
+  // Takes out the next object to evict, which nobody holds, and which is not resident from then on.
+  // Null if this step has none. *held_left: how many that are held it may pass over; the next call
+  // goes on from there.
+  ObjectEntry* take_victim(size_t step, size_t* held_left) {
+    const size_t pool = SharedRoom::kPools - 1 - step % SharedRoom::kPools;
+    return take_victim_of(static_cast<uint8_t>(pool), step < 2 * SharedRoom::kPools, held_left);
+  }
+  ObjectEntry* take_victim(size_t most_held) {
+    for (size_t step = 0; step < kSteps; ++step) {
+      if (ObjectEntry* const victim = take_victim(step, &most_held)) return victim;
     }
     return nullptr;
   }
@@ -61,20 +73,24 @@ class ObjectLists {
   }
 
  private:
-  enum Pool : uint8_t { kHigh, kLow, kBottom };
-  static constexpr size_t kPools = 3;
+  using Pool = SharedRoom::Pool;
+  static constexpr size_t kPools = SharedRoom::kPools;
 
+  int64_t limit_of(uint8_t pool) const { return room_.pool_part_bytes(pool) + large_bytes_[pool]; }
   uint8_t pool_for(const ObjectEntry& entry) const {
     const bool hit = entry.was_hit();
-    if (limits_[kHigh] > 0 && (hit || entry.priority == Priority::kHigh)) return kHigh;
-    if (limits_[kLow] > 0 && (hit || entry.priority != Priority::kBottom)) return kLow;
-    return kBottom;
+    if (room_.has_pool(Pool::kHigh) && (hit || entry.priority == Priority::kHigh))
+      return Pool::kHigh;
+    if (room_.has_pool(Pool::kLow) && (hit || entry.priority != Priority::kBottom))
+      return Pool::kLow;
+    return Pool::kBottom;
   }
 
-  ObjectEntry* take_victim_of(uint8_t pool, size_t* held_left) {
+  ObjectEntry* take_victim_of(uint8_t pool, bool spare_used, size_t* held_left) {
+    if (*held_left == 0) return nullptr;
     for (size_t left = entries_[pool]; left > 0 && oldest_[pool] != nullptr; --left) {
       ObjectEntry* const entry = oldest_[pool];
-      if (entry->take_use()) {
+      if (entry->take_use() && spare_used) {
         unlink(entry);
         add(entry);
       } else if (entry->leave_if_idle()) {
@@ -83,7 +99,7 @@ class ObjectLists {
       } else {
         unlink(entry);
         append(entry, pool);
-        if (*held_left == 0 || --*held_left == 0) return nullptr;
+        if (--*held_left == 0) return nullptr;
       }
     }
     return nullptr;
@@ -95,33 +111,30 @@ class ObjectLists {
     entry->newer = nullptr;
     (entry->older != nullptr ? entry->older->newer : oldest_[pool]) = entry;
     newest_[pool] = entry;
-    bytes_[pool] += entry->used_bytes;
+    bytes_[pool] += static_cast<int64_t>(entry->used_bytes);
     ++entries_[pool];
+    if (!entry->large) return;
+    large_bytes_[pool] += static_cast<int64_t>(entry->used_bytes);
+    room_.enter_pool(pool, entry->used_bytes);
   }
 
   void unlink(ObjectEntry* entry) {
     (entry->older != nullptr ? entry->older->newer : oldest_[entry->pool]) = entry->newer;
     (entry->newer != nullptr ? entry->newer->older : newest_[entry->pool]) = entry->older;
     entry->older = entry->newer = nullptr;
-    bytes_[entry->pool] -= entry->used_bytes;
+    bytes_[entry->pool] -= static_cast<int64_t>(entry->used_bytes);
     --entries_[entry->pool];
-  }
-
-  void spill() {
-    for (const uint8_t pool : {uint8_t{kHigh}, uint8_t{kLow}}) {
-      while (bytes_[pool] > limits_[pool]) {
-        ObjectEntry* const entry = oldest_[pool];
-        unlink(entry);
-        append(entry, static_cast<uint8_t>(pool + 1));
-      }
-    }
+    if (!entry->large) return;
+    large_bytes_[entry->pool] -= static_cast<int64_t>(entry->used_bytes);
+    room_.leave_pool(entry->pool, entry->used_bytes);
   }
 
   std::array<ObjectEntry*, kPools> oldest_{};
   std::array<ObjectEntry*, kPools> newest_{};
-  std::array<size_t, kPools> bytes_{};
+  std::array<int64_t, kPools> bytes_{};
+  std::array<int64_t, kPools> large_bytes_{};  // of these
   std::array<size_t, kPools> entries_{};
-  std::array<size_t, kPools> limits_{};
+  SharedRoom& room_;
 };
 
 }  // namespace nvcache

@@ -50,6 +50,7 @@ ObjectEntry* ObjectPool::make(std::string_view key, uint64_t hash, const Object&
   entry->pool = 0;
   entry->departure = Departure::kOutside;
   entry->charged = false;
+  entry->large = false;
   return entry;
 }
 

@@ -8,32 +8,36 @@ namespace nvcache {
 namespace {
 constexpr size_t kBucketsPerInspection = 64;
 constexpr size_t kMostHeld = 256;  // that an eviction passes over at once
-}
 
-ObjectShard::ObjectShard(const Options& options, LowerTiers* lower_tiers, ObjectCounts* counts)
-    : capacity_bytes_(options.capacity_bytes),
-      counts_(*counts),
+// A strict shard refuses what finds no room, so it looks at all that it has. Another one grows by
+// this object, and goes on from there when the next one comes.
+size_t most_held(const SharedRoom& room) { return room.strict() ? SIZE_MAX : kMostHeld; }
+}  // namespace
+
+ObjectShard::ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
+                         ObjectCounts* counts)
+    : counts_(*counts),
       lower_tiers_(lower_tiers),
-      high_share_(options.high_share),
-      low_share_(options.low_share),
-      charge_metadata_(options.charge_metadata),
-      strict_(options.strict) {
+      room_(*room),
+      charge_metadata_(charge_metadata),
+      lists_(*room) {
   MutexLock lock(mutex_);
-  size_pools();
+  note_part();
 }
 
 ObjectShard::~ObjectShard() = default;
 
-void ObjectShard::size_pools() {
-  const auto capacity = static_cast<double>(capacity_bytes_.load(std::memory_order_relaxed));
-  const auto share_of = [&](double share) { return static_cast<size_t>(share * capacity); };
-  lists_.set_pool_sizes(share_of(high_share_), share_of(low_share_));
+void ObjectShard::note_part() {
+  noted_part_bytes_.store(static_cast<size_t>(std::max<int64_t>(0, part_bytes())),
+                          std::memory_order_relaxed);
 }
 
 // ---- in
 
-bool ObjectShard::enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed) {
+bool ObjectShard::enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t held_by, bool hit,
+                        RemovedEntries* removed) {
   lower_tiers_->supersede(entry->key(), entry->hash);
+  keep(taken, entry);
   add_charged(entry->used_bytes);
   entry->charged = true;
   if (held_by > 0) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
@@ -47,15 +51,17 @@ bool ObjectShard::enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedE
 
 ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const MissToken& token,
                                        RemovedEntries* removed, bool* replaced) {
+  if (is_stale(entry->hash, token)) return Entry::kStale;
+  SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
   if (is_stale(entry->hash, token)) return Entry::kStale;
   const Change change(changes_);
-  make_room(entry->used_bytes, removed);
-  const bool room = fits(entry->used_bytes);
-  if (!room && strict_ && hold) return Entry::kFull;
+  make_room(wanted_bytes(*entry, taken), removed);
+  const bool room = has_room(*entry, taken);
+  if (!room && room_.strict() && hold) return Entry::kFull;
   ++use_.inserts;
   if (room || hold) {
-    *replaced = enter(entry, hold ? 1 : 0, /*hit=*/false, removed);
+    *replaced = enter(entry, &taken, hold ? 1 : 0, /*hit=*/false, removed);
     return Entry::kDone;
   }
   if (ObjectEntry* const old = table_.find(entry->key(), entry->hash); old != nullptr) {
@@ -68,28 +74,30 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
 }
 
 bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed) {
+  SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
   const Change change(changes_);
   if (lower_tiers_->token(entry->hash) != token ||
       table_.find(entry->key(), entry->hash) != nullptr) {
     return false;
   }
-  make_room(entry->used_bytes, removed);
-  if (!fits(entry->used_bytes)) return false;
+  make_room(wanted_bytes(*entry, taken), removed);
+  if (!has_room(*entry, taken)) return false;
   ++use_.promoted_in;
-  enter(entry, 1, /*hit=*/true, removed);
+  enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
 
 bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* removed) {
+  SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
   const Change change(changes_);
   const bool stale = lower_tiers_->token(entry->hash) != entry->token && !test_hooks.restore_stale;
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
-  make_room(entry->used_bytes, removed);
-  if (strict_ && !fits(entry->used_bytes)) return false;
+  make_room(wanted_bytes(*entry, taken), removed);
+  if (room_.strict() && !has_room(*entry, taken)) return false;
   counts_.add(ObjectCount::kHits, count ? 1 : 0);
-  enter(entry, 1, /*hit=*/true, removed);
+  enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
 
@@ -104,12 +112,13 @@ std::optional<uint32_t> ObjectShard::replace(std::string_view key, uint64_t hash
 }
 
 bool ObjectShard::visit(ObjectEntry* entry, RemovedEntries* removed) {
+  if (!room_.strict()) return visit_beyond_limit(entry);
+  SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  if (strict_) {
-    const Change change(changes_);
-    make_room(entry->used_bytes, removed);
-    if (!fits(entry->used_bytes)) return false;
-  }
+  const Change change(changes_);
+  make_room(wanted_bytes(*entry, taken), removed);
+  if (!has_room(*entry, taken)) return false;
+  keep(&taken, entry);
   enter_as_visitor(entry);
   return true;
 }
@@ -128,16 +137,36 @@ void ObjectShard::enter_as_visitor(ObjectEntry* entry) {
 
 // ---- out
 
-// A strict shard refuses what finds no room, so it looks at all that it has. Another one grows by
-// this object, and goes on from there when the next one comes.
 void ObjectShard::make_room(size_t bytes, RemovedEntries* removed) {
-  const size_t most_held = strict_ ? SIZE_MAX : kMostHeld;
-  while (!fits(bytes)) {
-    ObjectEntry* const victim = lists_.take_victim(most_held);
-    if (victim == nullptr) return;
-    table_.remove(victim);
-    leave(victim, Departure::kEvicted, removed);
+  while (!fits(bytes) && bytes <= room_.capacity_bytes()) {
+    ObjectEntry* const victim = lists_.take_victim(most_held(room_));
+    if (victim == nullptr) break;
+    evict(victim, removed);
   }
+  note_part();
+}
+
+ObjectShard::Shrunk ObjectShard::evict_beyond_part(size_t step, RemovedEntries* removed) {
+  MutexLock lock(mutex_);
+  note_part();
+  if (step == 0) lists_.spill();
+  if (fits(0)) return {.fits = true, .evicted = false};
+  const Change change(changes_);
+  size_t held_left = most_held(room_);
+  bool evicted = false;
+  while (!fits(0)) {
+    ObjectEntry* const victim = lists_.take_victim(step, &held_left);
+    if (victim == nullptr) break;
+    evict(victim, removed);
+    evicted = true;
+  }
+  note_part();
+  return {.fits = fits(0), .evicted = evicted};
+}
+
+void ObjectShard::evict(ObjectEntry* victim, RemovedEntries* removed) {
+  table_.remove(victim);
+  leave(victim, Departure::kEvicted, removed);
 }
 
 void ObjectShard::erase(ObjectEntry* entry, RemovedEntries* removed) {
@@ -159,15 +188,20 @@ void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
 void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
   if (entry->charged) add_charged(-entry->used_bytes);
   entry->charged = false;
+  if (entry->large) {
+    large_bytes_ -= entry->used_bytes;
+    room_.give_back(entry->used_bytes);
+  }
+  entry->large = false;
   entry->departure = departure;
   entry->token = lower_tiers_->token(entry->hash);
   removed->push(entry);
 }
 
 bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {
-  // Held objects made the shard grow beyond its capacity: give this one back.
+  // Held objects made the shard grow beyond its part: give this one back.
   const bool over = charged_bytes_.load(std::memory_order_relaxed) >
-                    capacity_bytes_.load(std::memory_order_relaxed);
+                    noted_part_bytes_.load(std::memory_order_relaxed);
   if (erase_if_last || over) return release_locked(entry, erase_if_last, removed);
   const size_t used_bytes = entry->used_bytes;
   const ObjectEntry::Released released = entry->drop();
@@ -195,25 +229,13 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
   }
   // The lock keeps a resident entry where it is, though a lookup may hold it again.
   counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  note_part();
   if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
   const Change change(changes_);
   table_.remove(entry);
   lists_.remove(entry);
   leave(entry, erase_if_last ? Departure::kErased : Departure::kEvicted, removed);
   return true;
-}
-
-void ObjectShard::set_capacity(size_t capacity_bytes, RemovedEntries* removed) {
-  MutexLock lock(mutex_);
-  const Change change(changes_);
-  capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
-  size_pools();
-  make_room(0, removed);
-}
-
-void ObjectShard::set_strict(bool strict) {
-  MutexLock lock(mutex_);
-  strict_ = strict;
 }
 
 void ObjectShard::erase_idle(RemovedEntries* removed) {
@@ -284,9 +306,9 @@ ObjectShard::Use ObjectShard::use() const {
 }
 
 double ObjectShard::used_share() const {
-  const auto capacity = static_cast<double>(capacity_bytes_.load(std::memory_order_relaxed));
-  if (capacity == 0) return 1;
-  return static_cast<double>(charged_bytes_.load(std::memory_order_relaxed)) / capacity;
+  const auto part = static_cast<double>(noted_part_bytes_.load(std::memory_order_relaxed));
+  if (part == 0) return 1;
+  return static_cast<double>(charged_bytes_.load(std::memory_order_relaxed)) / part;
 }
 
 }  // namespace nvcache

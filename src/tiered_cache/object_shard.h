@@ -22,6 +22,7 @@
 #include "tiered_cache/object_lists.h"
 #include "tiered_cache/object_pool.h"
 #include "tiered_cache/object_table.h"
+#include "tiered_cache/shared_room.h"
 
 namespace nvcache {
 
@@ -64,14 +65,6 @@ class RemovedEntries {
 // Thread-safe. Calls no engine code, and waits for nothing but its lock.
 class alignas(64) ObjectShard {
  public:
-  struct Options {
-    size_t capacity_bytes = 0;
-    bool strict = false;
-    double high_share = 0.5;
-    double low_share = 0;
-    bool charge_metadata = true;
-  };
-
   struct Use {
     size_t charged_bytes = 0;   // residents, and erased objects that are still held
     size_t visiting_bytes = 0;  // held objects that never were resident
@@ -85,8 +78,9 @@ class alignas(64) ObjectShard {
     uint64_t promoted_in = 0;
   };
 
-  // `counts` is for all shards, and must outlive this one.
-  ObjectShard(const Options& options, LowerTiers* lower_tiers, ObjectCounts* counts);
+  // `room` and `counts` are for all shards, and must outlive this one.
+  ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
+              ObjectCounts* counts);
   ~ObjectShard();  // must be empty, with nothing held
 
   // An entry outside, for a key of this shard; null if there is no memory. End it with destroy().
@@ -131,8 +125,13 @@ class alignas(64) ObjectShard {
   // True if that was the last reference and the entry was removed.
   bool release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
 
-  void set_capacity(size_t capacity_bytes, RemovedEntries* removed);
-  void set_strict(bool strict);
+  // Evicts what is beyond its part of the room and leaves in this step (ObjectLists). Whether it
+  // has no more than its part then, and whether it evicted any.
+  struct Shrunk {
+    bool fits;
+    bool evicted;
+  };
+  Shrunk evict_beyond_part(size_t step, RemovedEntries* removed);
   void erase_idle(RemovedEntries* removed);
 
   // Holds the entries of some buckets, from `*bucket` on, without counting as a use. False when
@@ -163,11 +162,27 @@ class alignas(64) ObjectShard {
 
   ObjectEntry* find_locked(std::string_view key, uint64_t hash);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
+  // Its part of the room.
+  int64_t part_bytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return room_.even_part_bytes() + static_cast<int64_t>(large_bytes_);
+  }
   // In a strict shard, held objects that never were resident take room, too.
   bool fits(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const size_t visiting_bytes = strict_ ? use_.visiting_bytes : 0;
-    return charged_bytes_.load(std::memory_order_relaxed) + visiting_bytes + bytes <=
-           capacity_bytes_.load(std::memory_order_relaxed);
+    const size_t visiting_bytes = room_.strict() ? use_.visiting_bytes : 0;
+    const size_t used_bytes = charged_bytes_.load(std::memory_order_relaxed) + visiting_bytes;
+    return static_cast<int64_t>(used_bytes + bytes) <= part_bytes();
+  }
+  // A large object has taken its room already.
+  static size_t wanted_bytes(const ObjectEntry& entry, const SharedRoom::Taken& taken) {
+    return taken.is_large() ? 0 : entry.used_bytes;
+  }
+  bool has_room(const ObjectEntry& entry, const SharedRoom::Taken& taken) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return (taken.all_fit() || !room_.strict()) && fits(wanted_bytes(entry, taken));
+  }
+  void keep(SharedRoom::Taken* taken, ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    entry->large = taken->is_large();
+    large_bytes_ += taken->keep();
   }
   void add_charged(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     charged_bytes_.store(charged_bytes_.load(std::memory_order_relaxed) + bytes,
@@ -179,28 +194,29 @@ class alignas(64) ObjectShard {
   }
   void enter_as_visitor(ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it replaced another.
-  bool enter(ObjectEntry* entry, uint32_t held_by, bool hit, RemovedEntries* removed)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t held_by, bool hit,
+             RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void erase(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_out(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void size_pools() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void evict(ObjectEntry* victim, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void note_part() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // What every lookup and release reads.
   ObjectTable table_;  // changed under mutex_
   std::atomic<uint64_t> changes_{0};
   std::atomic<size_t> charged_bytes_{0};
-  std::atomic<size_t> capacity_bytes_;
+  std::atomic<size_t> noted_part_bytes_{
+      0};  // as it was when the shard was last locked for a change
   ObjectCounts& counts_;
 
   // What changes take.
   alignas(64) mutable Mutex mutex_;
   LowerTiers* const lower_tiers_;
-  const double high_share_;
-  const double low_share_;
+  SharedRoom& room_;
   const bool charge_metadata_;
-  bool strict_ ABSL_GUARDED_BY(mutex_);
+  size_t large_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that this shard's large objects took
   ObjectLists lists_ ABSL_GUARDED_BY(mutex_);
   Use use_ ABSL_GUARDED_BY(mutex_);
   ObjectPool pool_;

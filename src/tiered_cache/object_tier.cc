@@ -16,29 +16,45 @@ int usual_shard_bits(size_t capacity_bytes) {
   return bits;
 }
 
+int shard_bits_of(const SharedRoom::Options& room) {
+  return room.shard_bits >= 0 ? room.shard_bits : usual_shard_bits(room.capacity_bytes);
+}
+
+SharedRoom::Options with_shards(SharedRoom::Options room, int shard_bits) {
+  room.shard_bits = shard_bits;
+  return room;
+}
+
 }  // namespace
 
 ObjectTier::ObjectTier(const Options& options, LowerTiers* lower_tiers)
-    : shard_bits_(options.shard_bits >= 0 ? options.shard_bits
-                                          : usual_shard_bits(options.whole.capacity_bytes)),
-      capacity_bytes_(options.whole.capacity_bytes),
-      strict_(options.whole.strict) {
+    : shard_bits_(shard_bits_of(options.room)),
+      room_(with_shards(options.room, shard_bits_), static_cast<AllShards*>(this)) {
   shards_.resize(size_t{1} << shard_bits_);
-  ObjectShard::Options each = options.whole;
-  each.capacity_bytes = share_of(options.whole.capacity_bytes);
   for (std::unique_ptr<ObjectShard>& shard : shards_) {
-    shard = std::make_unique<ObjectShard>(each, lower_tiers, &counts_);
+    shard = std::make_unique<ObjectShard>(options.charge_metadata, lower_tiers, &room_, &counts_);
   }
 }
 
 void ObjectTier::set_capacity(size_t capacity_bytes, RemovedEntries* removed) {
-  capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
-  for (const auto& shard : shards_) shard->set_capacity(share_of(capacity_bytes), removed);
+  room_.set_capacity(capacity_bytes);
+  evict_beyond_parts(removed);
 }
 
-void ObjectTier::set_strict(bool strict) {
-  strict_.store(strict, std::memory_order_relaxed);
-  for (const auto& shard : shards_) shard->set_strict(strict);
+// As the hand of a clock over all shards: it goes on behind the shard that evicted last.
+bool ObjectTier::evict_beyond_parts(RemovedEntries* removed) {
+  const size_t first = turn_.load(std::memory_order_relaxed);
+  for (size_t step = 0; step < ObjectLists::kSteps; ++step) {
+    bool all_fit = true;
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      const size_t number = (first + i) % shards_.size();
+      const ObjectShard::Shrunk shrunk = shards_[number]->evict_beyond_part(step, removed);
+      if (shrunk.evicted) turn_.store(number + 1, std::memory_order_relaxed);
+      all_fit = all_fit && shrunk.fits;
+    }
+    if (all_fit) return true;
+  }
+  return false;
 }
 
 ObjectShard::Use ObjectTier::use() const {

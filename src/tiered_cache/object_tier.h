@@ -1,4 +1,5 @@
-// The first tier of a TieredCache: an engine's objects on the heap, in shards by hash.
+// The first tier of a TieredCache: an engine's objects on the heap, in shards by hash, which share
+// the tier's capacity (SharedRoom).
 #pragma once
 
 #include <atomic>
@@ -12,11 +13,11 @@
 namespace nvcache {
 
 // Thread-safe. ObjectShard says what each shard does.
-class ObjectTier {
+class ObjectTier final : private AllShards {
  public:
   struct Options {
-    ObjectShard::Options whole;  // capacity of all shards together
-    int shard_bits = -1;         // -1: one shard for each 512 KiB, up to 64
+    SharedRoom::Options room;  // its shard_bits -1: one shard for each 512 KiB, up to 64
+    bool charge_metadata = true;
   };
 
   ObjectTier(const Options& options, LowerTiers* lower_tiers);
@@ -29,9 +30,9 @@ class ObjectTier {
   }
 
   void set_capacity(size_t capacity_bytes, RemovedEntries* removed);
-  size_t capacity_bytes() const { return capacity_bytes_.load(std::memory_order_relaxed); }
-  void set_strict(bool strict);
-  bool strict() const { return strict_.load(std::memory_order_relaxed); }
+  size_t capacity_bytes() const { return room_.capacity_bytes(); }
+  void set_strict(bool strict) { room_.set_strict(strict); }
+  bool strict() const { return room_.strict(); }
 
   // The sum over all shards, which are locked one after another.
   ObjectShard::Use use() const;
@@ -43,14 +44,12 @@ class ObjectTier {
                 absl::FunctionRef<void(ObjectEntry*)> release);
 
  private:
-  size_t share_of(size_t capacity_bytes) const {
-    return (capacity_bytes + shards_.size() - 1) / shards_.size();
-  }
+  bool evict_beyond_parts(RemovedEntries* removed) override;
 
-  int shard_bits_;
-  std::atomic<size_t> capacity_bytes_;
-  std::atomic<bool> strict_;
+  const int shard_bits_;
+  SharedRoom room_;
   ObjectCounts counts_;
+  std::atomic<size_t> turn_{0};  // the shard to ask first; one that was asked lately comes last
   std::vector<std::unique_ptr<ObjectShard>> shards_;
 };
 

@@ -92,10 +92,11 @@ class Engine {
     EXPECT_TRUE(cache->insert(key_of(id), object, priority, nullptr).ok());
   }
   // As an engine does after a read: inserts, uses and releases.
-  void put_held(uint64_t id, uint64_t version = 1) {
+  void put_held(uint64_t id, uint64_t version = 1, uint32_t size_bytes = kObjectBytes,
+                Priority priority = Priority::kLow) {
     TieredCache::Handle* handle = nullptr;
-    const Object object = codec->make(id, version, kObjectBytes);
-    ASSERT_TRUE(cache->insert(key_of(id), object, Priority::kLow, &handle).ok());
+    const Object object = codec->make(id, version, size_bytes);
+    ASSERT_TRUE(cache->insert(key_of(id), object, priority, &handle).ok());
     EXPECT_EQ(TestCodec::value(cache->object(handle)).id, id);
     cache->release(handle);
   }
