@@ -1,7 +1,7 @@
 // Gives programs that were not built for nvcache a TieredCache as their block cache. Loaded
 // by LD_PRELOAD, this library replaces rocksdb::NewLRUCache.
 //
-//   NVCACHE_TIERED      a specification without the settings that come from the program's
+//   NVCACHE_TIERED      a specification. Settings that it does not have come from the program's
 //                       own options: dram, strict, shards, high_priority, low_priority and
 //                       metadata. Not set: the program gets RocksDB's LRU cache
 //   NVCACHE_STATS_JSON  a file. Each cache that was used appends its statistics to it,
@@ -14,12 +14,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
 #include "rocksdb/cache.h"
@@ -45,22 +45,6 @@ const char* setting(const char* name) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// Adds the program's options to the specification.
-std::string with_options(std::string spec, const LRUCacheOptions& options) {
-  const bool charged = options.metadata_charge_policy == ::rocksdb::kFullChargeCacheMetadata;
-  absl::StrAppend(&spec, spec.find('?') == std::string::npos ? "?" : "&", "dram=", options.capacity,
-                  "&strict=", options.strict_capacity_limit ? "on" : "off",
-                  "&high_priority=", options.high_pri_pool_ratio,
-                  "&low_priority=", options.low_pri_pool_ratio,
-                  "&metadata=", charged ? "charge" : "free", "&shards=");
-  if (options.num_shard_bits < 0) {
-    absl::StrAppend(&spec, "auto");
-  } else {
-    absl::StrAppend(&spec, 1 << options.num_shard_bits);
-  }
-  return spec;
-}
-
 // Options that need RocksDB's own cache: it refuses them with a null pointer, or they have no
 // counterpart here.
 bool only_for_rocksdb(const LRUCacheOptions& options) {
@@ -76,14 +60,11 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
-  // A specification without lower tiers must have some DRAM. A cache need not.
-  const bool nothing = options.capacity == 0 && std::strstr(spec, "tier=") == nullptr;
-  LRUCacheOptions wanted = options;
-  if (nothing) wanted.capacity = 1;
+  const ProgramSettings settings = with_program_settings(spec, options);
   const ::rocksdb::Status status =
-      open_tiered(with_options(spec, wanted), options.memory_allocator, &cache, &opened);
+      open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
-  if (nothing) cache->SetCapacity(0);
+  if (settings.nothing) cache->SetCapacity(0);
   const char* const path = setting(kStatsFileVariable);
   if (path == nullptr) return cache;
   Cache* const raw = cache.get();

@@ -94,8 +94,13 @@ own=$(ticker rocksdb.block.cache.miss)
   fail "$misses misses where RocksDB's own cache has $own"
 echo "ok: without lower tiers $misses misses, RocksDB's own cache $own"
 
+# What the user writes wins over the program's options.
+read_all "$tiered" "tiered://?shards=2&high_priority=0.8&dram=300000B" ||
+  fail "a setting that the program has, too: db_bench exits with an error"
+check_all_found "a setting that the program has, too"
+
 # A mistake stops db_bench with a message that names it.
-for spec in "tiered://?polcy=dram_first" "tiered://?dram=1MiB"; do
+for spec in "tiered://?polcy=dram_first" "tiered://?shards=3"; do
   if read_all "$tiered" "$spec"; then fail "$spec was accepted"; fi
   grep "^nvcache: NVCACHE_TIERED: " "$work/out" || fail "$spec: the message does not help"
 done

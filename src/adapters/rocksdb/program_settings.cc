@@ -1,0 +1,70 @@
+#include "adapters/rocksdb/program_settings.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "fmt/format.h"
+#include "spec/query.h"
+
+namespace nvcache::rocksdb {
+namespace {
+
+using Settings = std::map<std::string_view, std::string_view>;
+
+// The settings of a specification by key; none if it has no such form.
+std::optional<Settings> settings_of(std::string_view spec) {
+  constexpr QueryForm kForm = {.scheme = "tiered://", .form = "", .brackets = true};
+  absl::StatusOr<std::string_view> query = query_of(spec, kForm);
+  if (!query.ok()) return std::nullopt;
+  Settings settings;
+  while (!query->empty()) {
+    std::pair<std::string_view, std::string_view> parts;
+    if (!split_outside(*query, '&', /*brackets=*/true, &parts)) return std::nullopt;
+    *query = parts.second;
+    if (!parts.first.empty()) settings.insert(split_once(parts.first, '='));
+  }
+  return settings;
+}
+
+// Of the pools, which have the whole cache at most.
+double share_beside(const Settings& given, std::string_view other, double share) {
+  const auto found = given.find(other);
+  if (found == given.end()) return share;
+  const absl::StatusOr<double> taken = parse_number(other, found->second, 0, 1);
+  return taken.ok() ? std::min(share, 1 - *taken) : share;
+}
+
+}  // namespace
+
+ProgramSettings with_program_settings(std::string_view spec,
+                                      const ::rocksdb::LRUCacheOptions& options) {
+  spec = strip(spec);
+  ProgramSettings merged{.spec = std::string(spec)};
+  const std::optional<Settings> given = settings_of(spec);
+  if (!given) return merged;
+  char before = spec.find('?') == std::string_view::npos ? '?' : '&';
+  const auto add = [&](std::string_view key, const std::string& value) {
+    if (given->contains(key)) return;
+    merged.spec += fmt::format("{}{}={}", before, key, value);
+    before = '&';
+  };
+  merged.nothing = options.capacity == 0 && !given->contains("dram") && !given->contains("tier");
+  add("dram", std::to_string(merged.nothing ? 1 : options.capacity));
+  add("strict", options.strict_capacity_limit ? "on" : "off");
+  add("high_priority",
+      fmt::to_string(share_beside(*given, "low_priority", options.high_pri_pool_ratio)));
+  add("low_priority",
+      fmt::to_string(share_beside(*given, "high_priority", options.low_pri_pool_ratio)));
+  const bool charged = options.metadata_charge_policy == ::rocksdb::kFullChargeCacheMetadata;
+  add("metadata", charged ? "charge" : "free");
+  const int bits = options.num_shard_bits;
+  add("shards", bits < 0 ? "auto" : std::to_string(uint64_t{1} << std::min(bits, 32)));
+  return merged;
+}
+
+}  // namespace nvcache::rocksdb

@@ -1,0 +1,103 @@
+// What a user wrote wins over the options of the program whose cache is replaced.
+#include "adapters/rocksdb/program_settings.h"
+
+#include "gtest/gtest.h"
+#include "tiered_cache/tiered_config.h"
+
+namespace nvcache::rocksdb {
+namespace {
+
+// As db_bench has them.
+::rocksdb::LRUCacheOptions options_of_a_program() {
+  ::rocksdb::LRUCacheOptions options;
+  options.capacity = 33554432;
+  options.num_shard_bits = -1;
+  options.strict_capacity_limit = false;
+  options.high_pri_pool_ratio = 0.25;
+  options.low_pri_pool_ratio = 0.5;
+  options.metadata_charge_policy = ::rocksdb::kFullChargeCacheMetadata;
+  return options;
+}
+
+TieredConfig merge(std::string_view spec,
+                   const ::rocksdb::LRUCacheOptions& options = options_of_a_program()) {
+  const absl::StatusOr<TieredConfig> config =
+      parse_tiered_config(with_program_settings(spec, options).spec);
+  EXPECT_TRUE(config.ok()) << spec << ": " << config.status();
+  return config.value_or(TieredConfig{});
+}
+
+TEST(ProgramSettings, AreTheProgramsWhereTheUserWroteNone) {
+  for (const char* spec : {"tiered://", "tiered://?", " tiered://?policy=dram_first ",
+                           "tiered://?tier=(size=1MiB,medium=dram)"}) {
+    SCOPED_TRACE(spec);
+    const TieredConfig config = merge(spec);
+    EXPECT_EQ(config.dram_bytes, 33554432u);
+    EXPECT_FALSE(config.strict);
+    EXPECT_EQ(config.high_ratio, 0.25);
+    EXPECT_EQ(config.low_ratio, 0.5);
+    EXPECT_EQ(config.shard_bits, -1);
+    EXPECT_TRUE(config.charge_metadata);
+  }
+  ::rocksdb::LRUCacheOptions options = options_of_a_program();
+  options.num_shard_bits = 3;
+  options.strict_capacity_limit = true;
+  options.metadata_charge_policy = ::rocksdb::kDontChargeCacheMetadata;
+  const TieredConfig config = merge("tiered://", options);
+  EXPECT_EQ(config.shard_bits, 3);
+  EXPECT_TRUE(config.strict);
+  EXPECT_FALSE(config.charge_metadata);
+}
+
+TEST(ProgramSettings, WhatTheUserWroteWins) {
+  EXPECT_EQ(merge("tiered://?shards=1").shard_bits, 0);
+  EXPECT_EQ(merge("tiered://?shards=1&tier=(size=1MiB,shards=2)").shard_bits, 0);
+  EXPECT_EQ(merge("tiered://?dram=1MiB").dram_bytes, 1u << 20);
+  EXPECT_TRUE(merge("tiered://?strict=on").strict);
+  EXPECT_FALSE(merge("tiered://?metadata=free").charge_metadata);
+  EXPECT_EQ(merge("tiered://?low_priority=0.75").low_ratio, 0.75);
+  const TieredConfig all =
+      merge("tiered://?dram=1MiB&strict=on&shards=4&high_priority=0&low_priority=1&metadata=free");
+  EXPECT_EQ(all.shard_bits, 2);
+  EXPECT_EQ(all.high_ratio, 0);
+  EXPECT_EQ(all.low_ratio, 1);
+}
+
+// Of a tier, not of the whole.
+TEST(ProgramSettings, SettingsInBracketsAreNotTheirs) {
+  EXPECT_EQ(merge("tiered://?tier=(size=1MiB,shards=2)").shard_bits, -1);
+}
+
+TEST(ProgramSettings, SharesOfTheProgramAreCutDownToWhatIsLeft) {
+  EXPECT_EQ(merge("tiered://?high_priority=0.75").low_ratio, 0.25);
+  EXPECT_EQ(merge("tiered://?high_priority=1").low_ratio, 0);
+  EXPECT_EQ(merge("tiered://?low_priority=1").high_ratio, 0);
+}
+
+TEST(ProgramSettings, ACacheOfNothingHasOneByteAtFirst) {
+  ::rocksdb::LRUCacheOptions options = options_of_a_program();
+  options.capacity = 0;
+  EXPECT_TRUE(with_program_settings("tiered://", options).nothing);
+  EXPECT_EQ(merge("tiered://", options).dram_bytes, 1u);
+  EXPECT_FALSE(with_program_settings("tiered://?dram=1MiB", options).nothing);
+  EXPECT_FALSE(with_program_settings("tiered://?tier=(size=1MiB)", options).nothing);
+  EXPECT_EQ(merge("tiered://?tier=(size=1MiB)", options).dram_bytes, 0u);
+}
+
+TEST(ProgramSettings, MistakesAreShownAsTheUserMadeThem) {
+  for (const char* spec : {"tiered:/", "nvcache://?size=1MiB", "tiered://?tier=(size=1MiB"}) {
+    EXPECT_EQ(with_program_settings(spec, options_of_a_program()).spec, spec);
+  }
+  for (const char* spec :
+       {"tiered://?shards=3", "tiered://?high_priority=2", "tiered://?shards=1&shards=2"}) {
+    const absl::StatusOr<TieredConfig> config =
+        parse_tiered_config(with_program_settings(spec, options_of_a_program()).spec);
+    ASSERT_FALSE(config.ok()) << spec;
+    const std::string message(config.status().message());
+    EXPECT_EQ(message.find("auto'"), std::string::npos) << message;
+    EXPECT_EQ(message.find("low_priority"), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace nvcache::rocksdb
