@@ -104,10 +104,10 @@ class BlockCache {
   // a miss. Lock-free on memory.
   virtual Lookup lookup(const BlockKey& key, const LookupOptions& options = {}) = 0;
 
-  // Offers a block of 1 byte to kMaxBlockBytes, before its bytes are touched: while an
-  // engine writes, most blocks are refused, and should cost it no copy and no bookkeeping.
-  // A key that is present is refused (kDuplicate): erase it first to replace it. Refusals
-  // are counted.
+  // Offers a block of 1 byte to kMaxBlockBytes, or to the cache's size if that is less, before its
+  // bytes are touched: shards have no part of the space of their own. While an engine writes, most
+  // blocks are refused, and should cost it no copy and no bookkeeping. A key that is present is
+  // refused (kDuplicate): erase it first to replace it. Refusals are counted.
   virtual Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                           MissToken token = {}) = 0;
 
@@ -134,8 +134,9 @@ class BlockCache {
   virtual uint64_t erase_file(uint64_t file) = 0;
 
   // Changes how much of the medium is used, rounded down to whole sectors. Shrinking evicts what
-  // lies beyond and gives the space back. Below 64 KiB and past max_size: OUT_OF_RANGE, and
-  // nothing changes. RESOURCE_EXHAUSTED when the system has no more.
+  // lies beyond and gives the space back. 0 switches the cache off: each lookup is a miss and each
+  // put is refused (kNoSpace), until another resize. Between 0 and 64 KiB and past max_size:
+  // OUT_OF_RANGE, and nothing changes. RESOURCE_EXHAUSTED when the system has no more.
   [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
 
   // Tells small_bypass how large the engine's dataset is now.

@@ -96,7 +96,8 @@ NVCACHE_API int nvcache_erase(nvcache_t* cache, nvcache_key_t key);
 /* Removes all blocks of a file; returns how many. Costs a pass over the metadata. */
 NVCACHE_API uint64_t nvcache_erase_file(nvcache_t* cache, uint64_t file);
 
-/* Changes the size in bytes; NVCACHE_INVALID_ARGUMENT beyond max_size. */
+/* Changes the size in bytes; 0 switches the cache off until the next change.
+ * NVCACHE_INVALID_ARGUMENT between 0 and 64 KiB, and beyond max_size. */
 NVCACHE_API nvcache_status_t nvcache_resize(nvcache_t* cache, uint64_t size_bytes);
 
 /* Tells small_bypass how many bytes the engine's dataset has now. */

@@ -165,6 +165,7 @@ Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origi
 Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
                               Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
+  if (!space_.is_within_limit(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
   if (!health_.open()) return refuse(Reason::kMediumFailed);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
@@ -199,6 +200,11 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
   if (reserved != Reason::kAdmitted) {
     space_.release(offset_grains, size_bytes);
     return refuse(reserved);
+  }
+  // Allocated before a shrink that found it in no shard.
+  if (!space_.is_within_limit(size_bytes, offset_grains)) {
+    shard.abandon(slot);
+    return refuse(Reason::kNoSpace);
   }
   if (write_queue_ != nullptr && buffer == nullptr) [[unlikely]]
     return refuse(Reason::kNoSpace);  // the hook's leak
@@ -331,9 +337,10 @@ void BlockCacheImpl::clear() {
 
 absl::Status BlockCacheImpl::resize(uint64_t size_bytes) try {
   const uint64_t least_bytes = std::max<uint64_t>(Config::kMinSizeBytes, space_.grain_bytes());
-  if (size_bytes < least_bytes || size_bytes > config_.max_size_bytes) {
-    return absl::OutOfRangeError(fmt::format("resize to {} bytes; allowed: {} to max_size = {}",
-                                             size_bytes, least_bytes, config_.max_size_bytes));
+  if ((size_bytes > 0 && size_bytes < least_bytes) || size_bytes > config_.max_size_bytes) {
+    return absl::OutOfRangeError(
+        fmt::format("resize to {} bytes; allowed: 0, and {} to max_size = {}", size_bytes,
+                    least_bytes, config_.max_size_bytes));
   }
   // Whole grains: a device takes no other size, and the rest could hold no block.
   size_bytes -= size_bytes % space_.grain_bytes();
@@ -348,8 +355,8 @@ absl::Status BlockCacheImpl::resize(uint64_t size_bytes) try {
     shard->evict_beyond(size_bytes / space_.grain_bytes());
   }
   // What readers still pin beyond the limit keeps its memory until the next resize.
-  return medium_->resize(
-      std::min(std::max(size_bytes, space_.taken_end_bytes()), medium_->size_bytes()));
+  return medium_->resize(std::min(std::max({size_bytes, least_bytes, space_.taken_end_bytes()}),
+                                  medium_->size_bytes()));
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory to resize the cache");
 }

@@ -71,7 +71,9 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   void clear();
   // Share of the space that is taken.
   double used_share() const {
-    return static_cast<double>(space_.used_bytes()) / static_cast<double>(space_.limit_bytes());
+    const uint64_t limit_bytes = space_.limit_bytes();
+    if (limit_bytes == 0) return 1;
+    return static_cast<double>(space_.used_bytes()) / static_cast<double>(limit_bytes);
   }
   void drain() override;
   Stats stats() const override;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "support/block_cache_kinds.h"
 #include "support/test_seed.h"
-#include "support/block_cache_fixture.h"
 
 namespace nvcache {
 namespace {
@@ -17,42 +17,9 @@ using test::holds;
 using test::make_block;
 using test::put;
 
-struct CacheKind {
-  const char* name;
-  const char* medium;  // FILE stands for a path in the test's folder
-  const char* eviction;
-};
+class BlockCacheContract : public test::BlockCacheOfKind {};
 
-void PrintTo(const CacheKind& kind, std::ostream* out) {
-  *out << kind.medium << ' ' << kind.eviction;
-}
-
-class BlockCacheContract : public testing::TestWithParam<CacheKind> {
- protected:
-  std::unique_ptr<BlockCache> open_cache(const std::string& size, const std::string& more = "") {
-    std::string medium = GetParam().medium;
-    if (const size_t at = medium.find("FILE"); at != std::string::npos) {
-      medium.replace(at, 4, folder_.file("blocks"));
-    }
-    return test::open(
-        "nvcache://?size=" + size + "&medium=" + medium +
-        "&admission=always&verify=always&maintenance=0.01&eviction=" + GetParam().eviction + more);
-  }
-  TempDir folder_;
-};
-
-INSTANTIATE_TEST_SUITE_P(
-    Caches, BlockCacheContract,
-    testing::Values(CacheKind{"DramClock", "dram", "clock"}, CacheKind{"DramLru", "dram", "lru"},
-                    CacheKind{"DramLfru", "dram", "lfru"},
-                    CacheKind{"DramS3Fifo", "dram", "s3fifo"},
-                    CacheKind{"DramTinyLfu", "dram", "tinylfu"},
-                    CacheKind{"FileMapped", "file:FILE", "clock"},
-                    CacheKind{"FileDirect", "file:FILE,io=direct", "clock"},
-                    CacheKind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
-                    CacheKind{"EmulatedOptane", "emulated:optane", "s3fifo"},
-                    CacheKind{"EmulatedOnFile", "emulated:cxl,on=file:FILE", "clock"}),
-    [](const testing::TestParamInfo<CacheKind>& kind) { return std::string(kind.param.name); });
+INSTANTIATE_TEST_SUITE_P(Caches, BlockCacheContract, test::kCacheKinds, test::name_of);
 
 TEST_P(BlockCacheContract, ServesWhatWasPut) {
   const auto cache = open_cache("4MiB");
@@ -187,35 +154,6 @@ TEST_P(BlockCacheContract, NothingIsWrongAfterManyTimesItsSize) {
   if (std::string(GetParam().eviction) != "lfru") {
     EXPECT_GT(stats.evictions, 0u);
   }
-}
-
-TEST_P(BlockCacheContract, ResizesDownAndUp) {
-  const auto cache = open_cache("4MiB", "&max_size=8MiB");
-  for (uint64_t i = 0; i < 900; ++i) put(*cache, {1, i}, 4096);
-  cache->drain();
-  ASSERT_TRUE(cache->resize(1 << 20).ok());
-  EXPECT_LE(cache->stats().used_bytes, 1u << 20);
-  EXPECT_EQ(cache->stats().size_bytes, 1u << 20);
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < 900; ++i) {
-    const Lookup lookup = cache->lookup({1, i});
-    if (!lookup.hit()) continue;
-    ++kept;
-    ASSERT_TRUE(holds(lookup.pin.bytes(), {1, i}, 4096));
-  }
-  EXPECT_GT(kept, 100u);
-  EXPECT_EQ(cache->resize(16 << 20).code(), absl::StatusCode::kOutOfRange);
-  ASSERT_TRUE(cache->resize(8 << 20).ok());
-  for (uint64_t i = 0; i < 1500; ++i) put(*cache, {2, i}, 4096);
-  cache->drain();
-  uint64_t hits = 0;
-  for (uint64_t i = 0; i < 1500; ++i) {
-    const Lookup lookup = cache->lookup({2, i});
-    if (!lookup.hit()) continue;
-    ++hits;
-    ASSERT_TRUE(holds(lookup.pin.bytes(), {2, i}, 4096));
-  }
-  EXPECT_GT(hits, 1000u);
 }
 
 TEST_P(BlockCacheContract, CopiesWhatItHolds) {

@@ -13,7 +13,7 @@ SlabSpace::SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grai
   taken_.resize(slabs_ * kSlabWords);
   // The tree ends at the last slab that exists: absent leaves have no free grain.
   tree_.resize(leaves_ + slabs_);
-  limit_grains_ = size_bytes / grain_bytes_;
+  limit_grains_.store(size_bytes / grain_bytes_, std::memory_order_relaxed);
   if (slabs_ > 0) refresh_slabs(0, slabs_ - 1);
 }
 
@@ -37,10 +37,11 @@ void SlabSpace::release(uint32_t offset_grains, uint32_t size_bytes) {
 
 void SlabSpace::set_limit(uint64_t size_bytes) {
   MutexLock lock(mutex_);
-  const uint64_t old_limit = limit_grains_;
-  limit_grains_ = std::min(size_bytes / grain_bytes_, slabs_ * kSlabGrains);
-  const uint64_t low = std::min(old_limit, limit_grains_) / kSlabGrains;
-  const uint64_t high = std::max(old_limit, limit_grains_) / kSlabGrains;
+  const uint64_t old_limit = limit();
+  const uint64_t new_limit = std::min(size_bytes / grain_bytes_, slabs_ * kSlabGrains);
+  limit_grains_.store(new_limit, std::memory_order_relaxed);
+  const uint64_t low = std::min(old_limit, new_limit) / kSlabGrains;
+  const uint64_t high = std::max(old_limit, new_limit) / kSlabGrains;
   if (slabs_ > 0) refresh_slabs(std::min(low, slabs_ - 1), std::min(high, slabs_ - 1));
 }
 
@@ -59,15 +60,11 @@ uint64_t SlabSpace::used_bytes() const {
   return used_grains_ * grain_bytes_;
 }
 
-uint64_t SlabSpace::limit_bytes() const {
-  MutexLock lock(mutex_);
-  return limit_grains_ * grain_bytes_;
-}
+uint64_t SlabSpace::limit_bytes() const { return limit() * grain_bytes_; }
 
 uint64_t SlabSpace::metadata_bytes() const {
-  MutexLock lock(mutex_);
   // Counts only what serves the usable part: memory for the space beyond the limit is not in use.
-  const uint64_t used_slabs = (limit_grains_ + kSlabGrains - 1) / kSlabGrains;
+  const uint64_t used_slabs = (limit() + kSlabGrains - 1) / kSlabGrains;
   return used_slabs * (kSlabWords * sizeof(uint64_t) + 2 * sizeof(Node));
 }
 
@@ -117,8 +114,9 @@ SlabSpace::Node SlabSpace::join(const Node& left, const Node& right, uint32_t ha
 // The free bits of one word, without the grains beyond the limit.
 uint64_t SlabSpace::free_word(uint64_t word) const {
   const uint64_t first = word * 64;
-  if (first >= limit_grains_) return 0;
-  const uint64_t inside = limit_grains_ - first;
+  const uint64_t end = limit();
+  if (first >= end) return 0;
+  const uint64_t inside = end - first;
   const uint64_t mask = inside >= 64 ? ~uint64_t{0} : (uint64_t{1} << inside) - 1;
   return ~taken_[word] & mask;
 }

@@ -38,6 +38,11 @@ class SlabSpace {
     return longest_free_grains_.load(std::memory_order_relaxed) >= to_grains(size_bytes);
   }
 
+  // Whether an extent of that size, or that extent, lies within the limit. Lock-free.
+  bool is_within_limit(uint32_t size_bytes, uint32_t offset_grains = 0) const {
+    return uint64_t{offset_grains} + to_grains(size_bytes) <= limit();
+  }
+
   // Frees an extent that allocate() returned. What lies beyond the limit stays unusable.
   void release(uint32_t offset_grains, uint32_t size_bytes);
 
@@ -66,6 +71,7 @@ class SlabSpace {
     uint32_t longest = 0;
   };
 
+  uint64_t limit() const { return limit_grains_.load(std::memory_order_relaxed); }
   void mark(uint64_t first, uint64_t count, bool taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void refresh_slabs(uint64_t first_slab, uint64_t last_slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Node measure_slab(uint64_t slab) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -78,8 +84,8 @@ class SlabSpace {
   const uint64_t slabs_;   // that exist
   const uint64_t leaves_;  // slabs_ rounded up to a power of two
   std::atomic<uint32_t> longest_free_grains_{0};
+  std::atomic<uint64_t> limit_grains_{0};  // changed under mutex_
   mutable Mutex mutex_;
-  uint64_t limit_grains_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t used_grains_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<uint64_t> taken_ ABSL_GUARDED_BY(mutex_);  // one bit per grain
   std::vector<Node> tree_ ABSL_GUARDED_BY(mutex_);       // node i has children 2i and 2i+1
