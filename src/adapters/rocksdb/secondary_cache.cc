@@ -65,6 +65,7 @@ Status SecondaryCache::offer(const Slice& key, void* value,
       helper->saveto_cb == nullptr) {
     return Status::NotSupported("nvcache: the value cannot be saved");
   }
+  if (off_.load(std::memory_order_relaxed)) return Status::OK();
   const size_t size = helper->size_cb(value);
   // Blocks come here when they leave DRAM, whichever path brought them there. Most are refused, and
   // not copied then.
@@ -83,7 +84,9 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
                                                   Create create) {
   kept = false;
   BlockKey block_key;
-  if (!parse_key(key, Form::kParsed, &block_key)) return nullptr;
+  if (off_.load(std::memory_order_relaxed) || !parse_key(key, Form::kParsed, &block_key)) {
+    return nullptr;
+  }
   // Qualified names: Lookup is a method here.
   nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
   if (!lookup.hit()) return nullptr;
@@ -150,6 +153,7 @@ Status SecondaryCache::InsertSaved(const Slice& key, const Slice& saved,
     if (type != ::rocksdb::kNoCompression) {
       return Status::NotSupported("nvcache: saved blocks must be uncompressed");
     }
+    if (off_.load(std::memory_order_relaxed)) return Status::OK();
     cache_->put(block_key, {reinterpret_cast<const std::byte*>(saved.data()), saved.size()},
                 Origin::kRead);
     return Status::OK();
@@ -179,12 +183,16 @@ void SecondaryCache::Erase(const Slice& key) {
 }
 
 Status SecondaryCache::SetCapacity(size_t capacity) {
-  return guarded([&] { return to_rocksdb(cache_->resize(capacity)); });
+  return guarded([&] {
+    const Status resized = to_rocksdb(cache_->resize(capacity));
+    if (resized.ok()) off_.store(capacity == 0, std::memory_order_relaxed);
+    return resized;
+  });
 }
 
 Status SecondaryCache::GetCapacity(size_t& capacity) {
   return guarded([&] {
-    capacity = cache_->stats().size_bytes;
+    capacity = off_.load(std::memory_order_relaxed) ? 0 : cache_->stats().size_bytes;
     return Status::OK();
   });
 }

@@ -6,6 +6,7 @@
 // (wait == false) too, so WaitAll has nothing to do.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
   void Erase(const ::rocksdb::Slice& key) override;
   void WaitAll(std::vector<::rocksdb::SecondaryCacheResultHandle*>) override {}
 
+  // Resizes the cache, also for others that share it. With 0, which is "off" to RocksDB, it gives
+  // up all its blocks, and this adapter asks it nothing until another capacity is set.
   ::rocksdb::Status SetCapacity(size_t capacity) override;
   ::rocksdb::Status GetCapacity(size_t& capacity) override;
 
@@ -64,6 +67,7 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
 
   const std::shared_ptr<BlockCache> cache_;
   const bool exclusive_;
+  std::atomic<bool> off_{false};
 };
 
 }  // namespace nvcache::rocksdb

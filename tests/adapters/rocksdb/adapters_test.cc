@@ -158,6 +158,30 @@ TEST_F(SecondaryCacheTest, ErasesAndResizes) {
   EXPECT_NE(too_much.ToString().find("max_size"), std::string::npos) << too_much.ToString();
 }
 
+TEST_F(SecondaryCacheTest, CapacityZeroIsOffAndAnotherBringsItBack) {
+  EXPECT_ROCKS_OK(insert("a block"));
+  EXPECT_ROCKS_OK(secondary_->SetCapacity(0));
+  size_t capacity = 1;
+  EXPECT_ROCKS_OK(secondary_->GetCapacity(capacity));
+  EXPECT_EQ(capacity, 0u);
+  const Stats before = fake_->stats();
+  EXPECT_EQ(lookup(), "");
+  EXPECT_FALSE(kept_);
+  EXPECT_ROCKS_OK(insert("a block", "fedcba9876543210"));
+  const Stats after = fake_->stats();
+  EXPECT_EQ(after.misses, before.misses) << "nobody was asked";
+  EXPECT_EQ(after.inserts, before.inserts);
+  secondary_->Erase(kKey);
+  EXPECT_EQ(fake_->stats().erases, before.erases + 1) << "what is erased never comes back";
+  EXPECT_TRUE(secondary_->SetCapacity(FakeBlockCache::kMaxSizeBytes + 1).IsInvalidArgument());
+  EXPECT_EQ(lookup(), "") << "a capacity that was refused changes nothing";
+  EXPECT_ROCKS_OK(secondary_->SetCapacity(5 << 20));
+  EXPECT_ROCKS_OK(secondary_->GetCapacity(capacity));
+  EXPECT_EQ(capacity, 5u << 20);
+  EXPECT_ROCKS_OK(insert("another block"));
+  EXPECT_EQ(lookup(), "another block");
+}
+
 TEST_F(SecondaryCacheTest, SaysWhatItIs) {
   EXPECT_STREQ(secondary_->Name(), "nvcache");
   EXPECT_NE(secondary_->GetPrintableOptions().find("nvcache.admission"), std::string::npos);

@@ -167,23 +167,26 @@ TEST(SecondaryCacheDbTest, SeveralDatabasesShareOneCache) {
   EXPECT_GT(second.ticker(::rocksdb::SECONDARY_CACHE_HITS), 100u);
 }
 
-TEST(SecondaryCacheDbTest, ResizesWhileItIsRead) {
-  TempDir dir;
-  const Tier tier = open_tier(
-      "nvcache://?size=8MiB&max_size=16MiB&admission=always&eviction=clock&verify=always");
-  TestDb db(dir.file("db"), db_options({.secondary = tier.secondary}));
-  db.fill();
+void read_while_resized(TestDb& db, const Tier& tier, const std::vector<size_t>& sizes) {
   std::atomic<bool> done{false};
   std::thread resizer([&] {
-    for (int i = 0; !done.load(); ++i) {
-      const size_t sizes[] = {2 << 20, 16 << 20, 1 << 20, 8 << 20};
-      EXPECT_ROCKS_OK(tier.secondary->SetCapacity(sizes[i % 4]));
+    for (size_t i = 0; !done.load(); ++i) {
+      EXPECT_ROCKS_OK(tier.secondary->SetCapacity(sizes[i % sizes.size()]));
       std::this_thread::yield();
     }
   });
   db.read_and_verify(20000);
   done = true;
   resizer.join();
+}
+
+TEST(SecondaryCacheDbTest, ResizesWhileItIsRead) {
+  TempDir dir;
+  const Tier tier = open_tier(
+      "nvcache://?size=8MiB&max_size=16MiB&admission=always&eviction=clock&verify=always");
+  TestDb db(dir.file("db"), db_options({.secondary = tier.secondary}));
+  db.fill();
+  read_while_resized(db, tier, {2 << 20, 16 << 20, 1 << 20, 8 << 20});
   EXPECT_ROCKS_OK(tier.secondary->SetCapacity(4 << 20));
   size_t capacity = 0;
   EXPECT_ROCKS_OK(tier.secondary->GetCapacity(capacity));
@@ -191,6 +194,42 @@ TEST(SecondaryCacheDbTest, ResizesWhileItIsRead) {
   EXPECT_LE(tier.cache->stats().used_bytes, 4u << 20);
   EXPECT_TRUE(tier.secondary->SetCapacity(64 << 20).IsInvalidArgument());
   EXPECT_GT(tier.cache->stats().hits, 1000u);
+}
+
+TEST(SecondaryCacheDbTest, IsSwitchedOffAndBackByItsCapacity) {
+  TempDir dir;
+  const Tier tier = open_tier(kLargeTier);
+  TestDb db(dir.file("db"), db_options({.secondary = tier.secondary}));
+  db.fill(0);
+  db.read_and_verify(10000, 0);
+  const uint64_t hits = db.ticker(::rocksdb::SECONDARY_CACHE_HITS);
+  EXPECT_GT(hits, 1000u);
+
+  EXPECT_ROCKS_OK(tier.secondary->SetCapacity(0));
+  size_t capacity = 1;
+  EXPECT_ROCKS_OK(tier.secondary->GetCapacity(capacity));
+  EXPECT_EQ(capacity, 0u);
+  EXPECT_EQ(tier.cache->stats().blocks, 0u);
+  const Stats off = tier.cache->stats();
+  db.fill(1);
+  db.read_and_verify(10000, 1);
+  EXPECT_EQ(db.ticker(::rocksdb::SECONDARY_CACHE_HITS), hits);
+  EXPECT_EQ(tier.cache->stats().inserts, off.inserts);
+  EXPECT_EQ(tier.cache->stats().misses, off.misses);
+
+  EXPECT_ROCKS_OK(tier.secondary->SetCapacity(64 << 20));
+  db.read_and_verify(10000, 1);
+  EXPECT_GT(db.ticker(::rocksdb::SECONDARY_CACHE_HITS), hits + 1000);
+}
+
+TEST(SecondaryCacheDbTest, IsSwitchedOffAndBackWhileItIsRead) {
+  TempDir dir;
+  const Tier tier = open_tier(kTinyTier);
+  TestDb db(dir.file("db"), db_options({.secondary = tier.secondary}));
+  db.fill();
+  read_while_resized(db, tier, {0, 3 << 20, 1 << 20});
+  EXPECT_ROCKS_OK(tier.secondary->SetCapacity(0));
+  EXPECT_EQ(tier.cache->stats().used_bytes, 0u);
 }
 
 // No read of the application runs beside the compaction: all its lookups must be
