@@ -225,17 +225,18 @@ Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* of
   }
   if (!admission_->may_evict(traffic_for_admission())) return Reason::kNoSpace;
   if (!shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
-  // Freed extents need not be neighbours: evict up to eight times the block's size
-  // before giving up, from its own shard as long as that has victims.
+  // Freed extents need not be neighbours: evict up to eight times the block's size before giving
+  // up. The first from its own shard, and then by turns: a large block, or a search for a long run,
+  // would leave nothing of one shard, however much used.
   const uint64_t enough_bytes = std::max<uint64_t>(uint64_t{8} * size_bytes, 256 << 10);
-  uint64_t evicted_bytes = 0;
-  for (uint64_t i = 0; i < shards_.size(); ++i) {
-    Shard& shard = *shards_[(first + i) % shards_.size()];
-    while (const uint32_t freed_bytes = evict_one(shard)) {
-      if (fits()) return Reason::kAdmitted;
-      evicted_bytes += freed_bytes;
-      if (evicted_bytes > enough_bytes) return Reason::kNoSpace;
-    }
+  uint64_t evicted_bytes = evict_one(*shards_[first]);
+  if (evicted_bytes > 0 && fits()) return Reason::kAdmitted;
+  for (uint64_t without = 0; without < shards_.size() && evicted_bytes <= enough_bytes;) {
+    const uint64_t turn = eviction_turn_.fetch_add(1, std::memory_order_relaxed);
+    const uint32_t freed_bytes = evict_one(*shards_[turn % shards_.size()]);
+    if (freed_bytes > 0 && fits()) return Reason::kAdmitted;
+    evicted_bytes += freed_bytes;
+    without = freed_bytes > 0 ? 0 : without + 1;
   }
   return Reason::kNoSpace;
 }

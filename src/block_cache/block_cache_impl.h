@@ -156,6 +156,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<BackgroundEviction> background_eviction_;  // null: puts evict
+  std::atomic<uint64_t> eviction_turn_{0};  // the shard that evicts next for a put of another shard
   std::atomic<uint64_t> dataset_size_bytes_{0};
   Mutex resize_mutex_;
   std::unique_ptr<WriteQueue> write_queue_;  // null: who puts a block writes it
