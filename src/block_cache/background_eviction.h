@@ -43,9 +43,12 @@ class BackgroundEviction {
   // Tells the policies the time, and evicts if the space is nearly full. Call it regularly.
   void run_pass();
 
-  // A put of so many bytes found no room. Costs a store.
+  // A put of so many bytes found no room. Costs a load; a store too if no larger one was refused.
   void note_refused(uint32_t size_bytes) {
-    refused_bytes_.store(size_bytes, std::memory_order_relaxed);
+    uint32_t largest = refused_bytes_.load(std::memory_order_relaxed);
+    while (largest < size_bytes &&
+           !refused_bytes_.compare_exchange_weak(largest, size_bytes, std::memory_order_relaxed)) {
+    }
   }
 
  private:
@@ -60,7 +63,7 @@ class BackgroundEviction {
   const SlabSpace& space_;
   Clock& clock_;
   const Cache cache_;
-  std::atomic<uint32_t> refused_bytes_{0};  // the last refused put; 0: none since the last pass
+  std::atomic<uint32_t> refused_bytes_{0};  // the largest refused put; 0: none since the last pass
 };
 
 }  // namespace nvcache

@@ -103,6 +103,21 @@ TEST(BackgroundEviction, MakesRoomForAPutThatFragmentationRefused) {
   EXPECT_EQ(fixture.blocks(), 127u) << "there is room by now";
 }
 
+// Small puts that are refused as well do not hide a large one.
+TEST(BackgroundEviction, MakesRoomForTheLargestPutThatWasRefused) {
+  Fixture fixture("lfru(1)");
+  fixture.fill(256);
+  fixture.erase_every_other(256);
+  fixture.background->note_refused(4 * kBlockBytes);
+  fixture.background->note_refused(kBlockBytes);
+  for (int pass = 0; pass < 30 && !fixture.has_room(4 * kBlockBytes); ++pass) {
+    fixture.pass_after_seconds(1);
+    fixture.background->note_refused(4 * kBlockBytes);
+    fixture.background->note_refused(kBlockBytes);
+  }
+  EXPECT_TRUE(fixture.has_room(4 * kBlockBytes));
+}
+
 TEST(BackgroundEviction, StopsWhereThePolicyHasNoVictim) {
   Fixture cache("lfru(10)");
   cache.background->run_pass();
