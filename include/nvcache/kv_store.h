@@ -189,8 +189,9 @@ using KvResizeProgress = std::function<bool(uint64_t zones_done, uint64_t zones)
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
 // beside the old one, PATH.resizing, which needs the room for both; what a killed resize left there
-// goes with the next call, whatever its sizes. ABORTED where `progress` gave up. An error leaves the
-// old file as it was, unless only the folder could not be synced after the new file took its name.
+// goes with the next call, whatever its sizes. ABORTED where `progress` gave up. An error leaves
+// the old file as it was, unless only the folder could not be synced after the new file took its
+// name.
 [[nodiscard]] absl::StatusOr<KvResized> resize_kv_store(std::string_view spec,
                                                         const KvResizeProgress& progress = {});
 
