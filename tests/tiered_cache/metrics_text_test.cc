@@ -57,6 +57,8 @@ KvStats sample_kv_stats() {
   stats.syncs = 430;
   stats.finished_cleanings = 432;
   stats.max_item_bytes = 431;
+  stats.outdated = 433;
+  stats.away_seconds = 434;
   stats.recovery_seconds = 0.25;
   stats.recovered = true;
   stats.medium = "dram";
@@ -272,14 +274,16 @@ nvcache_file_metadata_bytes 304
 TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
   EXPECT_EQ(
       sample_kv_stats().to_json(),
-      R"({"gets":401,"hits":402,"expired":403,"puts":404,"inserts":405,"updates":406)"
+      R"({"gets":401,"hits":402,"expired":403,"outdated":433,"puts":404)"
+      R"(,"inserts":405,"updates":406)"
       R"(,"erases":407,"refused":408,"evicted":409,"relocated":410)"
       R"(,"relocated_bytes":411,"zones_cleaned":412,"hot_sets_kept":413)"
       R"(,"write_cache_hits":414,"flushes":415,"flushed_bytes":416)"
       R"(,"flushed_lines":417,"drains":418,"medium_written_bytes":419,"damaged":420,"syncs":430)"
       R"(,"finished_cleanings":432,"items":421)"
       R"(,"data_bytes":422,"size_bytes":423,"metadata_bytes":424,"max_item_bytes":431)"
-      R"(,"recovered_items":425,"recovery_seconds":0.25,"failed":false,"recovered":true)"
+      R"(,"recovered_items":425,"away_seconds":434,"recovery_seconds":0.25)"
+      R"(,"failed":false,"recovered":true)"
       R"(,"medium":"dram","durability":"process"})");
 }
 
