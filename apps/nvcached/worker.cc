@@ -72,21 +72,9 @@ void Worker::remove(Connection& connection) {
 }
 
 bool Worker::close_slowest(const Connection& wanting) {
-  std::list<std::unique_ptr<Connection>> gone;
-  {
-    const MutexLock lock(mutex_);
-    auto first = connections_.end();
-    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-      if (at->get() == &wanting || !(*at)->pace().goes_before(wanting.pace())) continue;
-      if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
-    }
-    if (first == connections_.end()) return false;
-    gone.splice(gone.end(), connections_, first);
-  }
-  counters_.add(Count::kBufferKicks);
-  service_.connections().current -= 1;
-  gone.front()->set_close_reason("error");
-  return true;
+  return close_first([&](const Connection& each) {
+    return &each != &wanting && each.pace().goes_before(wanting.pace());
+  });
 }
 
 bool Worker::close_one_before(ReadingPace::Kind kind) {
@@ -122,12 +110,17 @@ void Worker::come_within_budget() {
 }
 
 bool Worker::close_one_that_does_not_read() {
+  return close_first(
+      [](const Connection& each) { return each.pace().kind() >= ReadingPace::Kind::kNew; });
+}
+
+bool Worker::close_first(absl::FunctionRef<bool(const Connection&)> may_go) {
   std::list<std::unique_ptr<Connection>> gone;
   {
     const MutexLock lock(mutex_);
     auto first = connections_.end();
     for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-      if ((*at)->pace().kind() < ReadingPace::Kind::kNew) continue;
+      if (!may_go(**at)) continue;
       if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
     }
     if (first == connections_.end()) return false;

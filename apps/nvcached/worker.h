@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "apps/nvcached/connection.h"
 #include "apps/nvcached/loop_thread.h"
@@ -66,6 +67,8 @@ class Worker {
   void close_those_asked_for();
   void come_within_budget();
   bool close_one_that_does_not_read();
+  // Closes the one that goes first of those that may go, for want of buffers. False if none may.
+  bool close_first(absl::FunctionRef<bool(const Connection&)> may_go);
   void end_second();
   void close_idle();
   void unpin_stalled();
