@@ -62,24 +62,21 @@ absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on) {
   return store;
 }
 
-namespace {
-
-// As the zones' headers count them, which a loss of power may have set back.
-uint64_t items_in(const KvMedium& on, const KvGeometry& geometry) {
+ZoneHeaders::Live live_in(const KvMedium& on, const KvGeometry& geometry) {
   const std::byte* const base = on.medium->direct().data();
-  uint64_t items = 0;
+  ZoneHeaders::Live live;
   for (uint64_t zone = 0; zone < geometry.zones; ++zone) {
-    items += load_word(base + geometry.header_at(zone) + offsetof(KvZoneHeader, live_items),
-                       std::memory_order_relaxed);
+    const std::byte* const header = base + geometry.header_at(zone);
+    live.items += load_word(header + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
+    live.item_bytes +=
+        load_word(header + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
   }
-  return items;
+  return live;
 }
 
-}  // namespace
-
 std::string why_emptied(const KvFoundStore& found, const KvMedium& on) {
-  const std::string emptied =
-      fmt::format("emptied a store of about {} items: ", items_in(on, found.superblock.geometry));
+  const std::string emptied = fmt::format("emptied a store of about {} items: ",
+                                          live_in(on, found.superblock.geometry).items);
   if (!found.state.invalidates) {
     return emptied + "it was last used with durability=volatile, and not closed in order";
   }
@@ -87,6 +84,18 @@ std::string why_emptied(const KvFoundStore& found, const KvMedium& on) {
          "it was not closed in order, and this is another start of the machine, or another "
          "machine; survives=process keeps items within one, survives=power over all";
 }
+
+namespace {
+
+// Durably, before the opening notes the time: a kill in between would make the absence short.
+absl::Status mark_outdated(KvMedium& on, bool read_only, KvFoundStore* store) {
+  store->state.outdated_cas = store->state.cas;
+  if (read_only) return absl::OkStatus();
+  ++store->state.sequence;
+  return KvSuperblockFile(on, store->superblock.nonce).write_state(store->state);
+}
+
+}  // namespace
 
 absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
   const auto found = find_store(on);
@@ -102,7 +111,10 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
     if (trusted && !(away && config.empty_after_absence)) {
       store = **found;
       store.away_s = absence_s(**found, on, config).value_or(0);
-      if (away) store.state.outdated_cas = store.state.cas;
+      if (away) {
+        absl::Status marked = mark_outdated(on, config.read_only, &store);
+        if (!marked.ok()) return marked;
+      }
       return store;
     }
     if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");

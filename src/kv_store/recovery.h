@@ -52,6 +52,9 @@ KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool su
 
 // The same of a store that was found, and the opening that is configured.
 KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& config);
+// What the zones' headers count, which a loss of power may have set back.
+ZoneHeaders::Live live_in(const KvMedium& on, const KvGeometry& geometry);
+
 // For the operator: why a store is made anew in which nothing is trusted, and what it held.
 std::string why_emptied(const KvFoundStore& found, const KvMedium& on);
 

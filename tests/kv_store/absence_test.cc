@@ -1,6 +1,8 @@
 // Stores that nobody had for longer than max_absence=: what they hold may have changed elsewhere.
 #include "kv_store/absence.h"
 
+#include "base/test_hooks.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"
 #include "kv_store/resize.h"
@@ -132,6 +134,70 @@ TEST_F(AbsenceTest, AStoreStartsEmptyIfAskedFor) {
   store = open(kStartS + 100, 60, true);
   EXPECT_FALSE(store->get("old"));
   EXPECT_EQ(get_text(*store, "new"), "value");
+}
+
+// A store in the page cache that is killed again and again. An opening that finishes a cleaning
+// asks for the time, which ends the absence: whatever kill comes then must find the items outdated.
+class KilledOpening : public ::testing::Test {
+ protected:
+  using Image = std::vector<std::byte>;
+  static constexpr int kKeys = 700;  // they fill half of the zones
+
+  ~KilledOpening() override { test_hooks.on_cleaning_step = nullptr; }
+
+  static std::unique_ptr<KvStoreImpl> open(uint32_t now_s, const Image& image) {
+    KvConfig config = test::small_config();
+    config.max_absence_s = 60;
+    config.sync_seconds = 0;
+    config.clean_ahead = false;
+    config.write_cache_bytes = 0;
+    config.item_bytes = 64;
+    config.boot = [] { return uint64_t{1}; };
+    config.now_s = [now_s] { return now_s; };
+    auto medium = std::make_unique<test::PageCacheMedium>(image);
+    opened_last_ = medium.get();
+    auto store = test::make_kv_in_page_cache(config, std::move(medium));
+    EXPECT_TRUE(store.ok()) << store.status();
+    return store.ok() ? *std::move(store) : nullptr;
+  }
+  static void keep_image() {
+    const ByteView bytes = opened_last_->direct();
+    images_.emplace_back(bytes.begin(), bytes.end());
+  }
+
+  static inline test::PageCacheMedium* opened_last_ = nullptr;
+  static inline std::vector<Image> images_;
+};
+
+TEST_F(KilledOpening, LeavesOutdatedWhatWasSo) {
+  images_.clear();
+  {
+    test_hooks.on_cleaning_step = keep_image;
+    const auto store = open(kStartS, Image(test::small_config().size_bytes));
+    Prng random(1);
+    while (images_.size() < 5) {
+      put_text(*store, fmt::format("key{}", random.below(kKeys)), "value", {}, kStartS + 1000);
+    }
+  }
+  const std::vector<Image> killed = std::move(images_);
+  uint64_t found = 0;
+  for (const Image& first : killed) {
+    images_.clear();
+    test_hooks.on_cleaning_step = keep_image;
+    (void)open(kStartS + 61, first);
+    test_hooks.on_cleaning_step = nullptr;
+    std::vector<Image> again = std::move(images_);
+    again.insert(again.begin(), first);
+    for (size_t at = 0; at < again.size(); at += 3) {
+      const auto store = open(kStartS + 62, again[at]);
+      for (int i = 0; i < kKeys; ++i) {
+        const KvItem item = store->get(fmt::format("key{}", i));
+        found += item ? 1 : 0;
+        ASSERT_TRUE(!item || item.outdated) << "key" << i;
+      }
+    }
+  }
+  EXPECT_GT(found, 1000u);
 }
 
 TEST_F(AbsenceTest, AResizeKeepsWhatIsOutdated) {
