@@ -130,9 +130,12 @@ absl::Status resize(const Options& options) {
   if (!resized.ok()) return resized.status();
   tell(resized->notes);
   if (resized->after_bytes != 0) {
-    say(fmt::format("resized the store from {} to {}: {} of {} items kept",
-                    format_bytes(resized->before_bytes), format_bytes(resized->after_bytes),
-                    resized->items_kept, resized->items_found));
+    const std::string what =
+        resized->before_bytes == resized->after_bytes
+            ? std::string("copied the store")
+            : fmt::format("resized the store from {} to {}", format_bytes(resized->before_bytes),
+                          format_bytes(resized->after_bytes));
+    say(fmt::format("{}: {} of {} items kept", what, resized->items_kept, resized->items_found));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace nvcache::server {
 namespace {
@@ -63,6 +64,22 @@ void Service::tell_evictions() {
                                trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0,
                                Items::client_bytes(each.value_bytes)));
   }
+}
+
+std::string Service::new_warning() {
+  constexpr uint32_t kBetweenLooksS = 10;
+  const uint32_t now_s = items_.now_s();
+  if (warned_of_table_ || now_s < warned_s_ + kBetweenLooksS) return "";
+  warned_s_ = now_s;
+  const KvStats stats = items_.kv().stats();
+  if (stats.table_evicted == 0 || stats.fitting_item_bytes == 0) return "";
+  warned_of_table_ = true;
+  return fmt::format(
+      "the table of items is full: {} small items, {} of keys and values in a store of {}, and "
+      "each new one evicts another. The next start makes the table larger (item={}), unless "
+      "--store names an item size",
+      stats.items, format_bytes(stats.data_bytes), format_bytes(stats.size_bytes),
+      stats.fitting_item_bytes);
 }
 
 Counters& Service::new_counters() {

@@ -51,6 +51,8 @@ class Service {
   std::unique_ptr<WatchLog::Watcher> watch(uint32_t kinds);
   // Tells the watchers what the store has evicted since the last call.
   void tell_evictions();
+  // What an operator should know, once each: a line for the log; empty if there is nothing.
+  std::string new_warning();
 
   // Counters of a new thread; they live as long as the service.
   Counters& new_counters();
@@ -115,6 +117,8 @@ class Service {
   std::atomic<bool> detail_;
   std::atomic<uint32_t> flush_at_s_{0};
   std::atomic<uint32_t> certificates_s_{0};
+  uint32_t warned_s_ = 0;  // new_warning()'s: when it looked last
+  bool warned_of_table_ = false;
 
   mutable Mutex mutex_;
   std::deque<Counters> counters_ ABSL_GUARDED_BY(mutex_);

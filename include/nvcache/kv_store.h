@@ -89,6 +89,7 @@ struct KvStats {
   uint64_t erases = 0;
   uint64_t refused = 0;    // kTooLarge, kNoSpace, kMediumFailed
   uint64_t evicted = 0;    // readable items that were dropped to make room
+  uint64_t table_evicted = 0;  // of these: the table of items had no place for another
   uint64_t relocated = 0;  // items that cleaning moved
   uint64_t relocated_bytes = 0;
   uint64_t zones_cleaned = 0;
@@ -107,6 +108,10 @@ struct KvStats {
   uint64_t size_bytes = 0;       // gauge: size of the medium
   uint64_t metadata_bytes = 0;   // gauge: DRAM that the store uses
   uint64_t max_item_bytes = 0;   // gauge: largest key and value together
+  uint64_t table_places = 0;     // gauge: the table's, one an item
+  // Gauge: the `item=` that fits what is stored, where the table is full long before the zones
+  // are. Without an `item=` of the user's, resize_kv_store() takes it. 0: the table has room.
+  uint64_t fitting_item_bytes = 0;
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
   uint64_t away_seconds = 0;     // gauge: nobody had the store, before it was opened; 0 if unknown
@@ -183,9 +188,12 @@ struct KvResized {
 // Gets how many zones of how many were copied; runs on the caller's thread. False: give up.
 using KvResizeProgress = std::function<bool(uint64_t zones_done, uint64_t zones)>;
 
-// Makes the store in a file fit a specification with another size, or with a larger zone. Call it
-// before open_kv_store(), which refuses a file of another size. Keeps all items that fit; if they
-// do not, it drops those of the zones that were written first. They keep their cas.
+// Makes the store in a file fit a specification with another size, a larger zone or another `item`.
+// Where the user leaves `item` out, the table of items grows if it was full long before the zones
+// were (KvStats::fitting_item_bytes); if there is no room for that now, the store stays as it is,
+// and a note says so. Call it before open_kv_store(), which refuses a file of another size. Keeps
+// all items that fit; if they do not, it drops those of the zones that were written first. They
+// keep their cas.
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
 // beside the old one, PATH.resizing, which needs the room for both; what a killed resize left there

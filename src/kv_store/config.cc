@@ -122,6 +122,7 @@ absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
   if (!seen.contains("write_cache")) {
     config->write_cache_bytes = std::min<uint64_t>(config->size_bytes / 64, uint64_t{64} << 20);
   }
+  config->fits_item = !seen.contains("item");
   return absl::OkStatus();
 }
 

@@ -36,6 +36,7 @@ struct KvConfig {
   KvSurvives survives = KvSurvives::kAuto;
   uint64_t zone_bytes = 0;         // 0: a 16th of the size, 64 KiB to 4 MiB
   uint64_t item_bytes = 256;       // typical size of an item: sizes the table
+  bool fits_item = false;          // a resize may take a smaller one, from what is stored
   uint64_t write_cache_bytes = 0;  // set by the parser: a 64th of the size, at most 64 MiB
   KvCleaning cleaning = KvCleaning::kLive;
   bool clean_ahead = true;  // a thread keeps zones ready; else puts clean them

@@ -14,6 +14,7 @@ void read_counters(const KvCounters& counters, KvStats* stats) {
   stats->erases = sum(KvCounter::kErases);
   stats->refused = sum(KvCounter::kRefused);
   stats->evicted = sum(KvCounter::kEvicted);
+  stats->table_evicted = sum(KvCounter::kTableEvicted);
   stats->relocated = sum(KvCounter::kRelocated);
   stats->relocated_bytes = sum(KvCounter::kRelocatedBytes);
   stats->zones_cleaned = sum(KvCounter::kZonesCleaned);

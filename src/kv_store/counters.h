@@ -20,6 +20,7 @@ enum class KvCounter : uint8_t {
   kErases,
   kRefused,
   kEvicted,
+  kTableEvicted,
   kRelocated,
   kRelocatedBytes,
   kZonesCleaned,

@@ -148,6 +148,7 @@ bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
     }
     parts_.zones.unpin(zone);
     parts_.counters.add(KvCounter::kEvicted, 1);
+    parts_.counters.add(KvCounter::kTableEvicted, 1);
   }
   parts_.marks.forget(choice->slot);
   return true;

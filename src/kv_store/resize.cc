@@ -47,13 +47,48 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
   return KvStoreImpl::make(std::move(config), *std::move(medium));
 }
 
-// What a file holds whose size or zones are not those that are wanted.
+// Why a store is made anew.
+enum class Unfit : uint8_t {
+  kNo,
+  kTable,  // it is full long before the zones are: the store can go on as it is
+  kWanted,  // another size, larger zones or another table are wanted
+};
+
+// What a file holds that does not fit.
 struct OldStore {
-  uint64_t cas = 0;            // numbers of values up to this one may have been given
-  uint64_t outdated_cas = 0;   // values up to this one are outdated
+  Unfit why = Unfit::kNo;
+  uint64_t item_bytes = 0;    // to plan the new store with
+  uint64_t cas = 0;           // numbers of values up to this one may have been given
+  uint64_t outdated_cas = 0;  // values up to this one are outdated
   std::unique_ptr<KvStoreImpl> store;  // only read; null: nothing in it can be trusted
   KvMedium medium;                     // then: keeps the file's lock
 };
+
+Unfit unfit_for(const KvConfig& wanted, uint64_t length, const KvGeometry& geometry,
+                const ZoneHeaders::Live& live) {
+  if (length != wanted.size_bytes || geometry.zone_bytes < wanted.zone_bytes) return Unfit::kWanted;
+  if (wanted.fits_item) {
+    const bool grows = fitting_item_bytes(geometry, live.items, live.item_bytes) != 0;
+    return grows ? Unfit::kTable : Unfit::kNo;
+  }
+  const auto planned = plan_geometry(wanted.size_bytes, geometry.zone_bytes, wanted.item_bytes,
+                                     wanted.version_bits);
+  return planned.ok() && planned->groups == geometry.groups ? Unfit::kNo : Unfit::kWanted;
+}
+
+// Few items say nothing of those to come.
+uint64_t item_bytes_for(const KvConfig& wanted, const ZoneHeaders::Live& live) {
+  constexpr uint64_t kLeastItems = 1000;
+  if (!wanted.fits_item || live.items < kLeastItems) return wanted.item_bytes;
+  return std::min(wanted.item_bytes, planned_item_bytes(live.items, live.item_bytes));
+}
+
+std::string table_note(const KvGeometry& geometry, const ZoneHeaders::Live& live) {
+  return fmt::format(
+      "the table of items was full with {} items, which took {} of {} bytes: it grows (item={})",
+      live.items, live.item_bytes, geometry.size_bytes,
+      fitting_item_bytes(geometry, live.items, live.item_bytes));
+}
 
 // Opens and closes the store, so that it is whole. Its size stays.
 absl::Status finish_cleaning(KvConfig config) {
@@ -78,12 +113,20 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   const auto found = find_store(*medium);
   if (!found.ok() || !found->has_value()) return std::nullopt;
   const KvGeometry& geometry = (*found)->superblock.geometry;
-  if (length == wanted.size_bytes && geometry.zone_bytes >= wanted.zone_bytes) return std::nullopt;
-  OldStore old{.cas = (*found)->state.cas,
+  const ZoneHeaders::Live live = live_in(*medium, geometry);
+  const Unfit why = unfit_for(wanted, length, geometry, live);
+  const bool away = was_away_too_long(**found, *medium, config);
+  const bool trusted = trust_in(**found, *medium, config) != KvTrust::kNothing;
+  // Nothing is left of what filled the table where the opening empties the store.
+  const bool starts_empty = !trusted || (away && config.empty_after_absence);
+  if (why == Unfit::kNo || (why == Unfit::kTable && starts_empty)) return std::nullopt;
+  if (why == Unfit::kTable) notes->push_back(table_note(geometry, live));
+  OldStore old{.why = why,
+               .item_bytes = item_bytes_for(wanted, live),
+               .cas = (*found)->state.cas,
                .outdated_cas = (*found)->state.outdated_cas,
                .store = nullptr,
                .medium = {}};
-  const bool away = was_away_too_long(**found, *medium, config);
   if (away) {
     notes->push_back(absence_note(**found, *medium, config));
     old.outdated_cas = old.cas;
@@ -92,7 +135,7 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
       return old;
     }
   }
-  if (trust_in(**found, *medium, config) == KvTrust::kNothing) {
+  if (!trusted) {
     notes->push_back(why_emptied(**found, *medium));
     old.medium = *std::move(medium);
     return old;
@@ -123,21 +166,13 @@ bool copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& prog
   return true;
 }
 
-}  // namespace
-
-absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
-  KvResized resized;
-  const std::string path = path_of_kv_medium(wanted.medium);
-  const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
-  if (!length) return resized;
-  const auto unfit = open_if_unfit(wanted, *length, &resized.notes);
-  if (!unfit.ok()) return unfit.status();
-  if (!*unfit) return resized;
-  const OldStore& old = **unfit;
-
+// Copies the store into a new file, which takes the old one's name.
+absl::Status make_anew(const KvConfig& wanted, const std::string& path, const OldStore& old,
+                       const KvResizeProgress& progress, KvResized* resized) {
   const std::string unfinished = resizing_path(path);
   KvConfig config = wanted;
   config.medium = "file:" + unfinished;
+  config.item_bytes = old.item_bytes;
   config.durability = Durability::kCache;  // nothing relies on it until it is closed
   config.survives = KvSurvives::kProcess;
   config.write_cache_bytes = 0;
@@ -150,29 +185,58 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   auto to = open_store(config);
   if (!to.ok()) {
     unlink(unfinished.c_str());
-    return absl::Status(
-        to.status().code(),
-        fmt::format("cannot resize the store from {} to {} bytes: {}; its file is unchanged. Give "
-                    "its old size, make room, or remove it to start empty",
-                    *length, wanted.size_bytes, message_of(to.status())));
+    return to.status();
   }
-  if (old.store != nullptr && !copy_items(*old.store, **to, progress, &resized)) {
+  if (old.store != nullptr && !copy_items(*old.store, **to, progress, resized)) {
     to->reset();
     unlink(unfinished.c_str());
     return absl::AbortedError("ended while the store was copied; its file is unchanged");
   }
-  resized.items_kept = (*to)->stats().items;
-  resized.before_bytes = *length;
-  resized.after_bytes = wanted.size_bytes;
+  resized->items_kept = (*to)->stats().items;
   absl::Status status = (*to)->close();
   if (status.ok() && rename(unfinished.c_str(), path.c_str()) != 0) {
     status = errno_status("renaming file", unfinished, errno);
   }
-  if (!status.ok()) {
-    unlink(unfinished.c_str());
-    return status;
+  if (!status.ok()) unlink(unfinished.c_str());
+  return status;
+}
+
+absl::Status resize_error(const absl::Status& status, uint64_t from_bytes, uint64_t to_bytes) {
+  if (absl::IsAborted(status)) return status;
+  const bool same_size = from_bytes == to_bytes;
+  const std::string what =
+      same_size ? std::string("copy the store for a larger zone or another item")
+                : fmt::format("resize the store from {} to {} bytes", from_bytes, to_bytes);
+  return absl::Status(
+      status.code(),
+      fmt::format("cannot {}: {}; its file is unchanged. Give its old {}, make room, or remove it "
+                  "to start empty",
+                  what, message_of(status), same_size ? "settings" : "size"));
+}
+
+}  // namespace
+
+absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
+  KvResized resized;
+  const std::string path = path_of_kv_medium(wanted.medium);
+  const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
+  if (!length) return resized;
+  const auto unfit = open_if_unfit(wanted, *length, &resized.notes);
+  if (!unfit.ok()) return unfit.status();
+  if (!*unfit) return resized;
+  const absl::Status status = make_anew(wanted, path, **unfit, progress, &resized);
+  if ((*unfit)->why == Unfit::kTable && !status.ok() && !absl::IsAborted(status)) {
+    KvResized unchanged;
+    unchanged.notes = std::move(resized.notes);
+    unchanged.notes.push_back(
+        fmt::format("the table of items cannot grow now: {}; the store goes on as it is",
+                    message_of(status)));
+    return unchanged;
   }
-  if (status = sync_directory_of(path); !status.ok()) return status;
+  if (!status.ok()) return resize_error(status, *length, wanted.size_bytes);
+  resized.before_bytes = *length;
+  resized.after_bytes = wanted.size_bytes;
+  if (absl::Status synced = sync_directory_of(path); !synced.ok()) return synced;
   return resized;
 }
 

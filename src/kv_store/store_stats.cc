@@ -13,6 +13,8 @@ KvStats KvStoreImpl::stats() const {
   stats.metadata_bytes = parts_.zones.memory_bytes() + parts_.table.memory_bytes() +
                          parts_.geometry.slots() + index_.memory_bytes() + sizeof(KvStoreImpl);
   stats.max_item_bytes = parts_.geometry.zone_bytes / 2 - kKvItemHeaderBytes;
+  stats.table_places = parts_.geometry.slots();
+  stats.fitting_item_bytes = fitting_item_bytes(parts_.geometry, live.items, live.item_bytes);
   stats.recovered_items = recovery_.recovered_items();
   stats.recovery_seconds = recovery_seconds_;
   stats.away_seconds = away_s_;

@@ -13,6 +13,9 @@ namespace {
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kStateAt = kPageBytes;  // two lines, a page apart
 constexpr uint64_t kHeadersAt = 3 * kPageBytes;
+// Descriptors of a group's 80 that are in use when the medium is full: buckets overflow, groups do
+// not.
+constexpr uint64_t kUsedPerGroup = 56;
 constexpr size_t kWords = 14;  // magic, version, geometry, nonce, check
 constexpr size_t kStateWords = 7;
 
@@ -68,8 +71,6 @@ bool plausible(const KvGeometry& g, uint64_t medium_bytes) {
 absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
                                          uint64_t item_bytes, uint64_t version_bits) {
   KvGeometry g{.size_bytes = size_bytes, .zone_bytes = zone_bytes, .version_bits = version_bits};
-  // 56 of a group's 80 descriptors in use when the medium is full: buckets overflow, groups do not.
-  constexpr uint64_t kUsedPerGroup = 56;
   g.groups = std::max<uint64_t>(1, size_bytes / item_bytes / kUsedPerGroup);
   g.zones = size_bytes / zone_bytes;
   g.headers_at = kHeadersAt;
@@ -89,6 +90,22 @@ absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_byte
   g.table_at = round_up(g.marks_at + g.slots(), kPageBytes);
   g.zones_at = round_up(g.table_at + g.slots() * sizeof(KvDescriptor), kPageBytes);
   return g;
+}
+
+// An item takes its bytes in a zone, and its share of the table: a descriptor and a mark for each
+// place, of which 56 in 80 are in use.
+uint64_t planned_item_bytes(uint64_t items, uint64_t item_bytes) {
+  constexpr uint64_t kTableBytes =
+      (kKvGroupSlots * (sizeof(KvDescriptor) + 1) + kUsedPerGroup - 1) / kUsedPerGroup;
+  return items == 0 ? 0 : item_bytes / items + kTableBytes;
+}
+
+// A copy of the store pays where a quarter more items find room by it.
+uint64_t fitting_item_bytes(const KvGeometry& geometry, uint64_t items, uint64_t item_bytes) {
+  const bool is_full = items * 5 > geometry.slots() * 4;
+  const uint64_t fitting = planned_item_bytes(items, item_bytes);
+  const uint64_t planned = geometry.size_bytes / (geometry.groups * kUsedPerGroup);
+  return is_full && fitting + fitting / 4 < planned ? fitting : 0;
 }
 
 KvSuperblockFile::KvSuperblockFile(KvMedium& on, uint64_t nonce)

@@ -45,6 +45,12 @@ struct KvGeometry {
 [[nodiscard]] absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
                                                        uint64_t item_bytes, uint64_t version_bits);
 
+// The item size that a store of this many items, headers included, should be planned with, if its
+// table is full though the zones have room for more of them; 0 if it is not. Pure.
+uint64_t fitting_item_bytes(const KvGeometry& geometry, uint64_t items, uint64_t item_bytes);
+// The same without asking whether the table is full.
+uint64_t planned_item_bytes(uint64_t items, uint64_t item_bytes);
+
 struct KvSuperblock {
   KvGeometry geometry;
   uint64_t nonce = 0;  // random: binds checks to this store

@@ -59,6 +59,9 @@ KvStats sample_kv_stats() {
   stats.max_item_bytes = 431;
   stats.outdated = 433;
   stats.away_seconds = 434;
+  stats.table_evicted = 435;
+  stats.table_places = 436;
+  stats.fitting_item_bytes = 437;
   stats.recovery_seconds = 0.25;
   stats.recovered = true;
   stats.medium = "dram";
@@ -276,12 +279,13 @@ TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
       sample_kv_stats().to_json(),
       R"({"gets":401,"hits":402,"expired":403,"outdated":433,"puts":404)"
       R"(,"inserts":405,"updates":406)"
-      R"(,"erases":407,"refused":408,"evicted":409,"relocated":410)"
+      R"(,"erases":407,"refused":408,"evicted":409,"table_evicted":435,"relocated":410)"
       R"(,"relocated_bytes":411,"zones_cleaned":412,"hot_sets_kept":413)"
       R"(,"write_cache_hits":414,"flushes":415,"flushed_bytes":416)"
       R"(,"flushed_lines":417,"drains":418,"medium_written_bytes":419,"damaged":420,"syncs":430)"
       R"(,"finished_cleanings":432,"items":421)"
       R"(,"data_bytes":422,"size_bytes":423,"metadata_bytes":424,"max_item_bytes":431)"
+      R"(,"table_places":436,"fitting_item_bytes":437)"
       R"(,"recovered_items":425,"away_seconds":434,"recovery_seconds":0.25)"
       R"(,"failed":false,"recovered":true)"
       R"(,"medium":"dram","durability":"process"})");

@@ -117,6 +117,32 @@ def a_long_absence():
             server.expect(b"mg a v\r\nget b\r\n", b"EN\r\nEND\r\n")
 
 
+def a_full_table_of_items():
+    """Small items fill the table before the store: told, counted, mended by the next start."""
+    def fill_table(client):
+        for first in range(0, 200_000, 1000):
+            client.sendall(b"".join(b"set key%07d 0 0 16 noreply\r\n%016d\r\n" % (i, i)
+                                    for i in range(first, first + 1000)))
+        client.sendall(b"mn\r\n")
+        expect(client, b"MN\r\n")
+
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("-m", "16", f"--medium=file:{folder}/data")
+        with Server(PROGRAM, *options, folder=folder) as server, server.connect() as client:
+            fill_table(client)
+            before = stats(server)
+            check(int(before["store_table_evictions"]) > 100_000, before)
+            wait_until(lambda: "the table of items is full" in server.log_text(), server.log_text)
+        with Server(PROGRAM, *options, folder=folder) as server, server.connect() as client:
+            check("it grows (item=81)" in server.log_text(), server.log_text())
+            check("copied the store" in server.log_text(), server.log_text())
+            equal(stats(server)["curr_items"], before["curr_items"])
+            fill_table(client)
+            check(int(stats(server)["curr_items"]) > 150_000, stats(server))
+        with Server(PROGRAM, *options, folder=folder) as server:
+            check("it grows" not in server.log_text(), server.log_text())
+
+
 def files_of_others():
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
@@ -266,6 +292,7 @@ def root_names_a_user():
 
 
 if __name__ == "__main__":
-    sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, files_of_others,
+    sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, a_full_table_of_items,
+                  files_of_others,
                   serves_while_it_syncs_at_the_end, ends_while_it_resizes, ports_come_first,
                   systemd_is_told, locked_memory_stays_locked, root_names_a_user]))
