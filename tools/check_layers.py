@@ -21,7 +21,7 @@ FLOORS = [
     ["src/block_cache", "src/kv_store"],
     ["src/file_cache", "src/tiered_cache"],
     ["src/adapters/rocksdb", "src/adapters/wiredtiger"],
-    ["apps/command"],
+    ["apps/command", "apps/trace"],
     ["experiments/workload", "experiments/report"],
     ["apps/nvcache", "apps/nvcached"],
     ["experiments/harness"],

@@ -4,6 +4,7 @@
 #include "apps/command/interrupt.h"
 #include "apps/nvcache/bench_command.h"
 #include "apps/nvcache/calibrate_command.h"
+#include "apps/nvcache/replay_command.h"
 #include "experiments/report/report_command.h"
 
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   nvcache bench ycsb --workload c --cache none --compare 'nvcache://?size=512MiB&medium=dram'
   nvcache calibrate emulated:optane
+  nvcache replay trace.lis.zst
   nvcache report out.json --html out.html
 
 'nvcache COMMAND --help' says more.
@@ -27,6 +29,7 @@ int main(int argc, char** argv) {
   nvcache::watch_for_interrupt();
   nvcache::add_bench_command(app);
   nvcache::add_calibrate_command(app);
+  nvcache::add_replay_command(app);
   nvcache::add_report_command(app);
   try {
     app.parse(argc, argv);

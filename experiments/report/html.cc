@@ -56,6 +56,7 @@ std::set<std::string> emulated_media(const std::vector<json>& documents) {
       if (document.value("emulated", false)) media.insert(document.value("medium", ""));
       continue;
     }
+    if (document["kind"] == "replay") continue;
     for (const json& configuration : document["configurations"]) {
       if (configuration.value("emulated", false)) media.insert(configuration.value("medium", ""));
     }
@@ -107,8 +108,8 @@ absl::Status check_report_document(const json& document) {
   const std::string kind = document.contains("kind") && document["kind"].is_string()
                                ? document["kind"].get<std::string>()
                                : "";
-  if (kind != "ycsb" && kind != "calibration" && kind != "paper") {
-    return missing(fmt::format("kind '{}'; allowed are ycsb, calibration and paper", kind));
+  if (kind != "ycsb" && kind != "calibration" && kind != "paper" && kind != "replay") {
+    return missing(fmt::format("kind '{}'; allowed are ycsb, calibration, paper and replay", kind));
   }
   if (document.value("schema", json(1)) != 1) {
     return missing(fmt::format("schema {}; allowed is 1", document["schema"].dump()));
@@ -121,6 +122,8 @@ absl::Status check_report_document(const json& document) {
              {"configurations", true},
              {"runs", true},
              {"summary", true}};
+  } else if (kind == "replay") {
+    parts = {{"traces", true}, {"means", true}};
   } else if (kind == "paper") {
     parts = {{"setup", false}, {"configurations", true}, {"runs", true}, {"figures", true}};
   }

@@ -10,8 +10,8 @@
 
 namespace nvcache {
 
-// INVALID_ARGUMENT names what is wrong with a document: its "kind" must be "ycsb",
-// "calibration" or "paper", its "schema" 1, and the parts that a report needs must be there.
+// INVALID_ARGUMENT names what is wrong with a document: its "kind" must be "ycsb", "calibration",
+// "paper" or "replay", its "schema" 1, and the parts that a report needs must be there.
 [[nodiscard]] absl::Status check_report_document(const nlohmann::json& document);
 
 // A page with a section for each document.

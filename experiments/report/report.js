@@ -247,7 +247,55 @@
     }
   };
 
-  const SHOW = {calibration: show_calibration, ycsb: show_ycsb, paper: show_paper};
+  // ---- Replayed traces ----
+
+  const short_spec = (spec) => spec.replace(/^nvcache:\/\/\?/, '').replace(/admission=|eviction=/g, '').replaceAll('&', '+');
+
+  // Two charts: what a larger tier brings, and what a hit costs in bytes.
+  const replay_charts = (parent, doc, title, results) => {
+    const lines = (x, y) => doc.specs.map((spec, at) => ({
+      label: short_spec(spec), borderColor: COLOURS[at % COLOURS.length], backgroundColor: COLOURS[at % COLOURS.length],
+      pointRadius: 3, borderDash: at < COLOURS.length ? [] : [5, 3],
+      data: results.filter((result) => result.spec === spec).map((result) => ({x: x(result), y: y(result)})),
+    }));
+    const percent = doc.tiers.every((tier) => tier.endsWith('%'));
+    const hits = (result) => 100 * result.hit_ratio;
+    const grid = add(parent, 'div', undefined, 'grid');
+    line_chart(card(grid, title + ': hit ratio'), lines((result) => parseFloat(result.tier), hits), '% of the lookups',
+               percent ? 'size of the tier, % of the distinct blocks' : 'size of the tier, blocks', true);
+    line_chart(card(grid, title + ': hits and writes'), lines((result) => result.written_bytes / (1 << 30), hits),
+               '% of the lookups', 'GiB written', true);
+  };
+
+  const replay_cell = (result) => digits(result.hit_ratio, 3) + ' / ' + digits(result.inserts_per_lookup, 2) + ' / ' + bytes(result.written_bytes);
+
+  const replay_table = (parent, doc, results) => {
+    const head = ['tier', ...doc.tiers];
+    head.text = 1;
+    value_table(parent, head, doc.specs.map((spec) => [short_spec(spec), ...doc.tiers.map((tier) =>
+        replay_cell(results.find((result) => result.spec === spec && result.tier === tier)))]));
+  };
+
+  const show_replay = (doc) => {
+    const section = add(root, 'section');
+    add(section, 'h2', 'Policies on traces');
+    facts_table(section, [
+      ['above each tier', 'an LRU cache of ' + doc.dram + (doc.dram.endsWith('%') ? ' of the distinct blocks' : ' blocks')],
+      ...doc.traces.map((trace) => [trace.trace, digits(trace.accesses, 0) + ' accesses' +
+          (trace.distinct_blocks ? ', ' + digits(trace.distinct_blocks, 0) + ' blocks' : '') + ', ' +
+          digits(trace.lookups, 0) + ' lookups in the tier' + (trace.cut_short ? '; CUT SHORT: ' + trace.cut_short : '')]),
+    ]);
+    add(section, 'p', 'A cell has the hit ratio of the tier, its inserts per lookup, and the bytes written.', 'hint');
+    const parts = doc.traces.map((trace) => [trace.trace, trace.results]);
+    if (parts.length > 1) parts.unshift(['mean of ' + parts.length + ' traces', doc.means]);
+    for (const [title, results] of parts) {
+      add(section, 'h3', title);
+      replay_charts(section, doc, title, results);
+      replay_table(section, doc, results);
+    }
+  };
+
+  const SHOW = {calibration: show_calibration, ycsb: show_ycsb, paper: show_paper, replay: show_replay};
   const draw = () => {
     prepare_charts();
     root.textContent = '';

@@ -23,7 +23,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcache report out.json                          # the tables again
   nvcache report out.json optane.json --html both.html
 
-Reads what 'nvcache bench' and 'nvcache calibrate' wrote with --json.
+Reads what 'nvcache bench', 'nvcache calibrate' and 'nvcache replay' wrote with --json.
 Exit codes: 0 done; 1 failed; 2 the command line or a file is wrong.)";
 
 absl::StatusOr<json> read_document(const std::string& path) {
@@ -47,7 +47,8 @@ absl::Status report(const std::vector<std::string>& paths, const std::string& ht
   }
   if (html_path.empty()) {
     for (const json& document : documents) {
-      if (document["kind"] == "calibration") continue;  // its command prints its table
+      // Their commands print their tables.
+      if (document["kind"] == "calibration" || document["kind"] == "replay") continue;
       const auto tables =
           document["kind"] == "paper" ? figures::figure_tables(document) : ycsb_tables(document);
       if (!tables.ok()) return tables.status();

@@ -202,9 +202,9 @@ TEST(Html, WhatIsNoResultIsNamed) {
     return std::string(check_report_document(document).message());
   };
   EXPECT_NE(message(json(3)).find("not a JSON object"), std::string::npos);
-  EXPECT_NE(
-      message({{"kind", "poem"}}).find("kind 'poem'; allowed are ycsb, calibration and paper"),
-      std::string::npos);
+  EXPECT_NE(message({{"kind", "poem"}})
+                .find("kind 'poem'; allowed are ycsb, calibration, paper and replay"),
+            std::string::npos);
   json newer = report_document();
   newer["schema"] = 2;
   EXPECT_NE(message(newer).find("schema 2; allowed is 1"), std::string::npos);

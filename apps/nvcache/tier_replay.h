@@ -1,0 +1,76 @@
+// Lookups of a trace in caches: the real block cache in DRAM, an LRU cache, and one that knows the
+// future. Each call counts every block as one, whatever its size; sizes count as bytes written.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "apps/trace/decoder.h"
+#include "nvcache/block_cache.h"
+
+namespace nvcache {
+
+struct ReplayResult {
+  uint64_t lookups = 0;
+  uint64_t hits = 0;
+  uint64_t inserts = 0;
+  uint64_t written_bytes = 0;  // of what was inserted
+
+  double hit_ratio() const { return per_lookup(hits); }
+  double inserts_per_lookup() const { return per_lookup(inserts); }
+
+ private:
+  double per_lookup(uint64_t count) const {
+    return lookups == 0 ? 0 : static_cast<double>(count) / static_cast<double>(lookups);
+  }
+};
+
+// An LRU cache of keys. Caller-locked. Memory: about 70 bytes a block.
+class LruKeys {
+ public:
+  explicit LruKeys(uint64_t blocks) : blocks_(blocks) {}
+  // Looks a key up, and inserts it after a miss. True: a hit.
+  bool lookup(uint64_t key);
+
+ private:
+  const uint64_t blocks_;
+  std::list<uint64_t> order_;  // most recent first
+  absl::flat_hash_map<uint64_t, std::list<uint64_t>::iterator> at_;
+};
+
+// A block cache of a number of blocks, as a specification describes it. Caller-locked. Memory:
+// about 560 bytes a block.
+class TierReplay {
+ public:
+  static constexpr uint64_t kLeastBlocks = 128;
+
+  // `settings` are those of a specification, but for size: "admission=always&eviction=lru"; or the
+  // two policies alone: "always+lru". The medium is DRAM unless they name another.
+  // INVALID_ARGUMENT for bad settings.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TierReplay>> open(const std::string& settings,
+                                                                        uint64_t blocks);
+
+  // Looks each up, and offers it to the cache after a miss. DATA_LOSS if a lookup finds the bytes
+  // of another key.
+  [[nodiscard]] absl::Status run(std::span<const Access> lookups);
+  const ReplayResult& result() const { return result_; }
+
+ private:
+  explicit TierReplay(std::unique_ptr<BlockCache> cache) : cache_(std::move(cache)) {}
+
+  const std::unique_ptr<BlockCache> cache_;
+  ReplayResult result_;
+};
+
+// The most hits that any cache of so many blocks can have: it knows the future, and leaves out a
+// block whose next use comes later than those of all that it holds (Belady, 1966). Memory: 8 bytes
+// a lookup, and about 60 bytes for each key and each block.
+ReplayResult replay_optimal(std::span<const Access> lookups, uint64_t blocks);
+
+}  // namespace nvcache

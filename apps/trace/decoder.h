@@ -1,0 +1,38 @@
+// A format of traces: turns bytes into accesses. It knows no file, so that any bytes can be tried.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace nvcache {
+
+inline constexpr uint32_t kUsualBlockBytes = 4096;
+
+struct Access {
+  uint64_t key = 0;  // of a block: the same number for the same block, within one trace
+  uint32_t size_bytes = kUsualBlockBytes;
+
+  bool operator==(const Access&) const = default;
+};
+
+// Caller-locked.
+class Decoder {
+ public:
+  // It may stop once it has so many accesses: a short line can be many.
+  static constexpr size_t kEnoughAccesses = 1 << 16;
+
+  virtual ~Decoder() = default;
+
+  // Appends the accesses at the front of `bytes`, and returns how many bytes they took. What is
+  // left comes again: at once if it stopped at kEnoughAccesses, else with more behind it.
+  // `last`: nothing comes behind `bytes`. DATA_LOSS names the line or the byte of the trace that is
+  // no access.
+  [[nodiscard]] virtual absl::StatusOr<size_t> decode(std::string_view bytes, bool last,
+                                                      std::vector<Access>* accesses) = 0;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,37 @@
+// The formats of traces, a row each.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "apps/trace/decoder.h"
+
+namespace nvcache {
+
+// What the user says of a trace; empty: what its name and its heading tell.
+struct TraceOptions {
+  std::string format;   // the name of a row
+  std::string columns;  // of csv: "KEY" or "KEY,SIZE", names of a heading or numbers from 1
+};
+
+struct TraceFormat {
+  std::string_view name;
+  std::string_view suffixes;    // of files, with blanks between them
+  std::string_view understood;  // what an access is, for people
+  absl::StatusOr<std::unique_ptr<Decoder>> (*make)(const TraceOptions& options);
+};
+
+std::span<const TraceFormat> trace_formats();
+
+// The row that the options name, or that the end of a file's name does, without .zst, .xz or .gz.
+// INVALID_ARGUMENT says what is allowed.
+[[nodiscard]] absl::StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
+                                                                   const TraceOptions& options);
+
+// The formats as lines of a help text.
+std::string describe_trace_formats();
+
+}  // namespace nvcache

@@ -1,0 +1,151 @@
+#include "apps/trace/input.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "fmt/format.h"
+
+extern char** environ;
+
+namespace nvcache {
+namespace {
+
+struct Packing {
+  std::string_view suffix;
+  const char* program;
+};
+constexpr std::array<Packing, 3> kPackings = {{{".zst", "zstd"}, {".xz", "xz"}, {".gz", "gzip"}}};
+
+const Packing* packing_of(std::string_view path) {
+  for (const Packing& packing : kPackings) {
+    if (path.ends_with(packing.suffix)) return &packing;
+  }
+  return nullptr;
+}
+
+// Starts `program -dcq` from the file `from` to the pipe `to`; what it says of a damaged file is
+// said better by the caller. Signals that this process blocks or ignores end it all the same.
+// Returns 0, or an errno.
+int start(const char* program, int from, int to, pid_t* pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  for (const int signal : {SIGPIPE, SIGTERM, SIGINT}) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const char* const arguments[] = {program, "-dcq", nullptr};
+  const int error = posix_spawnp(pid, program, &actions, &attributes,
+                                 const_cast<char* const*>(arguments), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+absl::Status failed(const std::string& path, std::string_view what) {
+  const std::string text = fmt::format("{}: {}{}", path, what, std::strerror(errno));
+  return errno == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+}
+
+}  // namespace
+
+std::string without_packing(std::string path) {
+  if (const Packing* packing = packing_of(path); packing != nullptr) {
+    path.resize(path.size() - packing->suffix.size());
+  }
+  return path;
+}
+
+absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
+  const bool is_standard = path == "-";
+  const int file = is_standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return failed(path, "");
+  const Packing* const packing = is_standard ? nullptr : packing_of(path);
+  if (packing == nullptr) return std::unique_ptr<Input>(new Input(file, file, 0));
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) {
+    absl::Status status = failed(path, "no pipe: ");
+    ::close(file);
+    return status;
+  }
+  pid_t pid = 0;
+  errno = start(packing->program, file, pipe[1], &pid);
+  const bool started = errno == 0;
+  absl::Status status;
+  if (!started) {
+    status = absl::UnavailableError(fmt::format("{}: the program {} cannot be started: {}", path,
+                                                packing->program, std::strerror(errno)));
+  }
+  ::close(pipe[1]);
+  if (started) return std::unique_ptr<Input>(new Input(file, pipe[0], pid));
+  ::close(pipe[0]);
+  ::close(file);
+  return status;
+}
+
+Input::Input(int file, int bytes, pid_t program) : file_(file), bytes_(bytes), program_(program) {
+  struct stat found {};
+  if (::fstat(file_, &found) == 0 && S_ISREG(found.st_mode)) {
+    size_bytes_ = static_cast<double>(found.st_size);
+  }
+}
+
+Input::~Input() {
+  ::close(bytes_);
+  if (file_ != bytes_) ::close(file_);
+  if (program_ == 0) return;
+  ::kill(program_, SIGTERM);
+  int status = 0;
+  while (::waitpid(program_, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+absl::StatusOr<size_t> Input::read(std::span<char> to) {
+  size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t moved = ::read(bytes_, to.data() + done, to.size() - done);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) return absl::UnavailableError(std::strerror(errno));
+    if (moved == 0) {
+      end_program();
+      break;
+    }
+    done += static_cast<size_t>(moved);
+  }
+  return done;
+}
+
+// The program shares the file's offset.
+double Input::share_read() const {
+  const off_t at = size_bytes_ > 0 ? ::lseek(file_, 0, SEEK_CUR) : 0;
+  return at > 0 ? static_cast<double>(at) / size_bytes_ : 0;
+}
+
+void Input::end_program() {
+  if (program_ == 0) return;
+  int status = 0;
+  while (::waitpid(program_, &status, 0) < 0 && errno == EINTR) {
+  }
+  program_ = 0;
+  cut_short_ = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+}  // namespace nvcache
