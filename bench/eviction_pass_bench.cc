@@ -14,6 +14,7 @@ class AllResident final : public Residents {
   explicit AllResident(uint32_t slots) : slots_(slots) {}
   uint32_t slot_limit() const override { return slots_; }
   bool evictable(uint32_t) const override { return true; }
+  uint64_t key_hash(uint32_t slot) const override { return slot; }
 
  private:
   const uint32_t slots_;

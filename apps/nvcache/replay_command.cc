@@ -40,9 +40,9 @@ Formats, by --format or the end of the name (then .zst, .xz or .gz if packed):
 constexpr const char* kExitCodes = R"(
 Exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted.)";
 
-constexpr std::array<std::string_view, 7> kUsualSpecs = {
-    "obp(0.1)+lru",      "always+lru",         "always+s3fifo", "always+tinylfu",
-    "always+tinylfu(2)", "second_touch+clock", kOptimal,
+constexpr std::array<std::string_view, 8> kUsualSpecs = {
+    "obp(0.1)+lru", "always+lru",        "always+s3fifo",      "always+tinylfu",
+    "always+auto",  "always+tinylfu(2)", "second_touch+clock", kOptimal,
 };
 
 struct Arguments {
@@ -130,7 +130,7 @@ void add_replay_command(CLI::App& app) {
   command
       ->add_option("--spec", arguments->specs,
                    "Settings of a block cache without size, two policies such as always+lru, or "
-                   "'optimal'; once for each row (default: seven rows)")
+                   "'optimal'; once for each row (default: eight rows)")
       ->take_all();
   command
       ->add_option("--tier", arguments->tiers,

@@ -151,6 +151,7 @@ class Shard final : public Residents {
     const EntryWord word = entry(slot).word();
     return word.state() == EntryWord::kLive && word.pins() == 0;
   }
+  uint64_t key_hash(uint32_t slot) const override { return hash_of(slot); }
 
  private:
   static constexpr uint32_t kNoSlot = ~uint32_t{0};

@@ -21,7 +21,7 @@ using test::make_block;
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
 constexpr uint32_t kKiB[] = {4, 16, 28};
 constexpr char kHeader[] = "| eviction | 4 KiB | 16 KiB | 28 KiB |";
-// The page has whole bytes, and s3fifo's and tinylfu's tables grow in steps.
+// The page has whole bytes, and the tables of s3fifo, tinylfu and auto grow in steps.
 constexpr double kSlack = 1.5;
 
 // The page's figures: for each policy, bytes per block of 4, 16 and 28 KiB.

@@ -198,7 +198,7 @@ EvictionRow with(std::string_view name, std::string_view example) {
 
 INSTANTIATE_TEST_SUITE_P(Arguments, EvictionContract,
                          ::testing::Values(with("lfru", "lfru(1.5)"),
-                                           with("tinylfu", "tinylfu(1)")),
+                                           with("tinylfu", "tinylfu(1)"), with("auto", "auto(0)")),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 struct BadSpec {
@@ -219,6 +219,7 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
       {"lfru(nan)", "'nan' given"},
       {"tinylfu(0)", "PERIOD: '0' given; allowed: a number from 1"},
       {"tinylfu(8,8)", "2 argument"},
+      {"auto(-1)", "INSERT_COST: '-1' given; allowed: a number from 0 to 100"},
       {"lfru(1", "no ')'"},
       {"lfru(1)x", "no ')'"},
       {"lfru((1))", "'lfru((1))'"},

@@ -25,6 +25,7 @@ constexpr const char* kSpecs[] = {
     "size=256KiB&shards=1&maintenance=0&admission=always&eviction=lru&verify=always",
     "size=256KiB&shards=1&maintenance=0&admission=always&eviction=s3fifo",
     "size=256KiB&shards=1&maintenance=0&admission=obp(100)+second_touch&eviction=tinylfu",
+    "size=256KiB&shards=1&maintenance=0&admission=always&eviction=auto",
     "size=256KiB&shards=1&maintenance=0&admission=always&eviction=lfru",
     "size=1MiB&shards=1&maintenance=0&admission=always&eviction=clock&medium=file:FILE",
     "size=1MiB&shards=1&maintenance=0&admission=always&eviction=lru&medium=file:FILE,io=direct",

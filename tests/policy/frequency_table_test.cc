@@ -73,15 +73,13 @@ TEST(FrequencyTable, HalvesAPartAtATime) {
   EXPECT_EQ(table.count(50), 0u);
 }
 
-Contest& contest_of(FakeShard& shard) { return *shard.policy().contest(); }
-
 TEST(TinyLfuPolicy, OnlyWhatWasOfferedMoreOftenOutranksTheVictim) {
   FakeShard shard("tinylfu", 100);
   for (uint64_t key = 0; key < 100; ++key) {
     shard.insert(key);
     for (int hits = 0; hits < 3; ++hits) shard.hit(key);
   }
-  Contest& contest = contest_of(shard);
+  Contest& contest = shard.contest();
   for (int offers = 1; offers <= 4; ++offers) {
     contest.offer(mix64(1000));
     EXPECT_EQ(contest.outranks_victim(mix64(1000), shard), offers > 3) << offers;
@@ -94,16 +92,16 @@ TEST(TinyLfuPolicy, TheVictimIsTheOneThatWasCompared) {
     shard.insert(key);
     for (uint64_t hits = 0; hits < 5 - key; ++hits) shard.hit(key);
   }
-  contest_of(shard).offer(mix64(1000));
-  contest_of(shard).offer(mix64(1000));
-  ASSERT_TRUE(contest_of(shard).outranks_victim(mix64(1000), shard));
+  shard.contest().offer(mix64(1000));
+  shard.contest().offer(mix64(1000));
+  ASSERT_TRUE(shard.contest().outranks_victim(mix64(1000), shard));
   EXPECT_EQ(shard.evict(), 4u);
   EXPECT_EQ(shard.evict(), 3u);
 }
 
 TEST(TinyLfuPolicy, AnEmptyShardRefusesNothing) {
   FakeShard shard("tinylfu", 5);
-  EXPECT_TRUE(contest_of(shard).outranks_victim(mix64(1), shard));
+  EXPECT_TRUE(shard.contest().outranks_victim(mix64(1), shard));
 }
 
 TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
@@ -114,7 +112,7 @@ TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
   }
   const uint64_t evicted = shard.evict().value();
   shard.insert(100);  // never hit
-  EXPECT_TRUE(contest_of(shard).outranks_victim(mix64(evicted), shard));
+  EXPECT_TRUE(shard.contest().outranks_victim(mix64(evicted), shard));
 }
 
 TEST(TinyLfuPolicy, OldUseFades) {
@@ -125,8 +123,8 @@ TEST(TinyLfuPolicy, OldUseFades) {
   }
   // A new working set: its blocks are offered until one is admitted.
   uint64_t offers = 0;
-  while (!contest_of(shard).outranks_victim(mix64(1000), shard)) {
-    for (uint64_t key = 1000; key < 1050; ++key) contest_of(shard).offer(mix64(key));
+  while (!shard.contest().outranks_victim(mix64(1000), shard)) {
+    for (uint64_t key = 1000; key < 1050; ++key) shard.contest().offer(mix64(key));
     ASSERT_LT(++offers, 500u);
   }
 }

@@ -37,7 +37,8 @@ class BlockCacheOfKind : public testing::TestWithParam<CacheKind> {
 inline const auto kCacheKinds = testing::Values(
     CacheKind{"DramClock", "dram", "clock"}, CacheKind{"DramLru", "dram", "lru"},
     CacheKind{"DramLfru", "dram", "lfru"}, CacheKind{"DramS3Fifo", "dram", "s3fifo"},
-    CacheKind{"DramTinyLfu", "dram", "tinylfu"}, CacheKind{"FileMapped", "file:FILE", "clock"},
+    CacheKind{"DramTinyLfu", "dram", "tinylfu"}, CacheKind{"DramAuto", "dram", "auto"},
+    CacheKind{"FileMapped", "file:FILE", "clock"},
     CacheKind{"FileDirect", "file:FILE,io=direct", "clock"},
     CacheKind{"FileDirectLfru", "file:FILE,io=direct", "lfru"},
     CacheKind{"EmulatedOptane", "emulated:optane", "s3fifo"},

@@ -27,7 +27,10 @@ class FakeShard : public Residents {
     return slots_[slot].used && slots_[slot].pins == 0;
   }
 
+  uint64_t key_hash(uint32_t slot) const override { return mix64(slots_[slot].key); }
+
   EvictionPolicy& policy() { return *policy_; }
+  Contest& contest() { return *policy_->contest(); }
   uint64_t size() const { return by_key_.size(); }
   bool contains(uint64_t key) const { return by_key_.count(key) > 0; }
   uint32_t slot_of(uint64_t key) const { return by_key_.at(key); }

@@ -12,6 +12,8 @@ class Residents {
   virtual ~Residents() = default;
   virtual uint32_t slot_limit() const = 0;          // all slots in use are below this
   virtual bool evictable(uint32_t slot) const = 0;  // holds a block, and nobody pins it
+  // Of the block in a slot below slot_limit(), or of the one that left it last.
+  virtual uint64_t key_hash(uint32_t slot) const = 0;
 };
 
 }  // namespace nvcache

@@ -23,6 +23,7 @@ EvictionOr make_clock(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_s3fifo(const SpecMember& member, uint32_t max_slots);
 EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots);
+EvictionOr make_auto(const SpecMember& member, uint32_t max_slots);
 
 // See policy_table.h. The last three are promises that the contract suite checks.
 struct EvictionRow {
@@ -43,6 +44,7 @@ inline constexpr auto kEvictionPolicies = std::to_array<EvictionRow>({
     {"lfru", "lfru, lfru(WINDOW_SECONDS)", "lfru", make_lfru, 2},
     {"s3fifo", "s3fifo", "s3fifo", make_s3fifo, 2.5},
     {"tinylfu", "tinylfu, tinylfu(PERIOD)", "tinylfu", make_tinylfu, 3},
+    {"auto", "auto, auto(INSERT_COST)", "auto", make_auto, 5},
 });
 
 inline constexpr std::string_view kEviction = "eviction";  // in errors

@@ -22,6 +22,7 @@
 
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
+#include "policy/eviction/victim_sample.h"
 #include "policy/frequency_table.h"
 
 namespace nvcache {
@@ -61,12 +62,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
   std::optional<uint32_t> next_victim(const Residents& residents) override {
     const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
     if (chosen && residents.evictable(*chosen)) return chosen;
-    std::optional<uint32_t> victim = sample(residents, kMaxUses + 1);
-    const uint32_t limit = residents.slot_limit();
-    for (uint32_t slot = 0; slot < limit && !victim; ++slot) {
-      if (residents.evictable(slot)) victim = slot;
-    }
-    return victim;
+    return sample_.any(residents, int{kMaxUses} + 1, [this](uint32_t slot) { return uses(slot); });
   }
 
   uint64_t metadata_bytes() const override {
@@ -91,32 +87,16 @@ class TinyLfu final : public EvictionPolicy, private Contest {
 
   bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
     if (resident_ == 0) return true;
-    const uint32_t uses = table_.count(key_hash);
-    if (chosen_ && counts_[*chosen_].load(kRelaxed) < uses && residents.evictable(*chosen_)) {
+    const uint32_t uses_here = table_.count(key_hash);
+    if (chosen_ && counts_[*chosen_].load(kRelaxed) < uses_here && residents.evictable(*chosen_)) {
       return true;
     }
-    chosen_ = sample(residents, uses);
+    chosen_ = sample_.lowest(residents, static_cast<int>(uses_here),
+                             [this](uint32_t slot) { return uses(slot); });
     return chosen_.has_value();
   }
 
-  // The least used of the next kSample slots whose block may leave and has fewer than `bound` uses.
-  // The slots lie far apart, because neighbours came in together and are alike. The counts are
-  // compared first: they lie close together, while evictable() reads a line of memory for each.
-  std::optional<uint32_t> sample(const Residents& residents, uint32_t bound) {
-    const uint32_t limit = residents.slot_limit();
-    if (hand_ >= limit) hand_ = 0;
-    const uint32_t stride = std::max(limit / kSample, 1u);
-    std::optional<uint32_t> victim;
-    for (uint32_t i = 0; i < kSample && i < limit; ++i) {
-      const auto slot = static_cast<uint32_t>((uint64_t{hand_} + uint64_t{i} * stride) % limit);
-      const uint32_t uses = counts_[slot].load(kRelaxed);
-      if (uses >= bound || !residents.evictable(slot)) continue;
-      victim = slot;
-      bound = uses;
-    }
-    ++hand_;
-    return victim;
-  }
+  int uses(uint32_t slot) const { return counts_[slot].load(kRelaxed); }
 
   void age() {
     const uint32_t end = std::min(aging_slot_ + kAgeStep, slots_used_);
@@ -137,7 +117,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
   uint64_t aging_bucket_ = 0;
   uint32_t aging_slot_ = 0;
   uint32_t slots_used_ = 0;
-  uint32_t hand_ = 0;
+  VictimSample<kSample> sample_;
   bool aging_ = false;
 };
 

@@ -1,0 +1,152 @@
+#include "policy/shadow_caches.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/prng.h"
+#include "policy/use_score.h"
+
+namespace nvcache {
+namespace {
+
+// From "how often" to "how long ago".
+constexpr std::array<UseSettings, 5> kSettings = {{{32, 2}, {8, 3}, {2, 3}, {1, 5}, {0.25, 1}}};
+constexpr size_t kFirstSettings = 1;
+constexpr uint64_t kWindow = 16;
+constexpr double kLead = 0.01;
+constexpr uint32_t kVictims = 8;  // looked at for each
+constexpr double kAbsentPerKey = 1.25;
+constexpr double kRecentUses = 64;
+constexpr double kUsualUsesPerKey = 4;
+constexpr double kHurry = 8;
+
+uint32_t keys_for(uint64_t blocks) {
+  return static_cast<uint32_t>(std::clamp<uint64_t>(
+      blocks / ShadowCaches::kBlocksPerKey, ShadowCaches::kLeastKeys, ShadowCaches::kMostKeys));
+}
+
+uint64_t highest_sampled(uint64_t blocks) {
+  if (blocks <= ShadowCaches::kLeastKeys) return ~uint64_t{0};
+  const double keys = std::clamp(static_cast<double>(blocks) / ShadowCaches::kBlocksPerKey,
+                                 double{ShadowCaches::kLeastKeys}, double{ShadowCaches::kMostKeys});
+  return static_cast<uint64_t>(keys / static_cast<double>(blocks) * 0x1p64);
+}
+
+}  // namespace
+
+// ---- one shadow
+
+ShadowCaches::Shadow::Shadow(const UseSettings& settings, uint32_t keys)
+    : settings_(settings), capacity_(keys), absent_(static_cast<uint64_t>(kAbsentPerKey * keys)) {
+  keys_.reserve(keys);
+  scores_.reserve(keys);
+  const auto entries = static_cast<uint64_t>(kAbsentPerKey * keys);
+  while (absent_.entries() < entries / 8 * 8) absent_.follow(entries);
+}
+
+void ShadowCaches::Shadow::use(uint32_t key, uint32_t noise) {
+  if (const auto found = std::ranges::find(keys_, key); found != keys_.end()) {
+    ++hits_;
+    uint8_t& score = scores_[static_cast<size_t>(found - keys_.begin())];
+    score = static_cast<uint8_t>(UseScore::used(score, clock_.now(), noise));
+    return;
+  }
+  if (clock_.offer(settings_.half_life, capacity_)) {
+    for (uint8_t& score : scores_) {
+      score = static_cast<uint8_t>(UseScore::age(score, clock_.now()));
+    }
+    aging_bucket_ = 0;
+    while (absent_.age(&aging_bucket_, absent_.entries(), clock_.now())) {
+    }
+  }
+  admit(key, absent_.use(key, clock_.now(), noise), noise);
+}
+
+void ShadowCaches::Shadow::admit(uint32_t key, uint32_t score, uint32_t noise) {
+  const uint32_t now = clock_.now();
+  if (keys_.size() < capacity_) {
+    keys_.push_back(key);
+    scores_.push_back(static_cast<uint8_t>(score));
+  } else {
+    size_t victim = noise % capacity_;
+    for (uint32_t i = 1; i < kVictims; ++i) {
+      const size_t other = (noise + i * (capacity_ / kVictims)) % capacity_;
+      if (UseScore::lead(scores_[other], now) < UseScore::lead(scores_[victim], now)) {
+        victim = other;
+      }
+    }
+    if (UseScore::lead(score, now) < UseScore::lead(scores_[victim], now) + settings_.lead_steps) {
+      return;
+    }
+    absent_.put(keys_[victim], scores_[victim], now);
+    keys_[victim] = key;
+    scores_[victim] = static_cast<uint8_t>(score);
+  }
+  absent_.take(key);
+  ++inserts_;
+}
+
+double ShadowCaches::Shadow::earn(double insert_cost) {
+  earned_ = earned_ / 2 + static_cast<double>(hits_) - insert_cost * static_cast<double>(inserts_);
+  hits_ = 0;
+  inserts_ = 0;
+  return earned_;
+}
+
+uint64_t ShadowCaches::Shadow::metadata_bytes() const {
+  return keys_.capacity() * (sizeof(keys_[0]) + sizeof(scores_[0])) + absent_.metadata_bytes();
+}
+
+// ---- all of them
+
+ShadowCaches::ShadowCaches(uint64_t blocks, double insert_cost)
+    : blocks_(blocks),
+      insert_cost_(insert_cost),
+      keys_(keys_for(blocks)),
+      highest_sampled_(highest_sampled(blocks)),
+      chosen_(kFirstSettings) {
+  shadows_.reserve(kSettings.size());
+  for (const UseSettings& settings : kSettings) {
+    shadows_.push_back(std::make_unique<Shadow>(settings, keys_));
+  }
+}
+
+UseSettings ShadowCaches::first_settings() { return kSettings[kFirstSettings]; }
+
+UseSettings ShadowCaches::settings() const {
+  UseSettings settings = kSettings[chosen_];
+  // A quarter of what is usual, less what chance does to a mean of so many uses.
+  const double chance = std::sqrt(usual_ratio_ / (2 * kRecentUses));
+  if (recent_ratio_ < usual_ratio_ / 4 - chance) settings.half_life /= kHurry;
+  return settings;
+}
+
+bool ShadowCaches::samples(uint64_t key_hash, uint64_t blocks) {
+  return mix64(key_hash) <= highest_sampled(blocks);
+}
+
+void ShadowCaches::use(uint64_t key_hash, bool hit) {
+  recent_ratio_ += ((hit ? 1 : 0) - recent_ratio_) / kRecentUses;
+  usual_ratio_ += ((hit ? 1 : 0) - usual_ratio_) / (kUsualUsesPerKey * keys_);
+  const auto noise = static_cast<uint32_t>(mix64(key_hash + uses_) >> 32);
+  for (const auto& shadow : shadows_) shadow->use(static_cast<uint32_t>(key_hash), noise);
+  if (++uses_ >= kWindow * keys_) choose();
+}
+
+void ShadowCaches::choose() {
+  std::array<double, kSettings.size()> earned{};
+  for (size_t i = 0; i < earned.size(); ++i) earned[i] = shadows_[i]->earn(insert_cost_);
+  const auto best = static_cast<size_t>(std::ranges::max_element(earned) - earned.begin());
+  // Earnings are of two windows in the long run.
+  const double needed = 2 * kLead * static_cast<double>(uses_);
+  uses_ = 0;
+  if (earned[best] >= earned[chosen_] + needed) chosen_ = best;
+}
+
+uint64_t ShadowCaches::metadata_bytes() const {
+  uint64_t bytes = shadows_.capacity() * (sizeof(shadows_[0]) + sizeof(Shadow));
+  for (const auto& shadow : shadows_) bytes += shadow->metadata_bytes();
+  return bytes;
+}
+
+}  // namespace nvcache

@@ -1,0 +1,38 @@
+// The time of use scores (use_score.h): it moves with the offers of blocks that are not in the
+// cache. A half-life of H passes when H offers have come for each cached block, so that a cache
+// that serves nearly all lookups forgets slowly.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "policy/use_score.h"
+
+namespace nvcache {
+
+// Caller-locked, but for now(), which is thread-safe.
+class UseClock {
+ public:
+  // In steps. Relaxed: a use may be dated a step early.
+  uint32_t now() const { return now_.load(std::memory_order_relaxed); }
+
+  // An offer to a cache of `blocks` blocks. True once in kAgeSteps / 2 steps: then every score has
+  // to be passed to UseScore::age() before as many steps more.
+  bool offer(double half_life, uint64_t blocks) {
+    constexpr double kLeastBlocks = 64;
+    fraction_ += UseScore::kStepsPerHalfLife /
+                 (half_life * std::max(static_cast<double>(blocks), kLeastBlocks));
+    if (fraction_ < 1) return false;
+    fraction_ -= 1;
+    const uint32_t now = this->now() + 1;
+    now_.store(now, std::memory_order_relaxed);
+    return now % (UseScore::kAgeSteps / 2) == 0;
+  }
+
+ private:
+  std::atomic<uint32_t> now_{0};
+  double fraction_ = 0;  // of a step
+};
+
+}  // namespace nvcache

@@ -1,0 +1,151 @@
+// eviction=auto: what enters, what leaves, and how it follows what the uses are like.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/prng.h"
+#include "policy/use_score.h"
+#include "support/fake_shard.h"
+
+namespace nvcache {
+namespace {
+
+// A lookup, and after a miss an offer. Whether it hit.
+bool look_up(FakeShard& shard, uint64_t key, uint64_t blocks, uint64_t* inserts = nullptr) {
+  if (shard.contains(key)) {
+    shard.hit(key);
+    return true;
+  }
+  shard.contest().offer(mix64(key));
+  if (shard.size() == blocks) {
+    if (!shard.contest().outranks_victim(mix64(key), shard)) return false;
+    shard.evict();
+  }
+  shard.insert(key);
+  if (inserts != nullptr) ++*inserts;
+  return false;
+}
+
+template <typename Next>
+double hit_ratio(FakeShard& shard, uint64_t blocks, uint64_t lookups, Next&& next,
+                 uint64_t* inserts = nullptr) {
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < lookups; ++i) hits += look_up(shard, next(i), blocks, inserts) ? 1 : 0;
+  return static_cast<double>(hits) / static_cast<double>(lookups);
+}
+
+TEST(AutoPolicy, OnlyABetterRecordOutranksTheVictim) {
+  FakeShard shard("auto", 100);
+  for (uint64_t key = 0; key < 100; ++key) {
+    shard.insert(key);
+    for (int hits = 0; hits < 3; ++hits) shard.hit(key);
+  }
+  int offers = 0;
+  do {
+    shard.contest().offer(mix64(1000));
+    ASSERT_LT(++offers, 20);
+  } while (!shard.contest().outranks_victim(mix64(1000), shard));
+  EXPECT_GT(offers, 4) << "as many uses as the others have are not enough";
+}
+
+TEST(AutoPolicy, TheVictimIsTheOneThatWasCompared) {
+  FakeShard shard("auto", 5);
+  for (uint64_t key = 0; key < 5; ++key) {
+    shard.insert(key);
+    for (uint64_t hits = 0; hits < 4 * (4 - key); ++hits) shard.hit(key);
+  }
+  for (int offers = 0; offers < 4; ++offers) shard.contest().offer(mix64(1000));
+  ASSERT_TRUE(shard.contest().outranks_victim(mix64(1000), shard));
+  EXPECT_EQ(shard.evict(), 4u);
+  EXPECT_EQ(shard.evict(), 3u);
+}
+
+TEST(AutoPolicy, AnEmptyShardRefusesNothing) {
+  FakeShard shard("auto", 5);
+  EXPECT_TRUE(shard.contest().outranks_victim(mix64(1), shard));
+}
+
+TEST(AutoPolicy, AnEvictedBlockKeepsItsRecord) {
+  FakeShard shard("auto", 5);
+  for (uint64_t key = 0; key < 5; ++key) shard.insert(key);
+  for (int hits = 0; hits < 8; ++hits) {
+    for (uint64_t key = 0; key < 5; ++key) shard.hit(key);
+  }
+  const uint64_t evicted = shard.evict().value();
+  shard.insert(100);  // never hit
+  EXPECT_TRUE(shard.contest().outranks_victim(mix64(evicted), shard));
+}
+
+TEST(AutoPolicy, AScanTakesLittle) {
+  constexpr uint64_t kBlocks = 5000;
+  FakeShard shard("auto", kBlocks);
+  Prng random(1);
+  const auto hot = [&](uint64_t) { return random.below(kBlocks * 8 / 10); };
+  hit_ratio(shard, kBlocks, 20 * kBlocks, hot);
+  hit_ratio(shard, kBlocks, 2 * kBlocks, [](uint64_t i) { return 1'000'000 + i; });
+  EXPECT_GT(hit_ratio(shard, kBlocks, kBlocks, hot), 0.8);
+}
+
+// Keys of a skewed popularity and as many that never come again: most of what is offered is not
+// worth a write.
+TEST(AutoPolicy, WritesLittleOfWhatNeverComesAgain) {
+  constexpr uint64_t kBlocks = 5000;
+  FakeShard shard("auto", kBlocks);
+  Prng random(2);
+  const auto mixed = [&](uint64_t i) {
+    if (i % 2 == 0) return 1'000'000 + i;
+    const double unit = random.unit();
+    return static_cast<uint64_t>(unit * unit * unit * 8 * kBlocks);
+  };
+  hit_ratio(shard, kBlocks, 20 * kBlocks, mixed);
+  uint64_t inserts = 0;
+  // The kBlocks most popular keys get half of the lookups that are not of new ones.
+  EXPECT_GT(hit_ratio(shard, kBlocks, 20 * kBlocks, mixed, &inserts), 0.2);
+  EXPECT_LT(inserts, kBlocks) << "of " << 20 * kBlocks << " lookups";
+}
+
+TEST(AutoPolicy, FollowsANewWorkingSet) {
+  constexpr uint64_t kBlocks = 20'000;
+  FakeShard shard("auto", kBlocks);
+  Prng random(3);
+  uint64_t first = 0;
+  const auto of_set = [&](uint64_t) { return first + random.below(kBlocks * 8 / 10); };
+  EXPECT_GT(hit_ratio(shard, kBlocks, 30 * kBlocks, of_set), 0.9);
+  first = 1'000'000;
+  uint64_t rounds = 0;
+  while (hit_ratio(shard, kBlocks, kBlocks, of_set) < 0.9) ASSERT_LT(++rounds, 20u);
+  RecordProperty("lookups_for_each_block", static_cast<int>(rounds));
+  EXPECT_LE(rounds, 15u);
+}
+
+// A part of the keys comes back soon, and then never again: what was used last is worth most.
+TEST(AutoPolicy, FollowsUsesThatMoveOn) {
+  constexpr uint64_t kBlocks = 10'000;
+  const auto moving = [](Prng& random, uint64_t i) { return i / 4 + random.below(kBlocks / 2); };
+  const auto ratio_of = [&](const std::string& spec) {
+    FakeShard shard(spec, kBlocks);
+    Prng random(4);
+    const auto next = [&](uint64_t i) { return moving(random, i); };
+    hit_ratio(shard, kBlocks, 20 * kBlocks, next);
+    return hit_ratio(shard, kBlocks, 20 * kBlocks,
+                     [&](uint64_t i) { return next(i + 20 * kBlocks); });
+  };
+  FakeShard lru("lru", kBlocks);
+  Prng random(4);
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < 40 * kBlocks; ++i) {
+    const uint64_t key = moving(random, i);
+    if (lru.contains(key)) {
+      hits += i < 20 * kBlocks ? 0 : 1;
+      lru.hit(key);
+      continue;
+    }
+    if (lru.size() == kBlocks) lru.evict();
+    lru.insert(key);
+  }
+  const double of_lru = static_cast<double>(hits) / (20 * kBlocks);
+  EXPECT_GT(ratio_of("auto"), of_lru - 0.05);
+}
+
+}  // namespace
+}  // namespace nvcache
