@@ -231,7 +231,10 @@ def load(folder):
                 os.fsync(file.fileno())
         path.unlink(missing_ok=True)
 
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    # They end with this process, however that ends.
+    busy_work = ("import os\nparent = os.getppid()\n"
+                 "while os.getppid() == parent:\n    for _ in range(1_000_000): pass\n")
+    busy = [subprocess.Popen([sys.executable, "-c", busy_work])
             for _ in range(os.cpu_count() or 1)]
     writer = threading.Thread(target=write)
     writer.start()
