@@ -26,7 +26,7 @@ enum class Reason : uint8_t {
   kNoSpace,         // no room, and the policies let nothing be evicted
   kWriteQueueFull,  // the medium's write queue is full: the caller does not wait
   kMediumFailed,    // the medium returned an error, or was switched off by errors
-  kLessUsed,        // tinylfu: the blocks that are there are asked for more often
+  kLessUsed,        // tinylfu, auto: the blocks that are there are asked for more often
 };
 inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::kLessUsed) + 1;
 

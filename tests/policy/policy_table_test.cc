@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nvcache/verdict.h"
 #include "policy/admission/table.h"
 #include "policy/eviction/table.h"
 #include "policy/placement/table.h"
@@ -95,6 +96,28 @@ TEST(PolicyTables, EachRowHasAnExampleThatWorksAndErrorsListIt) {
                         [](std::string_view spec) { return make_eviction(spec, 0); });
   expect_rows_are_whole(kPlacementPolicies,
                         [](std::string_view spec) { return make_placement(spec); });
+}
+
+TEST(Verdict, EveryReasonOfARefusalIsExplained) {
+  std::set<std::string> explained;
+  std::ifstream page(configuration_page());
+  bool in_table = false;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("|")) in_table = false;
+    if (line.starts_with("| reason |")) in_table = true;
+    if (!in_table) continue;
+    const std::string cell = line.substr(1, line.find('|', 1) - 1);
+    for (size_t at = 0; (at = cell.find('`', at)) != std::string::npos;) {
+      const size_t end = cell.find('`', at + 1);
+      explained.insert(cell.substr(at + 1, end - at - 1));
+      at = end + 1;
+    }
+  }
+  std::set<std::string> reasons;
+  for (size_t i = 1; i < kReasonCount; ++i) {
+    reasons.emplace(reason_name(static_cast<Reason>(i)));
+  }
+  EXPECT_EQ(explained, reasons);
 }
 
 }  // namespace
