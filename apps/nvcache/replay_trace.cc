@@ -106,6 +106,7 @@ class Replay {
       });
       if (!status.ok()) return status;
       table_.distinct = distinct.size();
+      if (distinct.empty()) return invalid_argument("{}: holds no access", path_);
     }
     table_.dram_blocks = plan_.dram.blocks_of(table_.distinct);
     for (const ReplaySize& size : plan_.tiers) {

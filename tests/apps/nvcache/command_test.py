@@ -128,9 +128,11 @@ def test_replay_names_what_is_wrong():
         make_traces(folder)
         pathlib.Path(folder, "bad.lis").write_text("1 1 0 0\nx 1 0 0\n")
         pathlib.Path(folder, "odd.u64").write_bytes(bytes(8003))
+        pathlib.Path(folder, "empty.lis").write_bytes(b"")
         for words, code, told in (
                 (["none.lis"], FAILED, "none.lis: No such file"),
                 (["bad.lis"], FAILED, "bad.lis: line 2: no access: x 1 0 0; format lis: the ARC"),
+                (["empty.lis"], USAGE, "empty.lis: holds no access"),
                 (["keys.log"], USAGE, "allowed: --format (oracleGeneral, csv, lis"),
                 (["keys.txt", "--format", "best"], USAGE, "allowed: oracleGeneral, csv, lis"),
                 (["keys.txt", "--columns", "1"], USAGE, "only csv has"),
