@@ -67,9 +67,14 @@ ZoneHeaders::Live live_in(const KvMedium& on, const KvGeometry& geometry) {
   ZoneHeaders::Live live;
   for (uint64_t zone = 0; zone < geometry.zones; ++zone) {
     const std::byte* const header = base + geometry.header_at(zone);
-    live.items += load_word(header + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
-    live.item_bytes +=
+    const uint64_t items =
+        load_word(header + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
+    const uint64_t bytes =
         load_word(header + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
+    // Words that were torn count nothing.
+    if (bytes > geometry.zone_bytes || items > bytes / kKvItemHeaderBytes) continue;
+    live.items += items;
+    live.item_bytes += bytes;
   }
   return live;
 }

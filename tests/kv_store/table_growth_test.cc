@@ -1,6 +1,8 @@
 // A table of items that is full long before the zones are: it is counted and told, and a resize
 // makes it fit what is stored.
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "fmt/format.h"
@@ -117,6 +119,22 @@ TEST_F(TableGrowth, LargeItemsLeaveTheTableAsItIs) {
     EXPECT_EQ(store->stats().table_evicted, 0u);
   }
   EXPECT_EQ(resize_kv_store(spec())->after_bytes, 0u);
+}
+
+// As a loss of power may leave them.
+TEST_F(TableGrowth, CountsThatCannotBeAreNotBelieved) {
+  fill(*open(spec()), 100);
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    const uint64_t torn = ~uint64_t{0} / 2;
+    constexpr std::streamoff kFirstHeader = 3 * 4096;
+    file.seekp(kFirstHeader + static_cast<std::streamoff>(offsetof(KvZoneHeader, live_items)));
+    file.write(reinterpret_cast<const char*>(&torn), sizeof torn);
+  }
+  const auto resized = resize_kv_store(spec());
+  ASSERT_TRUE(resized.ok()) << resized.status();
+  EXPECT_EQ(resized->after_bytes, 0u);
+  EXPECT_THAT(resized->notes, ElementsAre());
 }
 
 TEST_F(TableGrowth, WithoutRoomTheStoreGoesOnAsItIs) {
