@@ -48,34 +48,6 @@ TEST(AutoPolicy, OnlyABetterRecordOutranksTheVictim) {
   EXPECT_GT(offers, 4) << "as many uses as the others have are not enough";
 }
 
-TEST(AutoPolicy, TheVictimIsTheOneThatWasCompared) {
-  FakeShard shard("auto", 5);
-  for (uint64_t key = 0; key < 5; ++key) {
-    shard.insert(key);
-    for (uint64_t hits = 0; hits < 4 * (4 - key); ++hits) shard.hit(key);
-  }
-  for (int offers = 0; offers < 4; ++offers) shard.contest().offer(mix64(1000));
-  ASSERT_TRUE(shard.contest().outranks_victim(mix64(1000), shard));
-  EXPECT_EQ(shard.evict(), 4u);
-  EXPECT_EQ(shard.evict(), 3u);
-}
-
-TEST(AutoPolicy, AnEmptyShardRefusesNothing) {
-  FakeShard shard("auto", 5);
-  EXPECT_TRUE(shard.contest().outranks_victim(mix64(1), shard));
-}
-
-TEST(AutoPolicy, AnEvictedBlockKeepsItsRecord) {
-  FakeShard shard("auto", 5);
-  for (uint64_t key = 0; key < 5; ++key) shard.insert(key);
-  for (int hits = 0; hits < 8; ++hits) {
-    for (uint64_t key = 0; key < 5; ++key) shard.hit(key);
-  }
-  const uint64_t evicted = shard.evict().value();
-  shard.insert(100);  // never hit
-  EXPECT_TRUE(shard.contest().outranks_victim(mix64(evicted), shard));
-}
-
 TEST(AutoPolicy, AScanTakesLittle) {
   constexpr uint64_t kBlocks = 5000;
   FakeShard shard("auto", kBlocks);

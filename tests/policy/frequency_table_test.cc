@@ -86,35 +86,6 @@ TEST(TinyLfuPolicy, OnlyWhatWasOfferedMoreOftenOutranksTheVictim) {
   }
 }
 
-TEST(TinyLfuPolicy, TheVictimIsTheOneThatWasCompared) {
-  FakeShard shard("tinylfu", 5);
-  for (uint64_t key = 0; key < 5; ++key) {
-    shard.insert(key);
-    for (uint64_t hits = 0; hits < 5 - key; ++hits) shard.hit(key);
-  }
-  shard.contest().offer(mix64(1000));
-  shard.contest().offer(mix64(1000));
-  ASSERT_TRUE(shard.contest().outranks_victim(mix64(1000), shard));
-  EXPECT_EQ(shard.evict(), 4u);
-  EXPECT_EQ(shard.evict(), 3u);
-}
-
-TEST(TinyLfuPolicy, AnEmptyShardRefusesNothing) {
-  FakeShard shard("tinylfu", 5);
-  EXPECT_TRUE(shard.contest().outranks_victim(mix64(1), shard));
-}
-
-TEST(TinyLfuPolicy, AnEvictedBlockKeepsItsCount) {
-  FakeShard shard("tinylfu", 5);
-  for (uint64_t key = 0; key < 5; ++key) shard.insert(key);
-  for (int hits = 0; hits < 8; ++hits) {
-    for (uint64_t key = 0; key < 5; ++key) shard.hit(key);
-  }
-  const uint64_t evicted = shard.evict().value();
-  shard.insert(100);  // never hit
-  EXPECT_TRUE(shard.contest().outranks_victim(mix64(evicted), shard));
-}
-
 TEST(TinyLfuPolicy, OldUseFades) {
   FakeShard shard("tinylfu", 100);
   for (uint64_t key = 0; key < 100; ++key) {
