@@ -12,7 +12,7 @@
 
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
-#include "apps/command/progress_line.h"
+#include "apps/command/progress.h"
 #include "apps/nvcache/replay_report.h"
 #include "apps/nvcache/replay_trace.h"
 #include "base/clock.h"
@@ -81,6 +81,13 @@ void print_pace(const ReplayTable& table, const ReplayPlan& plan) {
            table.seconds, lookups / 1e6 / std::max(table.cpu_seconds, 1e-9));
 }
 
+absl::StatusOr<ReplayTable> replay_shown(const std::string& path, const ReplayPlan& plan) {
+  Progress progress(system_clock());
+  return replay_trace(path, plan, [&](std::string_view what, double share) {
+    progress.update(share, fmt::format("{}: {}", path, what));
+  });
+}
+
 absl::Status run(const Arguments& arguments) {
   const absl::StatusOr<ReplayPlan> plan = plan_of(arguments);
   if (!plan.ok()) return plan.status();
@@ -89,13 +96,8 @@ absl::Status run(const Arguments& arguments) {
     if (absl::Status status = check_writable(option, *path); !status.ok()) return status;
   }
   std::vector<ReplayTable> tables;
-  ProgressLine line(system_clock());
   for (const std::string& path : arguments.traces) {
-    absl::StatusOr<ReplayTable> table =
-        replay_trace(path, *plan, [&](std::string_view what, double share) {
-          line.show(share, fmt::format("{}: {}", path, what));
-        });
-    line.clear();
+    absl::StatusOr<ReplayTable> table = replay_shown(path, *plan);
     if (!table.ok()) return table.status();
     print_to(stdout, "{}", replay_text(*table, *plan));
     print_pace(*table, *plan);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,17 +23,32 @@ namespace {
 
 constexpr size_t kBatchLookups = 1 << 16;
 
-// Calls run(i) for each i below `count`, on so many threads. The first error that it returns.
+absl::Status no_memory() {
+  return absl::ResourceExhaustedError(
+      "no memory for the blocks; leave --spec optimal out, or take smaller tiers");
+}
+
+// Calls run(i) for each i below `count`, on so many threads, or fewer if there are no more. The
+// first error that it returns.
 template <typename Run>
 absl::Status in_parallel(unsigned threads, size_t count, Run run) {
   std::atomic<size_t> next{0};
   std::vector<absl::Status> results(count);
   const auto work = [&] {
-    for (size_t i = 0; (i = next.fetch_add(1)) < count;) results[i] = run(i);
+    for (size_t i = 0; (i = next.fetch_add(1)) < count;) {
+      try {
+        results[i] = run(i);
+      } catch (const std::bad_alloc&) {
+        results[i] = no_memory();
+      }
+    }
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < std::min<size_t>(threads, count); ++i) others.emplace_back(work);
+    try {
+      for (unsigned i = 1; i < std::min<size_t>(threads, count); ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // this thread does the rest
+    }
     work();
   }
   for (absl::Status& result : results) {
@@ -169,12 +185,8 @@ class Replay {
     return in_parallel(plan_.threads, cells_.size(), [&](size_t i) -> absl::Status {
       const Cell& cell = cells_[i];
       if (interrupted() || cell.cache) return check_not_interrupted();
-      try {
-        const uint64_t blocks = table_.tier_blocks[cell.column];
-        table_.rows[cell.row][cell.column] = replay_optimal(lookups_, blocks);
-      } catch (const std::bad_alloc&) {
-        return absl::ResourceExhaustedError("no memory for the optimum; leave --spec optimal out");
-      }
+      const uint64_t blocks = table_.tier_blocks[cell.column];
+      table_.rows[cell.row][cell.column] = replay_optimal(lookups_, blocks);
       return absl::OkStatus();
     });
   }
@@ -220,8 +232,7 @@ absl::StatusOr<ReplayTable> replay_trace(const std::string& path, const ReplayPl
                                          const ReplayProgress& progress) try {
   return Replay(path, plan, progress).run();
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError(path + ": no memory for its blocks; leave --spec optimal "
-                                             "out, or take smaller tiers");
+  return no_memory();
 }
 
 }  // namespace nvcache

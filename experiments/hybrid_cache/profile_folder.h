@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/harness/locked_folder.h"
-#include "experiments/harness/progress.h"
 #include "experiments/workload/profile.h"
 
 namespace nvcache {

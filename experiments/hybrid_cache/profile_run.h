@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
 #include "base/histogram.h"
-#include "experiments/harness/progress.h"
 #include "experiments/hybrid_cache/profile_store.h"
 #include "experiments/workload/profile.h"
 #include "experiments/workload/profile_stream.h"

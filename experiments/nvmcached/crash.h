@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "experiments/harness/progress.h"
+#include "apps/command/progress.h"
 #include "experiments/nvmcached/system.h"
 
 namespace nvcache::nvmcached {

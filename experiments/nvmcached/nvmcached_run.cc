@@ -7,9 +7,9 @@
 
 #include "apps/command/interrupt.h"
 #include "apps/command/machine.h"
+#include "apps/command/progress.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/harness/progress.h"
 #include "experiments/nvmcached/crash.h"
 #include "experiments/nvmcached/nvmcached_figures.h"
 #include "experiments/nvmcached/restart.h"

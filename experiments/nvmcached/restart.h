@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "experiments/harness/progress.h"
+#include "apps/command/progress.h"
 
 namespace nvcache::nvmcached {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "apps/command/machine.h"
+#include "apps/command/progress.h"
 #include "base/text.h"
-#include "experiments/harness/progress.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/work_folder.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
-#include "experiments/harness/progress.h"
 
 namespace nvcache::writes_hurt {
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
-#include "experiments/harness/progress.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/writes_hurt_options.h"

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/engines/engine.h"
 #include "experiments/harness/locked_folder.h"
-#include "experiments/harness/progress.h"
 #include "experiments/ycsb/bench_options.h"
 
 namespace nvcache {

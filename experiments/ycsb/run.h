@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "apps/command/progress.h"
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "experiments/engines/engine.h"
-#include "experiments/harness/progress.h"
 #include "experiments/workload/ycsb.h"
 
 namespace nvcache {

@@ -19,6 +19,8 @@ class Progress {
 
   // Shows the progress. Cheap enough to call at any rate.
   void update(std::string_view line);
+  // The same with a bar before it; `share` is from 0 to 1.
+  void update(double share, std::string_view what);
   // Prints a line that stays.
   void say(std::string_view line);
 

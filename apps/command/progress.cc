@@ -1,4 +1,4 @@
-#include "experiments/harness/progress.h"
+#include "apps/command/progress.h"
 
 #include <unistd.h>
 
@@ -39,6 +39,14 @@ void Progress::update(std::string_view line) {
     print_to(stderr, "{}\n", line);
   }
   std::fflush(stderr);
+}
+
+void Progress::update(double share, std::string_view what) {
+  constexpr int kBarColumns = 20;
+  share = std::clamp(share, 0.0, 1.0);
+  const auto full = static_cast<size_t>(share * kBarColumns);
+  update(fmt::format("[{}{}] {:3.0f}% {}", std::string(full, '#'),
+                     std::string(kBarColumns - full, '.'), share * 100, what));
 }
 
 void Progress::say(std::string_view line) {
