@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "benchmark/benchmark.h"
-#include "policy/eviction/eviction_policy.h"
+#include "policy/eviction/make_eviction.h"
 
 namespace nvcache {
 namespace {

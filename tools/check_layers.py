@@ -37,8 +37,11 @@ LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
 NOT_FROM = {
     "experiments": ["apps/nvcache", "apps/nvcached"],
 }
-# Public headers that carry only types, which every room may use.
-TYPE_HEADERS = {"nvcache/bytes.h", "nvcache/block_key.h", "nvcache/verdict.h"}
+# Public headers that carry only types and interfaces, which every room may use.
+TYPE_HEADERS = {
+    "nvcache/admission_policy.h", "nvcache/block_key.h", "nvcache/bytes.h",
+    "nvcache/eviction_policy.h", "nvcache/policies.h", "nvcache/verdict.h",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SUFFIXES = (".h", ".cc", ".c")
 

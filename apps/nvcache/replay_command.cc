@@ -13,6 +13,7 @@
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
 #include "apps/command/progress.h"
+#include "apps/nvcache/policy_library.h"
 #include "apps/nvcache/replay_report.h"
 #include "apps/nvcache/replay_trace.h"
 #include "base/clock.h"
@@ -28,6 +29,7 @@ constexpr const char* kFooter = R"(Examples:
   nvcache replay trace.lis.zst
   nvcache replay a.oracleGeneral.zst b.csv --dram 10% --tier 20%,50% --html both.html
   nvcache replay keys.txt --spec 'always+tinylfu(2)' --spec optimal --json out.json
+  nvcache replay a.lis --policies ./own_policies.so --spec 'always+coldest(5)'
   zcat keys.gz | nvcache replay - --format text --dram 1000 --tier 10000,20000
 
 Each tier lies below a DRAM cache (LRU) and sees what that misses; the cache is the real one, in
@@ -50,6 +52,7 @@ struct Arguments {
   std::vector<std::string> specs;
   std::vector<std::string> tiers = {"5%", "10%", "20%", "40%"};
   std::string dram = "5%";
+  std::vector<std::string> policy_libraries;
   TraceOptions trace;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::string json_path;
@@ -89,6 +92,9 @@ absl::StatusOr<ReplayTable> replay_shown(const std::string& path, const ReplayPl
 }
 
 absl::Status run(const Arguments& arguments) {
+  for (const std::string& library : arguments.policy_libraries) {
+    if (absl::Status status = load_policy_library(library); !status.ok()) return status;
+  }
   const absl::StatusOr<ReplayPlan> plan = plan_of(arguments);
   if (!plan.ok()) return plan.status();
   for (const auto& [option, path] : {std::pair("--json", &arguments.json_path),
@@ -133,6 +139,10 @@ void add_replay_command(CLI::App& app) {
       ->add_option("--spec", arguments->specs,
                    "Settings of a block cache without size, two policies such as always+lru, or "
                    "'optimal'; once for each row (default: eight rows)")
+      ->take_all();
+  command
+      ->add_option("--policies", arguments->policy_libraries,
+                   "A shared library that brings policies for --spec (nvcache/policies.h); repeat")
       ->take_all();
   command
       ->add_option("--tier", arguments->tiers,

@@ -27,8 +27,9 @@ enum class Reason : uint8_t {
   kWriteQueueFull,  // the medium's write queue is full: the caller does not wait
   kMediumFailed,    // the medium returned an error, or was switched off by errors
   kLessUsed,        // tinylfu, auto: the blocks that are there are asked for more often
+  kOutsidePolicy,   // a policy that the application brought (nvcache/policies.h)
 };
-inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::kLessUsed) + 1;
+inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::kOutsidePolicy) + 1;
 
 // Stable lower-case name of a reason ("overhead"), as used in JSON and Prometheus.
 std::string_view reason_name(Reason reason);

@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "fmt/format.h"
+#include "policy/admission/make_admission.h"
+#include "policy/eviction/make_eviction.h"
 
 namespace nvcache {
 namespace {

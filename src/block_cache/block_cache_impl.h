@@ -27,8 +27,8 @@
 #include "block_cache/space/slab_space.h"
 #include "block_cache/write_queue.h"
 #include "medium/medium.h"
+#include "nvcache/admission_policy.h"
 #include "nvcache/block_cache.h"
-#include "policy/admission/admission_policy.h"
 
 namespace nvcache {
 

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/table.h"
-#include "policy/admission/admission_policy.h"
-#include "policy/eviction/eviction_policy.h"
+#include "policy/admission/make_admission.h"
+#include "policy/eviction/make_eviction.h"
 #include "spec/query.h"
 
 namespace nvcache {

@@ -23,8 +23,8 @@
 #include "block_cache/index/entry_pool.h"
 #include "block_cache/space/slab_space.h"
 #include "nvcache/block_key.h"
+#include "nvcache/eviction_policy.h"
 #include "nvcache/verdict.h"
-#include "policy/eviction/eviction_policy.h"
 
 namespace nvcache {
 
@@ -102,7 +102,7 @@ class Shard final : public Residents {
   // The write of a filling block failed: removes the block.
   void abandon(uint32_t slot);
 
-  // The contest for room (policy/eviction/contest.h); both are true where the policy holds none.
+  // The contest for room (nvcache/eviction_policy.h); both are true where the policy holds none.
   // Counts the offer of a block that is not here. False if the cache has no room for it and it is
   // worth less than the blocks that may leave.
   bool offer(uint64_t hash, uint32_t size_bytes) {
@@ -120,7 +120,7 @@ class Shard final : public Residents {
   // at most 255. Only with Options::references. A slot that is not pinned may belong to another
   // block by this time, which then gets the count.
   uint32_t add_reference(uint32_t slot);
-  // Whether blocks are evicted in passes only (policy/eviction/eviction_passes.h).
+  // Whether blocks are evicted in passes only (nvcache/eviction_policy.h).
   bool evicts_in_passes() const { return passes_ != nullptr; }
   // Starts a pass of such a policy, which evict_one() then carries out.
   void begin_pass(uint64_t now_ns, double share);

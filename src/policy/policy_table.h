@@ -28,15 +28,15 @@ std::string usages(const Table& table) {
   return joined;
 }
 
-// Makes the only policy that `spec` names. `what` names the kind of specification in errors.
-// INVALID_ARGUMENT says what was given and what is allowed.
+// Makes the only policy that `spec` names. `what` names the kind of specification in errors, and
+// `more` what they allow beside the table. INVALID_ARGUMENT says what was given and is allowed.
 template <typename Table, typename... Arguments>
 auto make_only_policy(std::string_view what, std::string_view spec, const Table& table,
-                      Arguments... arguments)
+                      std::string_view more, Arguments... arguments)
     -> decltype(table[0].make(SpecMember(), arguments...)) {
   std::vector<std::string_view> names;
   for (const auto& row : table) names.push_back(row.name);
-  const auto member = parse_only_member(what, spec, names, "one of " + usages(table));
+  const auto member = parse_only_member(what, spec, names, "one of " + usages(table).append(more));
   if (!member.ok()) return member.status();
   return table[member->first].make(member->second, arguments...);
 }

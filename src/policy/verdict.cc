@@ -30,6 +30,8 @@ std::string_view reason_name(Reason reason) {
       return "medium_failed";
     case Reason::kLessUsed:
       return "less_used";
+    case Reason::kOutsidePolicy:
+      return "outside_policy";
   }
   return "unknown";
 }

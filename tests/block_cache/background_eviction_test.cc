@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/virtual_clock.h"
-#include "policy/eviction/eviction_policy.h"
+#include "policy/eviction/make_eviction.h"
 
 namespace nvcache {
 namespace {

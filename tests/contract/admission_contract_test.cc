@@ -1,14 +1,15 @@
-// What every admission policy and every composition promises, and what the parser of
-// specifications says about mistakes.
+// nvcache's own admission policies, alone and composed, keep what every policy promises; and what
+// the parser of specifications says about mistakes.
+#include "nvcache/contracts/admission_policy_contract.h"
+
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <set>
+#include <cctype>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/prng.h"
+#include "policy/admission/make_admission.h"
 #include "policy/admission/table.h"
 
 namespace nvcache {
@@ -20,132 +21,36 @@ std::unique_ptr<AdmissionPolicy> make(std::string_view spec) {
   return make_admission(spec, kContext).value();
 }
 
-Candidate candidate(uint64_t key, Origin origin = Origin::kRead) {
-  return {.key = {1, key}, .key_hash = mix64(key), .size_bytes = 4096, .origin = origin};
-}
-
-// Traffic that a cache with this policy would see.
-class Driver {
- public:
-  explicit Driver(std::string_view spec) : policy_(make(spec)) {}
-
-  Verdict offer(uint64_t key, Origin origin = Origin::kRead) {
-    const Verdict verdict = policy_->admit(candidate(key, origin), traffic);
-    if (!verdict.admitted()) return verdict;
-    ++traffic.inserted;
-    ++traffic.resident_blocks;
-    traffic.written_bytes += 4096;
-    return verdict;
-  }
-  AdmissionPolicy& policy() { return *policy_; }
-
-  Traffic traffic;
-
- private:
-  std::unique_ptr<AdmissionPolicy> policy_;
-};
-
-class AdmissionContract : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(AdmissionContract, ItsDescriptionMakesItAgain) {
-  const std::string description = make(GetParam())->describe();
-  const auto again = make_admission(description, kContext);
-  ASSERT_TRUE(again.ok()) << description << ": " << again.status().message();
-  EXPECT_EQ((*again)->describe(), description);
-}
-
-TEST_P(AdmissionContract, AnEmptyCacheCanStart) {
-  Driver cache(GetParam());
-  for (uint64_t i = 0; i < 10'000 && cache.traffic.inserted == 0; ++i) {
-    ++cache.traffic.lookups;
-    cache.traffic.now_ns += 1'000'000;
-    cache.offer(i % 100);
-  }
-  EXPECT_GT(cache.traffic.inserted, 0u);
-}
-
-TEST_P(AdmissionContract, OneThreadReplaysExactly) {
-  Driver first(GetParam());
-  Driver second(GetParam());
-  Prng prng(3);
-  for (int i = 0; i < 5000; ++i) {
-    ++first.traffic.lookups;
-    ++second.traffic.lookups;
-    const uint64_t key = prng.below(1000);
-    const Origin origin = prng.below(4) == 0 ? Origin::kWrite : Origin::kRead;
-    ASSERT_EQ(first.offer(key, origin), second.offer(key, origin)) << i;
-    ASSERT_EQ(first.policy().may_evict(first.traffic), second.policy().may_evict(second.traffic));
-  }
-}
-
-TEST_P(AdmissionContract, VerdictsDependOnTotalsOnlyIfItSaysSo) {
-  const auto with = make(GetParam());
-  const auto without = make(GetParam());
-  if (with->reads_totals()) return;
-  Prng prng(4);
-  Traffic totals;
-  for (int i = 0; i < 5000; ++i) {
-    totals.now_ns += 1'000'000;
-    totals.dataset_size_bytes = prng.below(2'000'000);
-    const Traffic none{.dataset_size_bytes = totals.dataset_size_bytes, .now_ns = totals.now_ns};
-    totals.lookups += prng.below(100);
-    totals.inserted += prng.below(10);
-    totals.hit_bytes += prng.below(100'000);
-    totals.written_bytes += prng.below(100'000);
-    totals.resident_blocks = prng.below(1000);
-    const Candidate block =
-        candidate(prng.below(1000), prng.below(4) == 0 ? Origin::kWrite : Origin::kRead);
-    ASSERT_EQ(with->admit(block, totals), without->admit(block, none)) << i;
-    ASSERT_EQ(with->may_evict(totals), without->may_evict(none)) << i;
-  }
-}
-
-TEST_P(AdmissionContract, IsSafeFromManyThreads) {
-  const auto policy = make(GetParam());
-  std::atomic<uint64_t> lookups{0};
-  std::atomic<uint64_t> inserted{0};
-  const auto work = [&](uint64_t seed) {
-    Prng prng(seed);
-    for (int i = 0; i < 5000; ++i) {
-      const Traffic traffic{.lookups = lookups.fetch_add(1) + 1,
-                            .inserted = inserted.load(),
-                            .written_bytes = inserted.load() * 4096,
-                            .resident_blocks = inserted.load(),
-                            .now_ns = lookups.load() * 1'000'000};
-      if (policy->admit(candidate(prng.below(5000)), traffic).admitted()) ++inserted;
-      policy->may_evict(traffic);
-      if (i % 64 == 0) policy->metadata_bytes();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (uint64_t seed = 0; seed < 4; ++seed) threads.emplace_back(work, seed);
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_LE(inserted.load(), 20'000u);
-}
-
-std::vector<std::string> examples() {
-  std::vector<std::string> specs;
-  for (const AdmissionRow& row : kAdmissionPolicies) specs.emplace_back(row.example);
-  return specs;
-}
-
-std::string test_name(const ::testing::TestParamInfo<std::string>& instance) {
+AdmissionPromises promises_of(const std::string& spec) {
   std::string name;
-  for (const char c : instance.param) name += std::isalnum(c) != 0 ? c : '_';
-  return name;
+  for (const char c : spec) name += std::isalnum(c) != 0 ? c : '_';
+  return {.name = name,
+          .make = [spec] { return make(spec); },
+          .make_again = [](const std::string& description) { return make(description); }};
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, AdmissionContract, ::testing::ValuesIn(examples()), test_name);
+std::vector<AdmissionPromises> admission_promises() {
+  std::vector<AdmissionPromises> all;
+  for (const AdmissionRow& row : kAdmissionPolicies) {
+    all.push_back(promises_of(std::string(row.example)));
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, AdmissionPolicyContract,
+                         ::testing::ValuesIn(admission_promises()),
+                         [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
-    Arguments, AdmissionContract,
-    ::testing::Values("obp(0.3,window)", "obp(0.3,window:500,bytes)", "obp(0.29,lifetime,bytes)",
-                      "small_bypass(0,/etc)",
-                      "small_bypass(1000)+obp+second_touch+probability(0.5)+no_write_allocate"),
-    test_name);
+    Arguments, AdmissionPolicyContract,
+    ::testing::Values(
+        promises_of("obp(0.3,window)"), promises_of("obp(0.3,window:500,bytes)"),
+        promises_of("obp(0.29,lifetime,bytes)"), promises_of("small_bypass(0,/etc)"),
+        promises_of("small_bypass(1000)+obp+second_touch+probability(0.5)+no_write_allocate")),
+    [](const auto& instance) { return instance.param.name; });
 
 TEST(AdmissionChain, EveryMemberSeesEveryCandidateAndTheFirstRefusalCounts) {
-  Driver cache("obp(0.1)+second_touch");
+  OfferedTraffic cache(make("obp(0.1)+second_touch"));
   cache.traffic.inserted = 50;
   cache.traffic.lookups = 100;
   EXPECT_EQ(cache.offer(1), Verdict::refuse(Reason::kOverhead));

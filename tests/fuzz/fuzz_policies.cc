@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "policy/admission/admission_policy.h"
-#include "policy/eviction/eviction_policy.h"
+#include "policy/admission/make_admission.h"
+#include "policy/eviction/make_eviction.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

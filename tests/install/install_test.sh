@@ -14,7 +14,7 @@ cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" ||
 cmake -S "$source/tests/install" -B "$work/outside" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DEXAMPLES="$source/examples"
 cmake --build "$work/outside"
-for program in from_c from_cpp engine_adapter from_rocksdb; do
+for program in from_c from_cpp engine_adapter own_policies own_policies_test from_rocksdb; do
   [[ -x $work/outside/$program ]] || continue
   echo "== $program"
   "$work/outside/$program" | tail -n 3
@@ -30,6 +30,12 @@ echo "== by pkg-config"
 LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | sed -n 1,2p
 if [[ -x $work/prefix/bin/nvcache ]]; then
   "$work/prefix/bin/nvcache" --version
+  echo "== policies from outside, by the guide's line"
+  (cd "$work" && c++ -std=c++20 -O1 -shared -fPIC "$source/examples/own_policies.cc" \
+    -o own_policies.so $(pkg-config --cflags nvcache) $(pkg-config --libs absl_status))
+  for key in {1..400} {1..400}; do echo "$key"; done > "$work/keys.txt"
+  "$work/prefix/bin/nvcache" replay "$work/keys.txt" --policies "$work/own_policies.so" \
+    --spec 'always+coldest(5)' --dram 0 --tier 50%
 fi
 unit=$(find "$work/prefix" -name nvcached.service)
 if [[ -n $unit ]]; then

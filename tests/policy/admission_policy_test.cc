@@ -1,5 +1,5 @@
 // What each admission policy admits. obp_policy_test.cc tests obp.
-#include "policy/admission/admission_policy.h"
+#include "policy/admission/make_admission.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // What every policy with a contest for room promises, whatever it counts.
-#include "policy/eviction/contest.h"
+#include "nvcache/eviction_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/prng.h"
-#include "policy/admission/admission_policy.h"
+#include "policy/admission/make_admission.h"
 #include "policy/admission/overhead_ratio.h"
 
 namespace nvcache {

@@ -1,105 +1,18 @@
-// A shard of a cache without the cache: slots, keys and pins, for testing
-// eviction policies. Not thread-safe, except that slots may be hit from other
-// threads straight through policy().
+// A shard without a cache for nvcache's own eviction policies, by their specification.
+// Threads: see PolicyShard.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
-#include "base/prng.h"
-#include "policy/eviction/eviction_policy.h"
+#include "nvcache/contracts/policy_shard.h"
+#include "policy/eviction/make_eviction.h"
 
 namespace nvcache {
 
-class FakeShard : public Residents {
+class FakeShard : public PolicyShard {
  public:
   FakeShard(std::string_view spec, uint32_t max_slots)
-      : policy_(make_eviction(spec, max_slots).value()), slots_(max_slots) {
-    begin_pass(0);  // time starts now
-  }
-
-  uint32_t slot_limit() const override { return limit_; }
-  bool evictable(uint32_t slot) const override {
-    return slots_[slot].used && slots_[slot].pins == 0;
-  }
-
-  uint64_t key_hash(uint32_t slot) const override { return mix64(slots_[slot].key); }
-
-  EvictionPolicy& policy() { return *policy_; }
-  Contest& contest() { return *policy_->contest(); }
-  uint64_t size() const { return by_key_.size(); }
-  bool contains(uint64_t key) const { return by_key_.count(key) > 0; }
-  uint32_t slot_of(uint64_t key) const { return by_key_.at(key); }
-  uint64_t key_of(uint32_t slot) const { return slots_[slot].key; }
-
-  void insert(uint64_t key) {
-    uint32_t slot = limit_;
-    if (free_.empty()) {
-      ++limit_;
-    } else {
-      slot = free_.back();
-      free_.pop_back();
-    }
-    slots_[slot] = {.key = key, .pins = 0, .used = true};
-    by_key_[key] = slot;
-    policy_->on_insert(slot, mix64(key));
-  }
-
-  void hit(uint64_t key) { policy_->on_hit(by_key_.at(key)); }
-  void pin(uint64_t key) { ++slots_[by_key_.at(key)].pins; }
-  void unpin(uint64_t key) { --slots_[by_key_.at(key)].pins; }
-  void erase(uint64_t key) { remove(by_key_.at(key), false); }
-
-  // Removes the policy's next victim and says which key it was.
-  std::optional<uint64_t> evict() {
-    const std::optional<uint32_t> slot = next_victim();
-    if (!slot) return std::nullopt;
-    const uint64_t key = slots_[*slot].key;
-    remove(*slot, true);
-    return key;
-  }
-
-  // The policy's next victim. A policy that evicts in passes gets up to 100 of
-  // them, a second apart, each for a twentieth of the blocks.
-  std::optional<uint32_t> next_victim() {
-    if (policy_->passes() == nullptr) return policy_->next_victim(*this);
-    for (int pass = 0; pass < 100; ++pass) {
-      if (const auto slot = policy_->next_victim(*this)) return slot;
-      now_ns_ += 1'000'000'000;
-      begin_pass(0.05);
-    }
-    return std::nullopt;
-  }
-
-  void begin_pass(double share) {
-    if (policy_->passes() != nullptr) policy_->passes()->begin_pass(*this, now_ns_, share);
-  }
-  void advance_seconds(double seconds) { now_ns_ += static_cast<uint64_t>(seconds * 1e9); }
-
- private:
-  struct Slot {
-    uint64_t key = 0;
-    int pins = 0;
-    bool used = false;
-  };
-
-  void remove(uint32_t slot, bool evicted) {
-    by_key_.erase(slots_[slot].key);
-    slots_[slot].used = false;
-    policy_->on_remove(slot, mix64(slots_[slot].key), evicted);
-    free_.push_back(slot);
-  }
-
-  std::unique_ptr<EvictionPolicy> policy_;
-  std::vector<Slot> slots_;
-  std::vector<uint32_t> free_;
-  std::unordered_map<uint64_t, uint32_t> by_key_;
-  uint32_t limit_ = 0;
-  uint64_t now_ns_ = 1'000'000'000'000;
+      : PolicyShard(make_eviction(spec, max_slots).value(), max_slots) {}
 };
 
 }  // namespace nvcache

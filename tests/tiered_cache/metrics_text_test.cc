@@ -126,7 +126,8 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
     "no_space": 0,
     "write_queue_full": 0,
     "medium_failed": 0,
-    "less_used": 0
+    "less_used": 0,
+    "outside_policy": 0
   },
   "medium": "file:\"a\\b\"\n",
   "admission": "always",
@@ -210,6 +211,7 @@ nvcache_refused_total{reason="no_space"} 0
 nvcache_refused_total{reason="write_queue_full"} 0
 nvcache_refused_total{reason="medium_failed"} 0
 nvcache_refused_total{reason="less_used"} 0
+nvcache_refused_total{reason="outside_policy"} 0
 # HELP nvcache_info What the cache lies on and by which policies
 # TYPE nvcache_info gauge
 nvcache_info{medium="file:\"a\\b\"\n",admission="always",eviction="lru"} 1
@@ -364,7 +366,8 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
           "no_space": 0,
           "write_queue_full": 0,
           "medium_failed": 0,
-          "less_used": 0
+          "less_used": 0,
+          "outside_policy": 0
         },
         "medium": "file:\"a\\b\"\n",
         "admission": "always",

@@ -1,15 +1,26 @@
 // Reads an admission specification. Grammar: spec/spec.h. Accepts any bytes.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/text.h"
 #include "policy/admission/table.h"
+#include "policy/outside.h"
 
 namespace nvcache {
 namespace {
 
-std::string allowed() { return usages(kAdmissionPolicies) + ", joined by '+'"; }
+std::string allowed() {
+  return usages(kAdmissionPolicies) + outside_admission_usages() + ", joined by '+'";
+}
+
+// Makes the policy that a member names, a row's or one from outside.
+AdmissionOr make_member(const SpecMember& member, const AdmissionContext& context) {
+  const auto* const row = std::ranges::find(kAdmissionPolicies, member.name, &AdmissionRow::name);
+  if (row != kAdmissionPolicies.end()) return row->make(member, context);
+  const AdmissionKind* const outside = outside_admission(member.name);
+  if (outside != nullptr) return make_outside(*outside, member, context);
+  return bad_member(kAdmission, member, fmt::format("not known; allowed: {}", allowed()));
+}
 
 }  // namespace
 
@@ -18,18 +29,14 @@ AdmissionOr make_admission(std::string_view spec, const AdmissionContext& contex
   if (!members.ok()) {
     return invalid_argument("{}; members allowed: {}", message_of(members.status()), allowed());
   }
-  std::array<bool, kAdmissionPolicies.size()> given{};
   std::vector<std::unique_ptr<AdmissionPolicy>> policies;
-  for (const SpecMember& member : *members) {
-    const auto* const row = std::ranges::find(kAdmissionPolicies, member.name, &AdmissionRow::name);
-    if (row == kAdmissionPolicies.end()) {
-      return bad_member(kAdmission, member, fmt::format("not known; allowed: {}", allowed()));
+  for (auto member = members->begin(); member != members->end(); ++member) {
+    const auto same_name = [&](const SpecMember& other) { return other.name == member->name; };
+    if (std::any_of(members->begin(), member, same_name)) {
+      return bad_member(kAdmission, *member,
+                        fmt::format("{} given twice; allowed: each member once", member->name));
     }
-    if (std::exchange(given[static_cast<size_t>(row - kAdmissionPolicies.begin())], true)) {
-      return bad_member(kAdmission, member,
-                        fmt::format("{} given twice; allowed: each member once", member.name));
-    }
-    AdmissionOr policy = row->make(member, context);
+    AdmissionOr policy = make_member(*member, context);
     if (!policy.ok()) return policy.status();
     policies.push_back(*std::move(policy));
   }

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "policy/admission/admission_policy.h"
+#include "nvcache/admission_policy.h"
 
 namespace nvcache {
 

@@ -1,6 +1,6 @@
 // The table of admission policies. To add one: write its file in this folder, declare its factory
 // here, and add its row (see CONTRIBUTING.md).
-// Thread-safety: constants; for the policies see admission_policy.h.
+// Thread-safety: constants; for the policies see nvcache/admission_policy.h.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "policy/admission/admission_policy.h"
+#include "policy/admission/make_admission.h"
 #include "policy/policy_table.h"
 #include "spec/spec.h"
 

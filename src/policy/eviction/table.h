@@ -1,13 +1,13 @@
 // The table of eviction policies. To add one: write its file in this folder, declare its factory
 // here, and add its row (see CONTRIBUTING.md).
-// Thread-safety: constants; for the policies see eviction_policy.h.
+// Thread-safety: constants; for the policies see nvcache/eviction_policy.h.
 #pragma once
 
 #include <array>
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "policy/eviction/eviction_policy.h"
+#include "policy/eviction/make_eviction.h"
 #include "policy/policy_table.h"
 #include "spec/spec.h"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "policy/eviction/residents.h"
+#include "nvcache/eviction_policy.h"
 
 namespace nvcache {
 

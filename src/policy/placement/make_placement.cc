@@ -44,7 +44,7 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share) {
 }
 
 absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
-  return make_only_policy(kPlacement, spec, kPlacementPolicies);
+  return make_only_policy(kPlacement, spec, kPlacementPolicies, "");
 }
 
 }  // namespace nvcache

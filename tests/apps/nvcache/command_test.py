@@ -3,6 +3,8 @@
 
 usage: command_test.py NVCACHE [NVBENCH]
 
+NVCACHE_TEST_POLICIES names the library of examples/own_policies.cc.
+
 Runs every example that the help shows, with less work where an option allows it. Without
 NVBENCH, the tests that need it are left out.
 """
@@ -18,6 +20,8 @@ import tempfile
 
 NVCACHE = os.path.abspath(sys.argv[1])
 NVBENCH = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+
+POLICIES = os.path.abspath(os.environ["NVCACHE_TEST_POLICIES"])
 
 DONE, FAILED, USAGE = 0, 1, 2
 COMMANDS = ([], ["calibrate"], ["replay"], ["report"])
@@ -60,6 +64,7 @@ def test_examples_run():
         check(made.returncode == DONE, made.stderr)
         shutil.copy(f"{folder}/out.json", f"{folder}/optane.json")
         make_traces(folder)
+        shutil.copy(POLICIES, f"{folder}/own_policies.so")
         for words in [example for command in COMMANDS for example in examples_in(help_of(command))]:
             words = [word.replace("/mnt/nvme", folder).replace("4GiB", "8MiB") for word in words]
             if words[0] == "calibrate":
@@ -87,6 +92,7 @@ def make_traces(folder):
         "id,size\n" + "".join(f"k{key},100\n" for key in keys))
     pathlib.Path(folder, "a.oracleGeneral").write_bytes(
         b"".join(struct.pack("<IQIq", 0, key, 4096, -1) for key in keys))
+    shutil.copy(f"{folder}/trace.lis", f"{folder}/a.lis")
     for name in ("trace.lis", "a.oracleGeneral"):
         subprocess.run(["zstd", "-q", f"{folder}/{name}"], check=True)
 
@@ -148,6 +154,29 @@ def test_replay_names_what_is_wrong():
         check(cut.returncode == DONE, cut.stderr)
         check("byte 8003: it ends within an access; what comes before was replayed" in cut.stderr,
               cut.stderr)
+
+
+def test_replay_with_policies_from_outside():
+    with tempfile.TemporaryDirectory() as folder:
+        make_traces(folder)
+        shutil.copy(POLICIES, f"{folder}/own.so")
+        pathlib.Path(folder, "text.so").write_text("no library")
+        words = ["replay", "keys.txt", "--dram", "0", "--tier", "500"]
+        answer = run(*words, "--policies", "own.so", "--spec", "up_to(8192)+coldest(3)", "--spec",
+                     "always+lru", folder=folder)
+        check(answer.returncode == DONE, answer.stderr)
+        check("up_to(8192)+coldest(3)" in answer.stdout, answer.stdout)
+        for more, told in (
+                (["--spec", "always+coldest"], "'coldest': not known; allowed:"),
+                (["--policies", "own.so", "--spec", "always+coldest(0)"],
+                 "eviction member 'coldest(0)': allowed: a number from 1 to 100"),
+                (["--policies", "own.so", "--policies", "own.so"], "there is one of this name"),
+                (["--policies", "none.so"], "policies of 'none.so': ./none.so: cannot open"),
+                (["--policies", "text.so"], "policies of 'text.so': ./text.so:"),
+                (["--policies", "libdl.so.2"], "policies of 'libdl.so.2': ./libdl.so.2: cannot")):
+            answer = run(*words, *more, folder=folder)
+            check(answer.returncode == USAGE, f"{more}: {answer.returncode}: {answer.stderr}")
+            check(told in answer.stderr, f"{more}: {answer.stderr}")
 
 
 def test_a_wrong_command_line():

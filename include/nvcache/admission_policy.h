@@ -1,15 +1,12 @@
-// Decides which blocks may enter the cache, and whether any may be evicted.
+// AdmissionPolicy: decides which blocks may enter a block cache, and whether any may be evicted.
+// Users bring their own by nvcache/policies.h; nvcache's own are in src/policy/admission.
 //
-// Each policy is a file of this folder and a row of table.h; `make_admission` composes policies
-// from a specification such as "small_bypass(16GiB)+obp(0.1)+second_touch".
+// Cost: a virtual call for each block that is offered, never for a lookup.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nvcache/block_key.h"
 #include "nvcache/verdict.h"
 
@@ -24,8 +21,8 @@ struct Candidate {
 };
 
 // What the cache has done since it was opened. Totals never go down; they are 0 for a policy that
-// does not read them. `lookups` leaves out lookups
-// that are known to come from background work (compaction): they would drown the overhead ratio.
+// does not read them. `lookups` leaves out lookups that are known to come from background work
+// (compaction): they would drown the overhead ratio.
 struct Traffic {
   uint64_t lookups = 0;             // blocks looked up, hits and misses
   uint64_t inserted = 0;            // blocks inserted
@@ -34,10 +31,11 @@ struct Traffic {
   uint64_t written_bytes = 0;       // bytes written to the medium
   uint64_t dataset_size_bytes = 0;  // the adapter's latest report; 0: not known
   uint64_t resident_blocks = 0;     // blocks in the cache now
-  uint64_t now_ns = 0;
+  uint64_t now_ns = 0;              // the only clock a policy reads
 };
 
-// Thread-safe: the cache calls it from any thread and holds no lock.
+// Thread-safe: the cache calls it from any thread and holds no lock. Functions do not block and do
+// not throw.
 class AdmissionPolicy {
  public:
   virtual ~AdmissionPolicy() = default;
@@ -56,19 +54,14 @@ class AdmissionPolicy {
   // DRAM held by the policy beyond sizeof(*this).
   virtual uint64_t metadata_bytes() const { return 0; }
 
-  // The specification that makes this policy again. It spells out all defaults.
+  // The specification that makes this policy again, "name(arguments)". It spells out all defaults.
   virtual std::string describe() const = 0;
 };
 
 // What a policy may need to know about its cache when it is made.
 struct AdmissionContext {
   uint64_t cache_size_bytes = 0;
-  uint64_t seed = 1;
+  uint64_t seed = 1;  // of random numbers: the same seed, the same verdicts
 };
-
-// Makes the policy that `spec` names; policies are joined by '+', and table.h lists them.
-// INVALID_ARGUMENT names the member, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission(
-    std::string_view spec, const AdmissionContext& context);
 
 }  // namespace nvcache

@@ -1,0 +1,136 @@
+#include "policy/outside.h"
+
+#include <algorithm>
+#include <exception>
+#include <forward_list>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/never_destroyed.h"
+#include "base/text.h"
+#include "policy/admission/table.h"
+#include "policy/eviction/table.h"
+#include "policy/policy_guard.h"
+
+namespace nvcache {
+namespace {
+
+bool is_name(std::string_view name) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto other = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && name.size() <= 64 && letter(name[0]) && std::ranges::all_of(name, other);
+}
+
+// The kinds of one sort of policy. They do not move in a list, and an empty list holds no memory
+// that a library which is unloaded would leave behind.
+template <typename Kind>
+class Kinds {
+ public:
+  template <typename Table>
+  absl::Status add(std::string_view sort, const Table& own, Kind kind) {
+    if (!is_name(kind.name)) {
+      return invalid_argument(
+          "{} policy '{}' added; allowed: a name of lower-case letters, digits and '_', a letter "
+          "first, of at most 64",
+          sort, shown(kind.name));
+    }
+    if (kind.make == nullptr) {
+      return invalid_argument("{} policy '{}' added without a function that makes it", sort,
+                              kind.name);
+    }
+    const bool is_own = std::ranges::any_of(own, [&](auto& row) { return row.name == kind.name; });
+    MutexLock lock(mutex_);
+    if (is_own || find_locked(kind.name) != nullptr) {
+      return absl::AlreadyExistsError(
+          fmt::format("{} policy '{}' added; there is one of this name", sort, kind.name));
+    }
+    if (kind.usage.empty()) kind.usage = kind.name;
+    kinds_.push_front(std::move(kind));
+    return absl::OkStatus();
+  }
+
+  const Kind* find(std::string_view name) const {
+    MutexLock lock(mutex_);
+    return find_locked(name);
+  }
+
+  std::string usages() const {
+    MutexLock lock(mutex_);
+    std::string joined;
+    for (const Kind& kind : kinds_) joined.append(", ").append(shown(kind.usage));
+    return joined;
+  }
+
+ private:
+  const Kind* find_locked(std::string_view name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = std::ranges::find(kinds_, name, &Kind::name);
+    return found == kinds_.end() ? nullptr : &*found;
+  }
+
+  mutable Mutex mutex_;
+  std::forward_list<Kind> kinds_ ABSL_GUARDED_BY(mutex_);
+};
+
+class OutsidePolicies final : public PolicyRegistry {
+ public:
+  absl::Status add(AdmissionKind kind) override {
+    return admissions.add(kAdmission, kAdmissionPolicies, std::move(kind));
+  }
+  absl::Status add(EvictionKind kind) override {
+    return evictions.add(kEviction, kEvictionPolicies, std::move(kind));
+  }
+
+  Kinds<AdmissionKind> admissions;
+  Kinds<EvictionKind> evictions;
+};
+
+OutsidePolicies& outside_policies() {
+  static NeverDestroyed<OutsidePolicies> policies;
+  return *policies;
+}
+
+template <typename Policy, typename Kind, typename Context>
+absl::StatusOr<std::unique_ptr<Policy>> make_guarded(std::string_view sort, const Kind& kind,
+                                                     const SpecMember& member,
+                                                     const Context& context) {
+  const auto not_made = [&](absl::StatusCode code, std::string_view why) {
+    return absl::Status(code, fmt::format("{} member '{}': {}", sort, shown(member.text), why));
+  };
+  try {
+    absl::StatusOr<std::unique_ptr<Policy>> policy = kind.make(member.arguments, context);
+    if (!policy.ok()) return not_made(policy.status().code(), message_of(policy.status()));
+    if (*policy != nullptr) return guard(*std::move(policy));
+  } catch (const std::exception& problem) {
+    return not_made(absl::StatusCode::kInternal, shown(problem.what()));
+  } catch (...) {
+    return not_made(absl::StatusCode::kInternal, "its factory threw");
+  }
+  return not_made(absl::StatusCode::kInternal, "its factory made nothing");
+}
+
+}  // namespace
+
+PolicyRegistry& policy_registry() { return outside_policies(); }
+
+const AdmissionKind* outside_admission(std::string_view name) {
+  return outside_policies().admissions.find(name);
+}
+
+const EvictionKind* outside_eviction(std::string_view name) {
+  return outside_policies().evictions.find(name);
+}
+
+std::string outside_admission_usages() { return outside_policies().admissions.usages(); }
+
+std::string outside_eviction_usages() { return outside_policies().evictions.usages(); }
+
+AdmissionOr make_outside(const AdmissionKind& kind, const SpecMember& member,
+                         const AdmissionContext& context) {
+  return make_guarded<AdmissionPolicy>(kAdmission, kind, member, context);
+}
+
+EvictionOr make_outside(const EvictionKind& kind, const SpecMember& member, uint32_t max_slots) {
+  return make_guarded<EvictionPolicy>(kEviction, kind, member, max_slots);
+}
+
+}  // namespace nvcache
