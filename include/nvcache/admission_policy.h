@@ -20,11 +20,12 @@ struct Candidate {
   Origin origin = Origin::kRead;
 };
 
-// What the cache has done since it was opened. Totals never go down; they are 0 for a policy that
-// does not read them. `lookups` leaves out lookups that are known to come from background work
-// (compaction): they would drown the overhead ratio.
+// What the cache has done since it was opened. Totals (the first six, and the number of blocks) are
+// 0 where they were not read. Lookups that are known to come from background work (compaction) do
+// not count: they would drown the overhead ratio.
 struct Traffic {
   uint64_t lookups = 0;             // blocks looked up, hits and misses
+  uint64_t hits = 0;                // of these
   uint64_t inserted = 0;            // blocks inserted
   uint64_t removed = 0;             // blocks removed: evicted and erased
   uint64_t hit_bytes = 0;           // bytes served to hits, that is, read from the medium
@@ -32,6 +33,12 @@ struct Traffic {
   uint64_t dataset_size_bytes = 0;  // the adapter's latest report; 0: not known
   uint64_t resident_blocks = 0;     // blocks in the cache now
   uint64_t now_ns = 0;              // the only clock a policy reads
+  bool has_totals = false;          // whether the totals were read, see totals_interval()
+
+  // How long an access takes, in the mean of the last ones; 0: not known.
+  double storage_read_ns = 0;  // the engine's own read of a block (BlockCache::note_storage_read)
+  double hit_read_ns = 0;      // a read of a block from the medium
+  double write_kib_ns = 0;     // a KiB of a write to the medium
 };
 
 // Thread-safe: the cache calls it from any thread and holds no lock. Functions do not block and do
@@ -47,9 +54,13 @@ class AdmissionPolicy {
   // Whether blocks may be evicted now to make room.
   virtual bool may_evict(const Traffic&) { return true; }
 
-  // Whether the verdicts depend on the totals of a Traffic, or on the number of blocks: they cost
-  // the cache a line for each of up to 64 threads that ever used it, at each offer.
-  virtual bool reads_totals() const { return false; }
+  // How often the verdicts need the totals of a Traffic: 0 never, 1 at each question, N at one
+  // question in N of each thread. Totals cost the cache a line for each of up to 64 threads that
+  // ever used it. Asked when the cache is made.
+  virtual uint32_t totals_interval() const { return 0; }
+
+  // Whether the verdicts depend on how long the engine's own reads take: it should tell.
+  virtual bool weighs_costs() const { return false; }
 
   // DRAM held by the policy beyond sizeof(*this).
   virtual uint64_t metadata_bytes() const { return 0; }

@@ -142,6 +142,12 @@ class BlockCache {
   // Tells small_bypass how large the engine's dataset is now.
   virtual void set_dataset_size(uint64_t size_bytes) = 0;
 
+  // Tells how long the engine's read of its own storage took, after a miss. The admission policy
+  // `break_even` weighs that against what writes take. Lock-free.
+  virtual void note_storage_read(uint64_t /*took_ns*/) {}
+  // Whether the cache has a use for these times: else an engine need not take them.
+  virtual bool wants_storage_reads() const { return false; }
+
   // Waits until all writes that are queued now have reached the medium.
   virtual void drain() = 0;
 

@@ -103,6 +103,10 @@ NVCACHE_API nvcache_status_t nvcache_resize(nvcache_t* cache, uint64_t size_byte
 /* Tells small_bypass how many bytes the engine's dataset has now. */
 NVCACHE_API void nvcache_set_dataset_size(nvcache_t* cache, uint64_t size_bytes);
 
+/* Tells how long the engine's read of its own storage took, after a miss: break_even weighs it
+ * against what writes to the medium take. Lock-free. */
+NVCACHE_API void nvcache_note_storage_read(nvcache_t* cache, uint64_t took_ns);
+
 /* Waits until queued writes have reached the medium. */
 NVCACHE_API void nvcache_drain(nvcache_t* cache);
 

@@ -27,6 +27,7 @@ enum class Reason : uint8_t {
   kWriteQueueFull,  // the medium's write queue is full: the caller does not wait
   kMediumFailed,    // the medium returned an error, or was switched off by errors
   kLessUsed,        // tinylfu, auto: the blocks that are there are asked for more often
+  kWriteBudget,     // write_budget: the medium was written as fast as it may be
   kOutsidePolicy,   // a policy that the application brought (nvcache/policies.h)
 };
 inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::kOutsidePolicy) + 1;

@@ -53,6 +53,19 @@ absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
   return bad_size(text);
 }
 
+absl::StatusOr<double> parse_bytes_per_second(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kSpans = {
+      {{"s", 1}, {"min", 60}, {"hour", 3600}, {"day", 24 * 3600}}};
+  const auto [size, span] = split_once(text, '/');
+  const absl::StatusOr<uint64_t> size_bytes = parse_size_bytes(size);
+  for (const auto& [name, seconds] : kSpans) {
+    if (size_bytes.ok() && strip(span) == name) return static_cast<double>(*size_bytes) / seconds;
+  }
+  return invalid_argument(
+      "'{}' is not a rate; allowed: a size per s, min, hour or day such as 50MiB/s, 500GB/day",
+      text);
+}
+
 std::string format_bytes(uint64_t size_bytes) {
   constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(size_bytes);

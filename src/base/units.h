@@ -13,6 +13,10 @@ namespace nvcache {
 // (K, KiB = 1024; KB = 1000). INVALID_ARGUMENT says what was given and allowed.
 [[nodiscard]] absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text);
 
+// "50MiB/s", "500GB/day" in bytes a second: a size per s, min, hour or day. INVALID_ARGUMENT says
+// what was given and allowed.
+[[nodiscard]] absl::StatusOr<double> parse_bytes_per_second(std::string_view text);
+
 // "1.00 GiB", "4.00 KiB", "17 B": three significant digits, binary units.
 std::string format_bytes(uint64_t size_bytes);
 

@@ -107,9 +107,10 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
                                TierOptions tier, std::unique_ptr<AdmissionPolicy> admission)
     : config_(config),
       tier_(tier),
-      medium_(std::move(medium)),
+      medium_(std::make_unique<MeteredMedium>(std::move(medium), clock)),
       clock_(clock),
       admission_(std::move(admission)),
+      totals_interval_(admission_->totals_interval()),
       space_(config.size_bytes, config.max_size_bytes, choose_grain(medium_->traits())),
       health_(counters_, clock),
       reader_(*medium_, health_, counters_),

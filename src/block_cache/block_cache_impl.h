@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "base/background_thread.h"
 #include "base/clock.h"
+#include "base/mean_time.h"
 #include "base/mutex.h"
 #include "block_cache/background_eviction.h"
 #include "block_cache/block_reader.h"
@@ -26,7 +27,7 @@
 #include "block_cache/shard.h"
 #include "block_cache/space/slab_space.h"
 #include "block_cache/write_queue.h"
-#include "medium/medium.h"
+#include "medium/metered.h"
 #include "nvcache/admission_policy.h"
 #include "nvcache/block_cache.h"
 
@@ -67,6 +68,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   uint64_t erase_file(uint64_t file) override;
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;
+  void note_storage_read(uint64_t took_ns) override { storage_read_.add(took_ns); }
+  bool wants_storage_reads() const override { return admission_->weighs_costs(); }
   // Removes every block.
   void clear();
   // Share of the space that is taken.
@@ -138,13 +141,17 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Verdict commit(const Admission::Offer& offer, ByteView block) override;
   Verdict refuse(Reason reason);
   Traffic traffic() const;
+  // With the totals, if the policy needs them at this question.
   Traffic traffic_for_admission() const;
 
   const Config config_;
   const TierOptions tier_;
-  const std::unique_ptr<Medium> medium_;
+  const std::unique_ptr<MeteredMedium> medium_;
   Clock& clock_;
   const std::unique_ptr<AdmissionPolicy> admission_;
+  const uint32_t totals_interval_;
+  // A read that the page cache serves tells little of the next one: a long mean.
+  MeanTime storage_read_{{.times = 128, .most_times_the_mean = 64}};
   SlabSpace space_;
   Counters counters_;
   MediumHealth health_;

@@ -7,8 +7,12 @@
 namespace nvcache {
 
 Traffic BlockCacheImpl::traffic_for_admission() const {
-  if (admission_->reads_totals()) return traffic();
-  Traffic traffic;
+  static thread_local uint32_t questions = 0;
+  const bool with_totals = totals_interval_ != 0 && ++questions % totals_interval_ == 0;
+  Traffic traffic = with_totals ? this->traffic() : Traffic{};
+  traffic.storage_read_ns = static_cast<double>(storage_read_.ns());
+  traffic.hit_read_ns = static_cast<double>(medium_->read_ns());
+  traffic.write_kib_ns = static_cast<double>(medium_->write_kib_ns());
   traffic.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   traffic.now_ns = clock_.now_ns();
   return traffic;
@@ -16,7 +20,9 @@ Traffic BlockCacheImpl::traffic_for_admission() const {
 
 Traffic BlockCacheImpl::traffic() const {
   Traffic traffic;
-  traffic.lookups = counters_.sum(Count::kHits) + counters_.sum(Count::kMisses);
+  traffic.has_totals = true;
+  traffic.hits = counters_.sum(Count::kHits);
+  traffic.lookups = traffic.hits + counters_.sum(Count::kMisses);
   traffic.inserted = counters_.sum(Count::kInserts);
   traffic.removed = counters_.sum(Count::kRemovals);
   traffic.hit_bytes = counters_.sum(Count::kHitBytes);

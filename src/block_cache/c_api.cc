@@ -155,6 +155,10 @@ void nvcache_set_dataset_size(nvcache_t* cache, uint64_t size_bytes) {
   cache->cache->set_dataset_size(size_bytes);
 }
 
+void nvcache_note_storage_read(nvcache_t* cache, uint64_t took_ns) {
+  cache->cache->note_storage_read(took_ns);
+}
+
 void nvcache_drain(nvcache_t* cache) { cache->cache->drain(); }
 
 char* nvcache_stats_json(nvcache_t* cache) try {

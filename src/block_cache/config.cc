@@ -43,6 +43,30 @@ absl::Status set_eviction(std::string_view value, Config* config) {
   return prefix("eviction", make_eviction(value, 0).status());
 }
 
+// Policies for those that a specification does not name. The first is the default.
+struct Preset {
+  std::string_view name;
+  std::string_view admission;
+  std::string_view eviction;
+};
+
+constexpr std::array<Preset, 2> kPresets = {{
+    {"writes_hurt", "obp(0.1)", "lfru"},  // *Writes Hurt*, sections 3.2.3 and 4
+    {"auto", "break_even", "auto"},       // weighs what writes cost and hits save
+}};
+
+absl::Status set_preset(std::string_view value, Config* config) {
+  std::string allowed;
+  for (const Preset& preset : kPresets) {
+    allowed.append(allowed.empty() ? "" : ", ").append(preset.name);
+    if (value != preset.name) continue;
+    if (config->admission.empty()) config->admission = preset.admission;
+    if (config->eviction.empty()) config->eviction = preset.eviction;
+    return absl::OkStatus();
+  }
+  return bad_setting("preset", value, allowed);
+}
+
 absl::Status set_verify(std::string_view value, Config* config) {
   if (value == "auto")
     config->verify = Verify::kAuto;
@@ -73,7 +97,7 @@ absl::Status set_maintenance(std::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<Config>, 10> kKeys = {{
+constexpr std::array<QueryKey<Config>, 11> kKeys = {{
     {"size",
      [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
@@ -88,6 +112,7 @@ constexpr std::array<QueryKey<Config>, 10> kKeys = {{
        c->medium = v;
        return v.empty() ? bad_setting("medium", v, allowed_media()) : absl::OkStatus();
      }},
+    {"preset", set_preset},
     {"admission", set_admission},
     {"eviction", set_eviction},
     {"verify", set_verify},
@@ -111,6 +136,7 @@ absl::StatusOr<Config> parse_config(std::string_view spec) {
   }
   if (config.size_bytes == 0)
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
+  if (absl::Status status = set_preset(kPresets[0].name, &config); !status.ok()) return status;
   if (config.max_size_bytes == 0) config.max_size_bytes = config.size_bytes;
   if (config.max_size_bytes < config.size_bytes) {
     return bad_setting("max_size", format_bytes(config.max_size_bytes),

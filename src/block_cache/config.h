@@ -21,8 +21,8 @@ struct Config {
   uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
   uint64_t max_size_bytes = 0;  // resize() may grow the cache up to this; default: size
   std::string medium = "dram";
-  std::string admission = "obp(0.1)";
-  std::string eviction = "lfru";
+  std::string admission;  // parse_config() sets both: as given, or by the preset
+  std::string eviction;
   Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
   uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device

@@ -42,11 +42,12 @@ bool CachedFile::read(uint64_t offset, MutableBytes into, ReadTicket* ticket) {
   return false;
 }
 
-void CachedFile::count_disk_read(uint64_t size_bytes, bool whole_block) {
+void CachedFile::count_disk_read(uint64_t size_bytes, bool whole_block, uint64_t took_ns) {
   auto& counts = owner_.counts_.mine();
   counts.add(FileCount::kDiskReads, 1);
   counts.add(FileCount::kDiskReadBytes, size_bytes);
   if (!whole_block) counts.add(FileCount::kForeignReads, 1);
+  if (whole_block && owner_.cache_ != nullptr) owner_.cache_->note_storage_read(took_ns);
   ++disk_reads_of_thread;
 }
 

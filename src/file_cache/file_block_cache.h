@@ -92,8 +92,8 @@ class CachedFile {
   [[nodiscard]] bool read(uint64_t offset, MutableBytes into, ReadTicket* ticket);
   // Offers a whole block that was read from the file after the miss.
   void offer(uint64_t offset, ByteView block, const ReadTicket& ticket);
-  // The file was read instead; `whole_block` false: it was no block's exact range.
-  void count_disk_read(uint64_t size_bytes, bool whole_block);
+  // The file was read instead, in `took_ns`; `whole_block` false: it was no block's exact range.
+  void count_disk_read(uint64_t size_bytes, bool whole_block, uint64_t took_ns);
 
   // Around each write to the file, also one that fails (`block` empty: not offered).
   // Says whether the range was cached.

@@ -38,8 +38,11 @@ class GuardedAdmission final : public AdmissionPolicy {
   bool may_evict(const Traffic& traffic) override {
     return or_else(true, [&] { return policy_->may_evict(traffic); });
   }
-  bool reads_totals() const override {
-    return or_else(true, [&] { return policy_->reads_totals(); });
+  uint32_t totals_interval() const override {
+    return or_else(uint32_t{1}, [&] { return policy_->totals_interval(); });
+  }
+  bool weighs_costs() const override {
+    return or_else(false, [&] { return policy_->weighs_costs(); });
   }
   uint64_t metadata_bytes() const override {
     return or_else(uint64_t{0}, [&] { return policy_->metadata_bytes(); });

@@ -30,6 +30,8 @@ std::string_view reason_name(Reason reason) {
       return "medium_failed";
     case Reason::kLessUsed:
       return "less_used";
+    case Reason::kWriteBudget:
+      return "write_budget";
     case Reason::kOutsidePolicy:
       return "outside_policy";
   }

@@ -38,6 +38,10 @@ class LowerTier {
   void erase(const BlockKey& key);
   void clear();
   void drain();
+  // How long a read of the engine's storage took that no tier served.
+  void note_storage_read(uint64_t took_ns) {
+    if (BlockCacheImpl* const cache = opened()) cache->note_storage_read(took_ns);
+  }
   void count_dropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
   uint32_t own_threshold() const { return config_.threshold; }

@@ -64,7 +64,8 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
                 .charge_metadata = config.charge_metadata},
                static_cast<LowerTiers*>(this)),
       generations_per_shard_(std::max(kMinGenerationsPerShard, kGenerations / objects_.shards())),
-      generations_(objects_.shards() * generations_per_shard_) {
+      generations_(objects_.shards() * generations_per_shard_),
+      miss_timer_(clock) {
   for (size_t i = 0; i < config.tiers.size(); ++i) {
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
@@ -194,6 +195,7 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   if (replaced == nullptr) replaced = &had_older;
   *replaced = false;
   const uint64_t hash = hash_object_key(key);
+  note_read(hash);
   ObjectShard& shard = objects_.shard_of(hash);
   ObjectEntry* const entry = shard.make_entry(key, hash, object, priority);
   if (entry == nullptr) {
@@ -282,6 +284,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
     if (caller == Caller::kForeground) lower_hits_.fetch_add(1, std::memory_order_relaxed);
     return serve(key, hash, tier, std::move(found), references, now, *make);
   }
+  if (caller == Caller::kForeground) miss_timer_.missed(hash);
   return nullptr;
 }
 

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@
 #include "policy/placement/placement_policy.h"
 #include "tiered_cache/demotion_queue.h"
 #include "tiered_cache/lower_tier.h"
+#include "tiered_cache/miss_timer.h"
 #include "tiered_cache/object_tier.h"
 #include "tiered_cache/tiered_config.h"
 
@@ -105,6 +107,13 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   bool offer(const BlockKey& key, ByteView block, size_t tier, Arrival arrival, uint32_t token);
   bool offer_object(const ObjectEntry& entry, size_t tier, Arrival arrival, uint32_t token);
   bool can_move(const ObjectEntry& entry) const;
+  // Tells the lower tiers how long the read of a block took that comes in after a miss.
+  void note_read(uint64_t hash) {
+    if (lower_.empty()) return;
+    const std::optional<uint64_t> took_ns = miss_timer_.inserted(hash);
+    if (!took_ns) return;
+    for (const auto& tier : lower_) tier->note_storage_read(*took_ns);
+  }
   // Queues or demotes the evicted entries, and destroys the others.
   void finish(RemovedEntries* removed);
   void demote(const ObjectEntry& entry);
@@ -120,6 +129,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   std::vector<std::atomic<uint32_t>> generations_;
   std::vector<std::unique_ptr<Demoter>> demoters_;  // demoters_[i] below lower tier i
   std::vector<std::unique_ptr<LowerTier>> lower_;   // lower_[i] is tier i + 1
+  const MissTimer miss_timer_;
   std::atomic<uint64_t> lower_hits_{0};
   std::atomic<uint64_t> dropped_{0};      // from the first tier
   std::unique_ptr<DemotionQueue> queue_;  // null: who pushes a block out moves it

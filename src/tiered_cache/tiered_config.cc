@@ -83,6 +83,7 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   std::string cache = "nvcache://?";
   bool has_admission = false;
   bool has_eviction = false;
+  bool has_preset = false;
   while (!inside.empty()) {
     std::pair<std::string_view, std::string_view> parts;
     if (!split_outside(inside, ',', /*brackets=*/true, &parts)) {
@@ -100,9 +101,10 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
     cache += pair;
     has_admission = has_admission || name == "admission";
     has_eviction = has_eviction || name == "eviction";
+    has_preset = has_preset || name == "preset";
   }
-  if (!has_admission) cache += fmt::format("&admission={}", kDefaultAdmission);
-  if (!has_eviction) cache += fmt::format("&eviction={}", kDefaultEviction);
+  if (!has_admission && !has_preset) cache += fmt::format("&admission={}", kDefaultAdmission);
+  if (!has_eviction && !has_preset) cache += fmt::format("&eviction={}", kDefaultEviction);
   absl::StatusOr<Config> parsed = parse_config(cache);
   if (!parsed.ok()) {
     return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(parsed.status()));

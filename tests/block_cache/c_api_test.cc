@@ -84,6 +84,7 @@ TEST_F(CApi, ErasesFilesAndResizes) {
 TEST_F(CApi, TellsItsStatistics) {
   put({1, 1}, 's');
   nvcache_set_dataset_size(cache_, 12345);
+  nvcache_note_storage_read(cache_, 100'000);
   nvcache_drain(cache_);
   char* json = nvcache_stats_json(cache_);
   char* prometheus = nvcache_stats_prometheus(cache_);

@@ -45,6 +45,19 @@ TEST(Config, DefaultsAreThePapersPolicies) {
   EXPECT_EQ(config->max_size_bytes, config->size_bytes);
 }
 
+TEST(Config, APresetNamesThePoliciesThatAreNotGiven) {
+  const auto policies = [](std::string_view settings) {
+    const auto config = parse_config("nvcache://?size=1GiB&" + std::string(settings));
+    EXPECT_TRUE(config.ok()) << config.status();
+    return config->admission + " " + config->eviction;
+  };
+  EXPECT_EQ(policies("preset=auto"), "break_even auto");
+  EXPECT_EQ(policies("preset=writes_hurt"), "obp(0.1) lfru");
+  EXPECT_EQ(policies("preset=auto&eviction=lru"), "break_even lru");
+  EXPECT_EQ(policies("admission=always&preset=auto"), "always auto");
+  EXPECT_EQ(policies("eviction=clock"), "obp(0.1) clock");
+}
+
 TEST(Config, PercentEncodingIsDecoded) {
   const absl::StatusOr<Config> config =
       parse_config("nvcache://?size=1MiB&medium=file:/a%26b%3Dc%25d");
@@ -78,6 +91,7 @@ TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
       {"nvcache://?size=1GiB&shards=x", "shards", "x", "power of two"},
       {"nvcache://?size=1GiB&maintenance=-1", "maintenance", "-1", "0 to 3600"},
       {"nvcache://?size=1GiB&admission=obp(2x)", "admission", "obp(2x)", "allowed"},
+      {"nvcache://?size=1GiB&preset=best", "preset", "best", "writes_hurt, auto"},
       {"nvcache://?size=1GiB&admission=magic", "admission", "magic", "second_touch"},
       {"nvcache://?size=1GiB&eviction=fifo3", "eviction", "fifo3", "s3fifo"},
       {"nvcache://?size=1GiB&medium=", "medium", "''", "dram"},

@@ -28,7 +28,7 @@ class FileBlockCacheTest : public testing::Test {
     ReadTicket ticket;
     if (file_->read(offset, *out, &ticket)) return true;
     std::fill(out->begin(), out->end(), std::byte{fill});
-    file_->count_disk_read(size, true);
+    file_->count_disk_read(size, true, 100'000);
     file_->offer(offset, *out, ticket);
     return false;
   }
@@ -134,6 +134,7 @@ class PausingCache final : public BlockCache, private Admission::Owner {
   uint64_t erase_file(uint64_t file) override { return inner_->erase_file(file); }
   absl::Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { inner_->set_dataset_size(size_bytes); }
+  void note_storage_read(uint64_t took_ns) override { inner_->note_storage_read(took_ns); }
   void drain() override { inner_->drain(); }
   Stats stats() const override { return inner_->stats(); }
 

@@ -154,7 +154,8 @@ class Wrong final : public EvictionPolicy, public Contest, public AdmissionPolic
     return Verdict::refuse(static_cast<Reason>(200));
   }
   bool may_evict(const Traffic&) override { throw 7; }
-  bool reads_totals() const override { throw 8; }
+  uint32_t totals_interval() const override { throw 8; }
+  bool weighs_costs() const override { throw 11; }
   std::string describe() const override { throw 9; }
   uint64_t metadata_bytes() const override { throw 10; }
 
@@ -186,7 +187,8 @@ TEST(PolicyGuard, CatchesWhatAPolicyThrows) {
   const auto admission = guard(std::unique_ptr<AdmissionPolicy>(std::make_unique<Wrong>()));
   EXPECT_EQ(admission->admit({}, {}), Verdict::refuse(Reason::kOutsidePolicy));
   EXPECT_TRUE(admission->may_evict({}));
-  EXPECT_TRUE(admission->reads_totals());
+  EXPECT_EQ(admission->totals_interval(), 1u);
+  EXPECT_FALSE(admission->weighs_costs());
   EXPECT_EQ(admission->describe(), "");
   EXPECT_EQ(admission->metadata_bytes(), 0u);
 }

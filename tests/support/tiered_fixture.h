@@ -80,10 +80,10 @@ class Engine {
  public:
   static constexpr uint32_t kObjectBytes = 4096;
 
-  explicit Engine(const std::string& spec) {
+  explicit Engine(const std::string& spec, Clock& clock = system_clock()) {
     const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
     EXPECT_TRUE(config.ok()) << config.status();
-    cache = TieredCacheImpl::make(*config, codec).value();
+    cache = TieredCacheImpl::make(*config, codec, clock).value();
   }
 
   void put(uint64_t id, uint64_t version = 1, Priority priority = Priority::kLow,

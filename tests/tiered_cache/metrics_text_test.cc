@@ -127,6 +127,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
     "write_queue_full": 0,
     "medium_failed": 0,
     "less_used": 0,
+    "write_budget": 0,
     "outside_policy": 0
   },
   "medium": "file:\"a\\b\"\n",
@@ -211,6 +212,7 @@ nvcache_refused_total{reason="no_space"} 0
 nvcache_refused_total{reason="write_queue_full"} 0
 nvcache_refused_total{reason="medium_failed"} 0
 nvcache_refused_total{reason="less_used"} 0
+nvcache_refused_total{reason="write_budget"} 0
 nvcache_refused_total{reason="outside_policy"} 0
 # HELP nvcache_info What the cache lies on and by which policies
 # TYPE nvcache_info gauge
@@ -367,6 +369,7 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
           "write_queue_full": 0,
           "medium_failed": 0,
           "less_used": 0,
+          "write_budget": 0,
           "outside_policy": 0
         },
         "medium": "file:\"a\\b\"\n",

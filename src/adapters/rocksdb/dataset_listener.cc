@@ -1,10 +1,12 @@
 // Tells a BlockCache how large the databases above it are: the total size of the live table
 // files of all column families of all open databases that share the listener. Updated after
 // each flush, compaction and ingestion, on RocksDB's own threads, never on a reader's path, and
-// when a database is closed. Thread-safe.
+// when a database is closed. A cache that weighs costs is also told how long reads of table files
+// take. Thread-safe.
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/mutex.h"
@@ -32,6 +34,16 @@ class DatasetSizeListener final : public ::rocksdb::EventListener {
   void OnColumnFamilyHandleDeletionStarted(::rocksdb::ColumnFamilyHandle* handle) override {
     MutexLock lock(mutex_);
     if (bytes_by_database_.erase(handle) != 0) tell();
+  }
+
+  bool ShouldBeNotifiedOnFileIO() override { return cache_->wants_storage_reads(); }
+  void OnFileReadFinish(const ::rocksdb::FileOperationInfo& read) override {
+    // Compaction and scans read ahead, in larger pieces.
+    constexpr size_t kLargestBlockRead = 128 << 10;
+    if (!read.status.ok() || read.length > kLargestBlockRead || read.duration.count() < 0) return;
+    if (std::string_view(read.path).ends_with(".sst")) {
+      cache_->note_storage_read(static_cast<uint64_t>(read.duration.count()));
+    }
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "adapters/wiredtiger/block_header.h"
 #include "adapters/wiredtiger/guarded.h"
+#include "base/clock.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -81,6 +82,7 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
   if (cached_ != nullptr) harmless([&] { served = cached_->read(offset, into, &ticket); });
   if (served) return 0;
   size_t done = 0;
+  const uint64_t begin_ns = system_clock().now_ns();
   if (const int error = file_.read(offset, into, &done); error != 0) {
     return failed(session, error == PosixFile::kShortRead ? WT_ERROR : error,
                   fmt::format("handle-read: pread: failed to read {} bytes at offset {}",
@@ -88,7 +90,7 @@ int FileHandle::read(WT_SESSION* session, uint64_t offset, MutableBytes into) {
   }
   if (cached_ == nullptr) return 0;
   const bool whole = is_whole_block(into);
-  cached_->count_disk_read(into.size(), whole);
+  cached_->count_disk_read(into.size(), whole, system_clock().now_ns() - begin_ns);
   if (whole) harmless([&] { cached_->offer(offset, into, ticket); });
   return 0;
 }

@@ -27,9 +27,19 @@ class Chain final : public AdmissionPolicy {
     return may;
   }
 
-  bool reads_totals() const override {
+  // That of the member that needs them most often.
+  uint32_t totals_interval() const override {
+    uint32_t shortest = 0;
+    for (const auto& member : members_) {
+      const uint32_t own = member->totals_interval();
+      if (own != 0 && (shortest == 0 || own < shortest)) shortest = own;
+    }
+    return shortest;
+  }
+
+  bool weighs_costs() const override {
     return std::any_of(members_.begin(), members_.end(),
-                       [](const auto& member) { return member->reads_totals(); });
+                       [](const auto& member) { return member->weighs_costs(); });
   }
 
   uint64_t metadata_bytes() const override {

@@ -129,7 +129,7 @@ class Obp final : public AdmissionPolicy {
 
   bool may_evict(const Traffic& traffic) override { return within_target(traffic); }
 
-  bool reads_totals() const override { return true; }
+  uint32_t totals_interval() const override { return 1; }
   std::string describe() const override {
     const std::string span = settings_.window_lookups == 0
                                  ? "lifetime"

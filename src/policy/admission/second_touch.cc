@@ -42,7 +42,7 @@ class SecondTouch final : public AdmissionPolicy {
     return Verdict::refuse(Reason::kFirstTouch);
   }
   uint64_t metadata_bytes() const override { return ghost_.metadata_bytes(); }
-  bool reads_totals() const override { return true; }
+  uint32_t totals_interval() const override { return 1; }
   std::string describe() const override { return "second_touch"; }
 
  private:

@@ -23,6 +23,8 @@ AdmissionOr make_probability(const SpecMember& member, const AdmissionContext& c
 AdmissionOr make_second_touch(const SpecMember& member, const AdmissionContext& context);
 AdmissionOr make_obp(const SpecMember& member, const AdmissionContext& context);
 AdmissionOr make_small_bypass(const SpecMember& member, const AdmissionContext& context);
+AdmissionOr make_write_budget(const SpecMember& member, const AdmissionContext& context);
+AdmissionOr make_break_even(const SpecMember& member, const AdmissionContext& context);
 
 // See policy_table.h.
 struct AdmissionRow {
@@ -39,6 +41,8 @@ inline constexpr auto kAdmissionPolicies = std::to_array<AdmissionRow>({
     {"second_touch", "second_touch", "second_touch", make_second_touch},
     {"obp", "obp(TARGET,lifetime|window|window:LOOKUPS,bytes)", "obp(0.1)", make_obp},
     {"small_bypass", "small_bypass(DRAM_SIZE,DIRECTORY)", "small_bypass(16GiB)", make_small_bypass},
+    {"write_budget", "write_budget(RATE,burst:SIZE)", "write_budget(50MiB/s)", make_write_budget},
+    {"break_even", "break_even(LOSS,SHARE)", "break_even(0.1)", make_break_even},
 });
 
 inline constexpr std::string_view kAdmission = "admission";  // in errors

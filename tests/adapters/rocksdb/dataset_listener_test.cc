@@ -53,5 +53,26 @@ TEST(DatasetSizeListenerTest, ADatabaseThatIsClosedCountsNoMore) {
   EXPECT_EQ(fake->stats().dataset_size_bytes, 0u);
 }
 
+// What break_even weighs.
+TEST(DatasetSizeListenerTest, TellsHowLongReadsOfTableFilesTake) {
+  for (const bool wanted : {true, false}) {
+    TempDir dir;
+    const auto fake = std::make_shared<FakeBlockCache>();
+    if (wanted) fake->want_storage_reads();
+    ::rocksdb::Options options = db_options({});
+    options.listeners.push_back(NewDatasetSizeListener(fake));
+    TestDb db(dir.file("db"), options);
+    db.fill();
+    const uint64_t before = fake->storage_reads();
+    db.read_and_verify(2000);
+    if (wanted) {
+      EXPECT_GT(fake->storage_reads(), before + 500);
+    } else {
+      EXPECT_EQ(fake->storage_reads(), 0u) << "RocksDB should not be asked for what is not used";
+    }
+    EXPECT_EQ(fake->wrong_times(), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace nvcache::rocksdb::testing

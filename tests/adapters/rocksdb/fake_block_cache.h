@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,6 +82,16 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     stats_.dataset_size_bytes = size_bytes;
   }
 
+  // As if the policy weighed costs.
+  void want_storage_reads() { wants_reads_ = true; }
+  bool wants_storage_reads() const override { return wants_reads_; }
+  void note_storage_read(uint64_t took_ns) override {
+    storage_reads_.fetch_add(1);
+    if (took_ns == 0 || took_ns > 60'000'000'000) wrong_times_.fetch_add(1);
+  }
+  uint64_t storage_reads() const { return storage_reads_; }
+  uint64_t wrong_times() const { return wrong_times_; }
+
   void drain() override {}
 
   Stats stats() const override {
@@ -128,6 +139,9 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
   Stats stats_;
   Reason refuse_ = Reason::kAdmitted;
   int pins_ = 0;
+  bool wants_reads_ = false;
+  std::atomic<uint64_t> storage_reads_{0};
+  std::atomic<uint64_t> wrong_times_{0};
 };
 
 }  // namespace nvcache::rocksdb::testing
