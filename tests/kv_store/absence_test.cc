@@ -1,5 +1,5 @@
 // Stores that nobody had for longer than max_absence=: what they hold may have changed elsewhere.
-#include "kv_store/absence.h"
+#include "kv_store/recovery/absence.h"
 
 #include "base/test_hooks.h"
 #include "fmt/format.h"

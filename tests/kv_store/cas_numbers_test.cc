@@ -1,4 +1,4 @@
-#include "kv_store/cas_numbers.h"
+#include "kv_store/store/cas_numbers.h"
 
 #include <atomic>
 #include <thread>

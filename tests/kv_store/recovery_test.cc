@@ -1,5 +1,5 @@
 // Which stores an opening believes in, by the state that the last user left.
-#include "kv_store/recovery.h"
+#include "kv_store/recovery/recovery.h"
 
 #include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kv_store/kv_fixture.h"
-#include "kv_store/media.h"
+#include "kv_store/medium/media.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {

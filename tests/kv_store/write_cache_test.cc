@@ -1,5 +1,5 @@
 // Which keys count as written often, and what becomes of their values.
-#include "kv_store/write_cache.h"
+#include "kv_store/write_cache/write_cache.h"
 
 #include "kv_store/kv_fixture.h"
 

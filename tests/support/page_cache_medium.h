@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "kv_store/page_file.h"
+#include "kv_store/medium/page_file.h"
 #include "medium/medium.h"
 
 namespace nvcache::test {

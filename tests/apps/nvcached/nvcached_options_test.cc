@@ -11,8 +11,8 @@
 #include "apps/nvcached/option_table.h"
 #include "apps/nvcached/store_specification.h"
 #include "base/text.h"
-#include "kv_store/config.h"
-#include "kv_store/superblock.h"
+#include "kv_store/api/config.h"
+#include "kv_store/format/superblock.h"
 #include "nvcache/kv_store.h"
 #include "support/temp_dir.h"
 
