@@ -73,6 +73,8 @@ void KvStoreImpl::spill_all() {
   for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
 }
 
+// The kernel tells once of pages that it could not write, and drops them: an older value may be on
+// the medium in the place of an acknowledged one.
 absl::Status KvStoreImpl::sync() try {
   spill_all();
   (void)parts_.config.now_s();
