@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "apps/nvcached/worker.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -20,23 +19,25 @@ constexpr timeval kWatchTick = {0, 20'000};
 
 }  // namespace
 
-Connection::Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport,
-                       std::string address, std::string listen_address)
-    : worker_(worker),
+Connection::Connection(ConnectionOwner& owner, LoopShare& loop, int fd,
+                       std::unique_ptr<Transport> transport, std::string address,
+                       std::string listen_address)
+    : owner_(owner),
+      loop_(loop),
       fd_(fd),
       transport_(std::move(transport)),
       address_(std::move(address)),
       listen_address_(std::move(listen_address)),
-      session_(worker.service(), worker.counters(), fd),
-      active_s_(worker.service().items().now_s()) {}
+      session_(loop.service(), loop.counters(), fd),
+      active_s_(loop.service().items().now_s()) {}
 
 Connection::~Connection() {
   if (reading_ || writing_) tell_watchers("conn_close", close_reason_);
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
-  worker_.count(told_kind_, ReadingPace::Kind::kHasAll);
-  worker_.service().buffers().give(held_bytes_);
-  worker_.service().pins().give(held_pins_);
+  loop_.count(told_kind_, ReadingPace::Kind::kHasAll);
+  loop_.service().buffers().give(held_bytes_);
+  loop_.service().pins().give(held_pins_);
 }
 
 // What was written, less what is on its way.
@@ -52,22 +53,18 @@ void Connection::end_second() {
 }
 
 void Connection::tell_pace() {
-  worker_.count(told_kind_, pace_.kind());
+  loop_.count(told_kind_, pace_.kind());
   told_kind_ = pace_.kind();
 }
 
 bool Connection::hold(uint64_t bytes) {
-  Budget& budget = worker_.service().buffers();
-  if (!output_.empty()) pace_.begin(worker_.next_turn());
+  Budget& budget = loop_.service().buffers();
+  if (!output_.empty()) pace_.begin(loop_.next_turn());
   if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
   while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
-    if (worker_.close_slowest(*this)) continue;
-    const auto& close_others = worker_.service().close_one_of_others;
-    if (close_others && close_others(worker_, pace_.kind()) &&
-        budget.take_ahead(bytes - held_bytes_)) {
-      break;
-    }
-    worker_.counters().add(Count::kBufferKicks);
+    if (owner_.close_slowest(*this)) continue;
+    if (owner_.close_elsewhere(pace_.kind()) && budget.take_ahead(bytes - held_bytes_)) break;
+    loop_.counters().add(Count::kBufferKicks);
     set_close_reason("error");
     return false;
   }
@@ -75,9 +72,9 @@ bool Connection::hold(uint64_t bytes) {
   return true;
 }
 
-bool Connection::start() {
-  read_event_ = event_new(worker_.base(), fd_, EV_READ | EV_PERSIST, on_event, this);
-  write_event_ = event_new(worker_.base(), fd_, EV_WRITE | EV_PERSIST, on_event, this);
+bool Connection::start(event_base* base) {
+  read_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_event, this);
+  write_event_ = event_new(base, fd_, EV_WRITE | EV_PERSIST, on_event, this);
   if (read_event_ == nullptr || write_event_ == nullptr) return false;
   reading_ = event_add(read_event_, nullptr) == 0;
   if (reading_) tell_watchers("conn_new");
@@ -85,7 +82,7 @@ bool Connection::start() {
 }
 
 void Connection::tell_watchers(std::string_view event, std::string_view reason) const try {
-  WatchLog& log = worker_.service().watch_log();
+  WatchLog& log = loop_.service().watch_log();
   if (!log.wants(WatchLog::kConnections)) return;
   const bool local = address_.starts_with("unix");
   const size_t host_at = address_.find(':') + 1;
@@ -113,7 +110,7 @@ bool Connection::pass_on_lines() {
     if (got == Transport::kClosed) return false;
     if (got == Transport::kWouldBlock) break;
   }
-  worker_.service().tell_evictions();
+  loop_.service().tell_evictions();
   if (output_.empty()) output_.append(session_.watcher()->take());
   return flush();
 }
@@ -121,20 +118,21 @@ bool Connection::pass_on_lines() {
 // Without memory for what a client asked, that client goes; the others stay.
 void Connection::on_event(int, short what, void* self) {
   auto& connection = *static_cast<Connection*>(self);
-  Worker& worker = connection.worker_;
+  ConnectionOwner& owner = connection.owner_;
+  LoopShare& loop = connection.loop_;
   try {
     if (connection.handle(what)) return connection.wait_for_events();
   } catch (const std::bad_alloc&) {
-    worker.empty_spares();
+    loop.empty_spares();
     connection.set_close_reason("error");
   }
-  worker.remove(connection);
+  owner.remove(connection);
 }
 
 bool Connection::handle(short what) {
-  active_s_.store(worker_.service().items().now_s(), std::memory_order_relaxed);
+  active_s_.store(loop_.service().items().now_s(), std::memory_order_relaxed);
   state_.store("conn_parse_cmd", std::memory_order_relaxed);
-  Output& spare = worker_.spare_output();
+  Output& spare = loop_.spare_output();
   const bool borrowed = output_.empty();
   if (borrowed) swap(output_, spare);
   bool open = watching_                ? pass_on_lines()
@@ -145,7 +143,7 @@ bool Connection::handle(short what) {
     output_ = Output();
     pace_.end();
   } else {
-    pace_.begin(worker_.next_turn());
+    pace_.begin(loop_.next_turn());
   }
   tell_pace();
   open = open && hold(output_.heap_bytes() + input_.capacity());
@@ -158,10 +156,10 @@ bool Connection::handle(short what) {
 
 bool Connection::readable() {
   if (waiting_ || closing_) return true;
-  Input& spare = worker_.spare_input();
+  Input& spare = loop_.spare_input();
   // A small rest moves into the larger buffer, so that one read brings many bytes.
   const bool borrowed =
-      input_.size() <= Worker::kSpareInputBytes / 4 && want_ <= Worker::kSpareInputBytes;
+      input_.size() <= LoopShare::kSpareInputBytes / 4 && want_ <= LoopShare::kSpareInputBytes;
   if (borrowed && !input_.empty()) spare.take(input_);
   Input& input = borrowed ? spare : input_;
   bool open = true;
@@ -176,7 +174,7 @@ bool Connection::readable() {
       open = !output_.empty();
       break;
     }
-    worker_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
+    loop_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
     input.filled(static_cast<size_t>(got));
     open = serve(input);
     if (waiting_ || closing_ || watching_ || !transport_->buffered()) break;
@@ -185,9 +183,9 @@ bool Connection::readable() {
   }
   if (borrowed && !spare.empty()) input_.take(spare);
   if (input_.empty() && input_.capacity() > 0) input_.release();
-  if (spare.capacity() != Worker::kSpareInputBytes) {
+  if (spare.capacity() != LoopShare::kSpareInputBytes) {
     spare.release();
-    spare.reserve(Worker::kSpareInputBytes);
+    spare.reserve(LoopShare::kSpareInputBytes);
   }
   return open;
 }
@@ -206,12 +204,12 @@ bool Connection::writable() {
 }
 
 bool Connection::serve(Input& input) {
-  int requests_left = worker_.service().settings().requests_per_turn;
+  int requests_left = loop_.service().settings().requests_per_turn;
   int outputs_left = kFullOutputsPerEvent;
   for (;;) {
     if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
       waiting_ = true;
-      worker_.counters().add(Count::kConnYields);
+      loop_.counters().add(Count::kConnYields);
       return true;
     }
     const Turn turn = session_.turn(input.unread(), output_);
@@ -248,7 +246,7 @@ bool Connection::flush() {
     if (sent == Transport::kClosed) return false;
     if (sent == Transport::kWouldBlock) break;
   }
-  worker_.counters().add(Count::kBytesWritten, before - output_.size());
+  loop_.counters().add(Count::kBytesWritten, before - output_.size());
   written_bytes_ += before - output_.size();
   if (output_.empty() && held_pins_ == 0) return !closing_;
   if (!keep_or_copy_pins()) return false;
@@ -256,7 +254,7 @@ bool Connection::flush() {
 }
 
 bool Connection::keep_or_copy_pins() {
-  Budget& budget = worker_.service().pins();
+  Budget& budget = loop_.service().pins();
   const uint64_t pins = output_.pins();
   if (pins < held_pins_) {
     budget.give(held_pins_ - pins);
@@ -275,17 +273,17 @@ bool Connection::copy_pins() {
 }
 
 void Connection::copy_held_pins() {
-  worker_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
-  worker_.service().pins().give(std::exchange(held_pins_, 0));
+  loop_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
+  loop_.service().pins().give(std::exchange(held_pins_, 0));
 }
 
 bool Connection::unpin_stalled() {
   if (held_pins_ == 0 || pace_.kind() != ReadingPace::Kind::kDead) return true;
-  // Without hold(), which may close others: the worker goes through all of them meanwhile.
+  // Without hold(), which may close others: the owner goes through all of them meanwhile.
   const uint64_t bytes = output_.size() + input_.capacity();
   const uint64_t more = bytes > held_bytes_ ? bytes - held_bytes_ : 0;
-  if (!worker_.service().buffers().take(more)) {
-    worker_.counters().add(Count::kBufferKicks);
+  if (!loop_.service().buffers().take(more)) {
+    loop_.counters().add(Count::kBufferKicks);
     return false;
   }
   held_bytes_ += more;

@@ -1,7 +1,7 @@
-// A client's socket in a worker's event loop. An idle connection holds no buffers: it reads into
-// its worker's buffer, and keeps only the rest of a partial request or of unsent answers. After so
-// many requests (-R) a busy connection gives way to the worker's others.
-// Only the worker's thread uses it, except for visit().
+// A client's socket in an event loop. An idle connection holds no buffers: it reads into its loop's
+// buffer, and keeps only the rest of a partial request or of unsent answers. After so many requests
+// (-R) a busy connection gives way to the loop's others.
+// Only the loop's thread uses it, except for visit().
 #pragma once
 
 #include <event2/event.h>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/nvcached/connection_owner.h"
 #include "apps/nvcached/input.h"
 #include "apps/nvcached/reading_pace.h"
 #include "apps/nvcached/session.h"
@@ -18,18 +19,17 @@
 
 namespace nvcache::server {
 
-class Worker;
-
 class Connection {
  public:
-  Connection(Worker& worker, int fd, std::unique_ptr<Transport> transport, std::string address,
-             std::string listen_address);
+  // `owner` and `loop` must outlive it.
+  Connection(ConnectionOwner& owner, LoopShare& loop, int fd, std::unique_ptr<Transport> transport,
+             std::string address, std::string listen_address);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   // False if the event loop cannot watch the socket.
-  bool start();
+  bool start(event_base* base);
 
   const ReadingPace& pace() const { return pace_; }
   // Called once a second.
@@ -40,13 +40,13 @@ class Connection {
   // if there is no memory for that: the caller closes the connection.
   bool unpin_stalled();
 
-  // Why the worker closes it, as watchers are told: "error", "idle_timeout" or "shutdown".
+  // Why the owner closes it, as watchers are told: "error", "idle_timeout" or "shutdown".
   void set_close_reason(const char* reason) { close_reason_ = reason; }
 
   // For `stats conns`. Any thread may call it.
   void visit(const StatVisitor& visit, uint32_t now_s) const;
 
-  std::list<std::unique_ptr<Connection>>::iterator self;  // in the worker's list
+  std::list<std::unique_ptr<Connection>>::iterator self;  // in the owner's list
 
  private:
   static void on_event(int fd, short what, void* self);
@@ -65,7 +65,7 @@ class Connection {
   // Of a client that came (no reason) or went.
   void tell_watchers(std::string_view event, std::string_view reason = "") const;
   // Takes or gives back buffer memory, so that this connection has taken so much. Makes room: of
-  // its worker's clients those go that go before it, and of others' those that take nothing. False
+  // its loop's clients those go that go before it, and of others' those that take nothing. False
   // if there are none: this one must close.
   bool hold(uint64_t bytes);
   // Keeps the values of an answer that was sent in part pinned, if there are few of them in the
@@ -74,7 +74,8 @@ class Connection {
   bool copy_pins();
   void copy_held_pins();
 
-  Worker& worker_;
+  ConnectionOwner& owner_;
+  LoopShare& loop_;
   const int fd_;
   const std::unique_ptr<Transport> transport_;
   const std::string address_;         // the client's
@@ -87,7 +88,7 @@ class Connection {
   uint64_t held_pins_ = 0;
   ReadingPace pace_;
   uint64_t written_bytes_ = 0;
-  ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the worker counts it
+  ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the loop counts it
   // There is more to serve, but not yet: too much output is pending, or other connections have
   // their turn. Nothing is read or served until the socket is writable.
   bool waiting_ = false;

@@ -97,15 +97,16 @@ absl::Status EventServer::start(Sockets sockets) {
       return status;
     };
   }
-  for (int i = 0; i < settings.threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(service_));
-    if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
-  }
-  service_.close_one_of_others = [this](const Worker& but, ReadingPace::Kind kind) {
+  // Called by workers that have clients: all workers are there then.
+  const auto close_elsewhere = [this](const Worker& but, ReadingPace::Kind kind) {
     return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
       return worker.get() != &but && worker->close_one_before(kind);
     });
   };
+  for (int i = 0; i < settings.threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(service_, close_elsewhere));
+    if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
+  }
   service_.visit_connections = [this](const StatVisitor& visit) {
     for (const auto& listener : listeners_) {
       visit(fmt::format("{}:addr", listener->socket.fd), listener->socket.address);
@@ -241,7 +242,6 @@ void EventServer::stop() {
   // A worker may be serving `stats conns`, which looks at the other workers.
   for (const auto& worker : workers_) worker->stop();
   service_.visit_connections = nullptr;
-  service_.close_one_of_others = nullptr;
   service_.on_refresh_certs = nullptr;
   workers_.clear();
   listeners_.clear();

@@ -14,7 +14,6 @@
 #include "apps/nvcached/budget.h"
 #include "apps/nvcached/counters.h"
 #include "apps/nvcached/items.h"
-#include "apps/nvcached/reading_pace.h"
 #include "apps/nvcached/settings.h"
 #include "apps/nvcached/watch_log.h"
 #include "base/mutex.h"
@@ -29,8 +28,6 @@ struct ConnectionGauges {
 };
 
 using StatVisitor = std::function<void(std::string_view name, std::string_view value)>;
-
-class Worker;
 
 class Service {
  public:
@@ -95,9 +92,6 @@ class Service {
   std::function<void()> on_shutdown_command;
   std::function<absl::Status()> on_refresh_certs;  // empty without TLS
   std::function<void(const StatVisitor&)> visit_connections;
-  // Has a client of another worker closed, soon, that goes before one of this kind. False if there
-  // is none.
-  std::function<bool(const Worker&, ReadingPace::Kind)> close_one_of_others;
 
  private:
   struct PrefixCounts {

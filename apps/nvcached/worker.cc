@@ -8,11 +8,11 @@ constexpr timeval kTick = {1, 0};
 }  // namespace
 
 absl::Status Worker::start() {
-  if (loop_.create()) second_event_ = event_new(base(), -1, EV_PERSIST, on_second, this);
+  if (loop_.create()) second_event_ = event_new(loop_.base(), -1, EV_PERSIST, on_second, this);
   if (second_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
     return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
   }
-  spare_input_.reserve(kSpareInputBytes);
+  share_.spare_input().reserve(LoopShare::kSpareInputBytes);
   loop_.start();
   return absl::OkStatus();
 }
@@ -34,7 +34,8 @@ void Worker::stop() {
 
 void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
                    std::string listen_address) {
-  auto connection = std::make_unique<Connection>(*this, fd, std::move(transport),
+  ConnectionOwner& owner = *this;
+  auto connection = std::make_unique<Connection>(owner, share_, fd, std::move(transport),
                                                  std::move(address), std::move(listen_address));
   {
     const MutexLock lock(mutex_);
@@ -57,7 +58,7 @@ void Worker::take_adopted() {
       connections_.splice(connections_.end(), fresh, fresh.begin());
       connection.self = std::prev(connections_.end());
     }
-    if (!connection.start()) remove(connection);
+    if (!connection.start(loop_.base())) remove(connection);
   }
 }
 
@@ -77,11 +78,15 @@ bool Worker::close_slowest(const Connection& wanting) {
   });
 }
 
+bool Worker::close_elsewhere(ReadingPace::Kind kind) {
+  return close_elsewhere_ && close_elsewhere_(*this, kind);
+}
+
 bool Worker::close_one_before(ReadingPace::Kind kind) {
   using Kind = ReadingPace::Kind;
   int there = 0;
   for (const Kind before : {Kind::kNew, Kind::kDead}) {
-    if (before > kind) there += of_kind_[static_cast<size_t>(before)];
+    if (before > kind) there += share_.of_kind(before);
   }
   int asked = asked_to_close_.load();
   while (asked < there) {
@@ -126,7 +131,7 @@ bool Worker::close_first(absl::FunctionRef<bool(const Connection&)> may_go) {
     if (first == connections_.end()) return false;
     gone.splice(gone.end(), connections_, first);
   }
-  counters_.add(Count::kBufferKicks);
+  share_.counters().add(Count::kBufferKicks);
   service_.connections().current -= 1;
   gone.front()->set_close_reason("error");
   return true;
@@ -174,7 +179,7 @@ void Worker::close_idle() {
       at = next;
     }
   }
-  counters_.add(Count::kIdleKicks, gone.size());
+  share_.counters().add(Count::kIdleKicks, gone.size());
   for (const auto& each : gone) each->set_close_reason("idle_timeout");
   service_.connections().current -= gone.size();
 }

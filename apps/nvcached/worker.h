@@ -4,8 +4,8 @@
 
 #include <event2/event.h>
 
-#include <array>
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -14,16 +14,19 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "apps/nvcached/connection.h"
+#include "apps/nvcached/connection_owner.h"
 #include "apps/nvcached/loop_thread.h"
 #include "base/mutex.h"
 
 namespace nvcache::server {
 
-class Worker {
+class Worker final : private ConnectionOwner {
  public:
-  static constexpr size_t kSpareInputBytes = 64 << 10;
+  // Has a client of a worker other than this one closed, as close_one_before(). May be empty.
+  using CloseElsewhere = std::function<bool(const Worker&, ReadingPace::Kind)>;
 
-  explicit Worker(Service& service) : service_(service), counters_(service.new_counters()) {}
+  explicit Worker(Service& service, CloseElsewhere close_elsewhere = {})
+      : service_(service), close_elsewhere_(std::move(close_elsewhere)), share_(service) {}
   ~Worker() { stop(); }
   [[nodiscard]] absl::Status start();
   // Closes all connections and waits for the thread.
@@ -37,30 +40,11 @@ class Worker {
   bool close_one_before(ReadingPace::Kind kind);
   void visit_connections(const StatVisitor& visit) const;
 
-  // Only the worker's own connections call these.
-  Service& service() { return service_; }
-  Counters& counters() { return counters_; }
-  event_base* base() { return loop_.base(); }
-  Input& spare_input() { return spare_input_; }
-  Output& spare_output() { return spare_output_; }
-  // After an exception, which may have left a client's bytes in them.
-  void empty_spares() {
-    spare_input_.consume(spare_input_.size());
-    spare_output_.clear();
-  }
-  void remove(Connection& connection);
-  // Closes the connection that goes first (ReadingPace). False if none goes before `wanting`. Looks
-  // at every connection of the worker.
-  bool close_slowest(const Connection& wanting);
-  uint64_t next_turn() { return ++turns_; }
-  // A client was of one kind, and is of another.
-  void count(ReadingPace::Kind was, ReadingPace::Kind is) {
-    if (was == is) return;
-    --of_kind_[static_cast<size_t>(was)];
-    ++of_kind_[static_cast<size_t>(is)];
-  }
-
  private:
+  void remove(Connection& connection) override;
+  bool close_slowest(const Connection& wanting) override;
+  bool close_elsewhere(ReadingPace::Kind kind) override;
+
   static void on_second(int fd, short what, void* self);
   void on_wake();
   void take_adopted();
@@ -74,15 +58,12 @@ class Worker {
   void unpin_stalled();
 
   Service& service_;
-  Counters& counters_;
+  const CloseElsewhere close_elsewhere_;
+  LoopShare share_;
   event* second_event_ = nullptr;
-  Input spare_input_;
-  Output spare_output_;
-  uint64_t turns_ = 0;
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  std::array<std::atomic<int>, ReadingPace::kKinds> of_kind_{};
   std::atomic<int> asked_to_close_{0};  // so many of those that go first
   LoopThread loop_{"nvcached worker", [this] { on_wake(); }};
 };
