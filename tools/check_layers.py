@@ -29,6 +29,11 @@ FLOORS = [
     ["src/adapters/rocksdb", "src/adapters/wiredtiger"],
     ["apps/command", "apps/trace"],
     ["experiments/workload", "experiments/report"],
+    ["apps/nvcached/protocol"],
+    ["apps/nvcached/options"],
+    ["apps/nvcached/service"],
+    ["apps/nvcached/session"],
+    ["apps/nvcached/net"],
     ["apps/nvcache", "apps/nvcached"],
     ["experiments/harness"],
     ["experiments/engines"],
@@ -78,8 +83,9 @@ def breach_of(own, target):
     if LEVEL[other] >= LEVEL[own]:
         return f"{other} does not lie below {own}"
     for room, forbidden in NOT_FROM.items():
-        if own.split("/")[0] == room and other in forbidden:
-            return f"{other} is a program of its own"
+        program = next((each for each in forbidden if f"{other}/".startswith(each + "/")), None)
+        if own.split("/")[0] == room and program:
+            return f"{program} is a program of its own"
     return None
 
 

@@ -1,6 +1,6 @@
 // Connections in a worker's event loop: what a slow or a greedy client does to itself and to
 // others. The test chooses when the transport is full or empty.
-#include "apps/nvcached/connection.h"
+#include "apps/nvcached/net/connection.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 #include <future>
 
 #include "apps/nvcached/memory_store.h"
-#include "apps/nvcached/worker.h"
+#include "apps/nvcached/net/worker.h"
 #include "gtest/gtest.h"
 
 namespace nvcache::server {

@@ -1,5 +1,5 @@
 // nvcached's command line: what options mean, and that help, parsing and error texts agree.
-#include "apps/nvcached/nvcached_options.h"
+#include "apps/nvcached/options/nvcached_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "apps/nvcached/option_table.h"
-#include "apps/nvcached/store_specification.h"
+#include "apps/nvcached/options/option_table.h"
+#include "apps/nvcached/options/store_specification.h"
 #include "base/text.h"
 #include "kv_store/api/config.h"
 #include "kv_store/format/superblock.h"

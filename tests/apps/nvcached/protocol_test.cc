@@ -4,11 +4,11 @@
 
 #include <fstream>
 
-#include "apps/nvcached/binary_protocol.h"
-#include "apps/nvcached/key_parser.h"
-#include "apps/nvcached/meta_protocol.h"
+#include "apps/nvcached/protocol/binary_protocol.h"
+#include "apps/nvcached/protocol/key_parser.h"
+#include "apps/nvcached/protocol/meta_protocol.h"
+#include "apps/nvcached/protocol/text_protocol.h"
 #include "apps/nvcached/session_fixture.h"
-#include "apps/nvcached/text_protocol.h"
 #include "support/temp_dir.h"
 
 namespace nvcache::server {

@@ -1,5 +1,5 @@
 // Who goes first when the memory of all connections is used up.
-#include "apps/nvcached/reading_pace.h"
+#include "apps/nvcached/net/reading_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <thread>
 
-#include "apps/nvcached/metrics_table.h"
+#include "apps/nvcached/service/metrics_table.h"
+#include "apps/nvcached/service/stats_report.h"
 #include "apps/nvcached/session_fixture.h"
-#include "apps/nvcached/stats_report.h"
 
 namespace nvcache::server {
 namespace {
