@@ -15,9 +15,9 @@
 #include "apps/command/progress.h"
 #include "apps/nvcache/replay_report.h"
 #include "apps/nvcache/replay_trace.h"
+#include "apps/report/html.h"
 #include "base/clock.h"
 #include "base/print.h"
-#include "experiments/report/html.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -1,4 +1,4 @@
-#include "experiments/report/figure_parts.h"
+#include "apps/report/figure_parts.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/html.h"
-#include "experiments/report/table.h"
+#include "apps/report/html.h"
+#include "apps/report/table.h"
 #include "experiments/ycsb/result.h"
 #include "nlohmann/json.hpp"
 

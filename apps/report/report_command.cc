@@ -1,4 +1,4 @@
-#include "experiments/report/report_command.h"
+#include "apps/report/report_command.h"
 
 #include <fstream>
 #include <memory>
@@ -7,11 +7,11 @@
 
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
+#include "apps/report/figure_tables.h"
+#include "apps/report/html.h"
+#include "apps/report/table.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "experiments/report/figure_tables.h"
-#include "experiments/report/html.h"
-#include "experiments/report/table.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

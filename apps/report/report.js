@@ -191,7 +191,7 @@
     ]));
   };
 
-  // ---- A paper's figures and tables (experiments/report/figure_parts.h) ----
+  // ---- A paper's figures and tables (apps/report/figure_parts.h) ----
 
   const PAPERS = {'nvcache.hybrid/1': 'Hybrid Cache', 'nvcache.kv/1': 'NVMcached'};
 

@@ -1,4 +1,4 @@
-#include "experiments/report/table.h"
+#include "apps/report/table.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,11 +1,11 @@
-#include "experiments/report/html.h"
+#include "apps/report/html.h"
 
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "apps/report/embedded.h"
 #include "base/text.h"
-#include "experiments/report/embedded.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

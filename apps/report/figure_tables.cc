@@ -1,4 +1,4 @@
-#include "experiments/report/figure_tables.h"
+#include "apps/report/figure_tables.h"
 
 #include <algorithm>
 #include <cmath>
