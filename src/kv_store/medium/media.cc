@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "kv_store/medium/kept_file.h"
-#include "kv_store/medium/populate.h"
 #include "medium/dram.h"
 #include "medium/emulated.h"
+#include "medium/kept_file.h"
+#include "medium/populate.h"
 #include "medium/profiles.h"
 #include "spec/spec.h"
 

@@ -2,7 +2,7 @@
 //
 //   dram | file:PATH | emulated:PROFILE[,on=dram|on=file:PATH]
 //
-// A file is a KeptFile (kv_store/medium/kept_file.h); on DAX it is persistent memory. `emulated:`
+// A file is a KeptFile (medium/kept_file.h); on DAX it is persistent memory. `emulated:`
 // may be written `modelled:`.
 #pragma once
 
@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "kv_store/api/config.h"
-#include "kv_store/medium/page_file.h"
 #include "medium/medium.h"
+#include "medium/page_file.h"
 
 namespace nvcache {
 

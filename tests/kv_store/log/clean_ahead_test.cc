@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "kv_store/medium/populate.h"
 #include "kv_store/parts_fixture.h"
+#include "medium/populate.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 

@@ -2,7 +2,7 @@
 // when it is opened, and it is never removed. An exclusive lock keeps a second store away.
 //
 // On a DAX file system flush() writes cache lines back and drain() fences
-// (kv_store/medium/dax_map.h). On any other file system the bytes lie in the page cache and
+// (medium/dax_map.h). On any other file system the bytes lie in the page cache and
 // survive the process. With `power` off, flush() and drain() then do nothing; with it on,
 // drain() is an fdatasync(). sync_all() reaches the disk in either case.
 //
@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kv_store/medium/dax_map.h"
-#include "kv_store/medium/page_file.h"
+#include "medium/dax_map.h"
 #include "medium/medium.h"
+#include "medium/page_file.h"
 
 namespace nvcache {
 

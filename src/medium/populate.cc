@@ -1,4 +1,4 @@
-#include "kv_store/medium/populate.h"
+#include "medium/populate.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

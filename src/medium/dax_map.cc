@@ -1,4 +1,4 @@
-#include "kv_store/medium/dax_map.h"
+#include "medium/dax_map.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "kv_store/medium/kept_file.h"
+#include "medium/kept_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "kv_store/medium/populate.h"
 #include "medium/check.h"
 #include "medium/file_holders.h"
+#include "medium/populate.h"
 #include "medium/reserve_room.h"
 
 namespace nvcache {
