@@ -1,5 +1,8 @@
 #include "medium/dax_map.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <utility>
 
 #ifdef NVCACHE_PMEM2
@@ -7,6 +10,20 @@
 #endif
 
 namespace nvcache {
+
+// Only a DAX file system maps with MAP_SYNC.
+bool is_on_dax(int fd) {
+#if defined(MAP_SYNC)
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  void* page = mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+  if (page == MAP_FAILED) return false;
+  munmap(page, page_bytes);
+  return true;
+#else
+  (void)fd;
+  return false;
+#endif
+}
 
 #ifdef NVCACHE_PMEM2
 

@@ -1,5 +1,6 @@
-// A mapping of a file on a DAX file system, by libpmem2. Stores bypass the page cache and go
-// to persistent memory; they are durable once their cache lines are written back.
+// Files on a DAX file system, which has no page cache: which they are, and a mapping of one for
+// stores, by libpmem2. Stores go to persistent memory; they are durable once their cache lines are
+// written back.
 //
 // libpmem2 maps with MAP_SYNC and chooses the instruction: CLWB, CLFLUSHOPT or CLFLUSH, or
 // none if the processor flushes its caches on power failure (eADR). The environment
@@ -11,6 +12,11 @@
 #include <memory>
 
 namespace nvcache {
+
+// Whether an open file lies on a DAX file system, as the kernel says: enough for whoever only reads
+// in place. DaxMap::map() asks libpmem2, which must also know how to write lines back, and which
+// tests can force.
+bool is_on_dax(int fd);
 
 // Thread-safe on disjoint extents.
 class DaxMap {

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "medium/check.h"
-#include "medium/file_holders.h"
+#include "medium/file_steps.h"
 #include "medium/populate.h"
 #include "medium/reserve_room.h"
 
@@ -20,20 +20,6 @@ namespace nvcache {
 namespace {
 
 constexpr uint64_t kLineBytes = 64;
-
-absl::Status lock_file(int fd, const std::string& path) {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return absl::OkStatus();
-  if (errno == EAGAIN || errno == EACCES) {
-    const std::string holders = holders_of_file(fd);
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: in use by another store{}{}; allowed: one store per file", path,
-                    holders.empty() ? "" : ": ", holders));
-  }
-  return errno_status("locking file", path, errno);
-}
 
 // What mounts and copies add: Kubernetes' fsGroup makes every file its group's, at each mount.
 absl::Status keep_others_out(int fd, const std::string& path, uint32_t mode,
@@ -52,7 +38,7 @@ absl::Status keep_others_out(int fd, const std::string& path, uint32_t mode,
 
 absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
                      std::vector<std::string>* notes) {
-  if (absl::Status status = lock_file(fd, path); !status.ok()) return status;
+  if (absl::Status status = lock_file(fd, path, "store"); !status.ok()) return status;
   struct stat found {};
   if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
   if (!S_ISREG(found.st_mode)) return invalid_argument("file {}: not a regular file", path);
@@ -171,12 +157,7 @@ absl::Status KeptFile::flush(Extent extent) {
     dax_->flush(extent.offset, extent.size_bytes);
     return absl::OkStatus();
   }
-  if (sync_file_range(fd_, static_cast<off_t>(extent.offset), static_cast<off_t>(extent.size_bytes),
-                      SYNC_FILE_RANGE_WRITE) == 0 ||
-      errno == ESPIPE || errno == ENOSYS) {
-    return absl::OkStatus();
-  }
-  return errno_status("flushing file", path_, errno);
+  return start_write_back(fd_, path_, extent);
 }
 
 absl::Status KeptFile::drain() {
@@ -185,8 +166,7 @@ absl::Status KeptFile::drain() {
     dax_->drain();
     return absl::OkStatus();
   }
-  if (fdatasync(fd_) == 0) return absl::OkStatus();
-  return errno_status("flushing file", path_, errno);
+  return sync_file(fd_, path_);
 }
 
 absl::Status KeptFile::sync_all() {
@@ -195,8 +175,7 @@ absl::Status KeptFile::sync_all() {
     dax_->drain();
     return absl::OkStatus();
   }
-  if (fdatasync(fd_) == 0) return absl::OkStatus();
-  return errno_status("flushing file", path_, errno);
+  return sync_file(fd_, path_);
 }
 
 absl::Status KeptFile::sync(Extent extent) {
