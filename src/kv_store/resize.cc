@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "kv_store/medium/media.h"
 #include "kv_store/recovery/absence.h"
+#include "kv_store/recovery/found_store.h"
 #include "kv_store/store/store.h"
 #include "medium/check.h"
 

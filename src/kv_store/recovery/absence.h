@@ -9,7 +9,7 @@
 
 #include "kv_store/api/config.h"
 #include "kv_store/medium/media.h"
-#include "kv_store/recovery/recovery.h"
+#include "kv_store/recovery/found_store.h"
 
 namespace nvcache {
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,43 +20,14 @@
 #include "kv_store/log/cleaner.h"
 #include "kv_store/log/parts.h"
 #include "kv_store/medium/media.h"
+#include "kv_store/recovery/found_store.h"
 
 namespace nvcache {
-
-// What a medium held when it was opened, or was formatted with.
-struct KvFoundStore {
-  KvSuperblock superblock;
-  KvState state;
-  bool recovered = false;  // the medium held a store
-  uint32_t away_s = 0;     // nobody had it; 0 if that cannot be told
-};
 
 // Reads the superblock and the state, or makes an empty store: of the configured geometry, or in
 // place of one in which nothing can be trusted. FAILED_PRECONDITION where the medium holds anything
 // else; nothing is written then.
 [[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(KvMedium& medium, const KvConfig& config);
-
-// The same without making a store: empty where the medium holds none.
-[[nodiscard]] absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on);
-
-// What a new opening may believe of the items that a medium holds.
-enum class KvTrust : uint8_t {
-  kNothing,    // deletes and updates may have been undone, or the new owner keeps nothing
-  kAll,        // all is as the last owner acknowledged it
-  kAfterSync,  // so it is, but only in the kernel's pages: sync before a promise beyond a kill
-};
-
-// `boot` numbers this start of the machine; 0: not known. `survives_power`: what the new owner
-// promises. Pure.
-KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool survives_power);
-
-// The same of a store that was found, and the opening that is configured.
-KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& config);
-// What the zones' headers count, which a loss of power may have set back.
-ZoneHeaders::Live live_in(const KvMedium& on, const KvGeometry& geometry);
-
-// For the operator: why a store is made anew in which nothing is trusted, and what it held.
-std::string why_emptied(const KvFoundStore& found, const KvMedium& on);
 
 class Recovery {
  public:
