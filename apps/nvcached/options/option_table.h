@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "apps/nvcached/options/nvcached_options.h"
+#include "apps/nvcached/options/options.h"
 
 namespace nvcache::server {
 

@@ -1,5 +1,5 @@
-// The settings of a server that requests and statistics depend on. A plain struct, filled by
-// nvcached_options.h.
+// The settings of a server that requests and statistics depend on. A plain struct, a part of what
+// nvcached_options.h fills.
 #pragma once
 
 #include <cstdint>

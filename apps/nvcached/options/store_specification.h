@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "apps/nvcached/options/nvcached_options.h"
+#include "apps/nvcached/options/options.h"
 
 namespace nvcache::server {
 
