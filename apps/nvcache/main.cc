@@ -5,7 +5,7 @@
 #include "apps/nvcache/bench_command.h"
 #include "apps/nvcache/calibrate_command.h"
 #include "apps/nvcache/replay_command.h"
-#include "experiments/report/report_command.h"
+#include "apps/report/report_command.h"
 
 namespace {
 

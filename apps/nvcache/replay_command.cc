@@ -16,9 +16,9 @@
 #include "apps/nvcache/policy_library.h"
 #include "apps/nvcache/replay_report.h"
 #include "apps/nvcache/replay_trace.h"
+#include "apps/report/html.h"
 #include "base/clock.h"
 #include "base/print.h"
-#include "experiments/report/html.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

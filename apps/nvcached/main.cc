@@ -18,9 +18,9 @@
 #include <fstream>
 
 #include "apps/nvcached/long_start.h"
-#include "apps/nvcached/nvcached_options.h"
-#include "apps/nvcached/server.h"
-#include "apps/nvcached/store_specification.h"
+#include "apps/nvcached/net/server.h"
+#include "apps/nvcached/options/nvcached_options.h"
+#include "apps/nvcached/options/store_specification.h"
 #include "apps/nvcached/systemd.h"
 #include "base/print.h"
 #include "base/text.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/report/figure_tables.h"
 #include "base/print.h"
-#include "experiments/report/figure_tables.h"
 #include "fmt/format.h"
 
 namespace nvcache {

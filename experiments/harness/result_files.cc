@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "apps/command/output_file.h"
+#include "apps/report/html.h"
 #include "base/print.h"
-#include "experiments/report/html.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

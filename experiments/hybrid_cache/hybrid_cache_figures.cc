@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/report/figure_parts.h"
 #include "base/text.h"
 #include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/servers.h"
-#include "experiments/report/figure_parts.h"
 
 namespace nvcache::hybrid_cache {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "apps/command/interrupt.h"
 #include "base/text.h"
-#include "kv_store/store.h"
+#include "kv_store/store/store.h"
 #include "medium/check.h"
 
 namespace nvcache::nvmcached {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/report/figure_parts.h"
 #include "base/text.h"
 #include "experiments/nvmcached/system.h"
-#include "experiments/report/figure_parts.h"
 
 namespace nvcache::nvmcached {
 namespace {

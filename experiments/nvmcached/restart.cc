@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "experiments/nvmcached/system.h"
 #include "experiments/nvmcached/trace.h"
-#include "kv_store/layout.h"
+#include "kv_store/format/layout.h"
 #include "medium/check.h"
 #include "nvcache/kv_store.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "kv_store/store.h"
+#include "kv_store/store/store.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache::nvmcached {

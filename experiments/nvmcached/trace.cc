@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "kv_store/layout.h"
+#include "kv_store/format/layout.h"
 #include "spec/spec.h"
 
 namespace nvcache::nvmcached {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "apps/report/figure_parts.h"
 #include "base/text.h"
-#include "experiments/report/figure_parts.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/ycsb_figures.h"

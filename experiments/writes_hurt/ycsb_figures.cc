@@ -2,8 +2,8 @@
 
 #include <cctype>
 
+#include "apps/report/figure_parts.h"
 #include "base/text.h"
-#include "experiments/report/figure_parts.h"
 #include "experiments/workload/ycsb.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"

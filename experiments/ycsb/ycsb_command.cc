@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "apps/command/on_command.h"
+#include "apps/report/table.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/report/table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/no_memory.h"
-#include "kv_store/config.h"
-#include "kv_store/media.h"
+#include "kv_store/api/config.h"
+#include "kv_store/medium/media.h"
 #include "kv_store/resize.h"
-#include "kv_store/store.h"
+#include "kv_store/store/store.h"
 
 namespace nvcache {
 

@@ -12,9 +12,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "kv_store/absence.h"
-#include "kv_store/media.h"
-#include "kv_store/store.h"
+#include "kv_store/medium/media.h"
+#include "kv_store/recovery/absence.h"
+#include "kv_store/recovery/found_store.h"
+#include "kv_store/store/store.h"
 #include "medium/check.h"
 
 namespace nvcache {

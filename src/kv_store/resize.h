@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "kv_store/config.h"
+#include "kv_store/api/config.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/dax_map.h"
 #include "medium/file_buffered.h"
 #include "medium/file_dax.h"
 #include "medium/file_direct.h"
@@ -18,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path
   if (io == FileIo::kDirect) return DirectFileMedium::open(path, *wanted);
   auto file = BufferedFileMedium::open(path, *wanted);
   if (!file.ok()) return file.status();
-  if (DaxFileMedium::is_on_dax(**file)) return DaxFileMedium::map(*std::move(file));
+  if (is_on_dax((*file)->file().fd())) return DaxFileMedium::map(*std::move(file));
   return std::unique_ptr<Medium>(*std::move(file));
 }
 

@@ -1,12 +1,11 @@
 #include "medium/file_buffered.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "medium/check.h"
+#include "medium/file_steps.h"
 
 namespace nvcache {
 
@@ -41,18 +40,10 @@ absl::Status BufferedFileMedium::write(uint64_t offset, ByteView from) {
 
 absl::Status BufferedFileMedium::flush(Extent extent) {
   if (absl::Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
-  if (sync_file_range(file_->fd(), static_cast<off_t>(extent.offset),
-                      static_cast<off_t>(extent.size_bytes), SYNC_FILE_RANGE_WRITE) == 0 ||
-      errno == ESPIPE || errno == ENOSYS) {
-    return absl::OkStatus();
-  }
-  return errno_status("flushing file", file_->path(), errno);
+  return start_write_back(file_->fd(), file_->path(), extent);
 }
 
-absl::Status BufferedFileMedium::drain() {
-  if (fdatasync(file_->fd()) == 0) return absl::OkStatus();
-  return errno_status("flushing file", file_->path(), errno);
-}
+absl::Status BufferedFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
 absl::Status BufferedFileMedium::resize(uint64_t size_bytes) {
   if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());

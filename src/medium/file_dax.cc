@@ -27,21 +27,6 @@ Traits traits_in_place(const Traits& buffered) {
 
 }  // namespace
 
-// Only a DAX file system maps with MAP_SYNC.
-bool DaxFileMedium::is_on_dax(const BufferedFileMedium& file) {
-#if defined(MAP_SYNC)
-  const uint64_t page_bytes = system_page_bytes();
-  void* page =
-      mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, file.file().fd(), 0);
-  if (page == MAP_FAILED) return false;
-  munmap(page, page_bytes);
-  return true;
-#else
-  (void)file;
-  return false;
-#endif
-}
-
 absl::StatusOr<std::unique_ptr<Medium>> DaxFileMedium::map(
     std::unique_ptr<BufferedFileMedium> file) {
   const uint64_t max_size_bytes = file->file().max_size_bytes();

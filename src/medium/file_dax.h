@@ -18,9 +18,6 @@ namespace nvcache {
 // Thread-safe on disjoint extents. resize() must not run beside itself.
 class DaxFileMedium final : public Medium {
  public:
-  // Whether the file lies on a DAX file system, which has no page cache to reclaim pages from.
-  static bool is_on_dax(const BufferedFileMedium& file);
-
   // Maps an open file, on DAX or not.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> map(
       std::unique_ptr<BufferedFileMedium> file);

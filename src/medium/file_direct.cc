@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/file_steps.h"
 
 namespace nvcache {
 namespace {
@@ -97,10 +98,7 @@ absl::Status DirectFileMedium::write(uint64_t offset, ByteView from) {
   return file_->write(offset, from);
 }
 
-absl::Status DirectFileMedium::drain() {
-  if (fdatasync(file_->fd()) == 0) return absl::OkStatus();
-  return errno_status("flushing file", file_->path(), errno);
-}
+absl::Status DirectFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
 absl::Status DirectFileMedium::resize(uint64_t size_bytes) {
   if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());

@@ -11,7 +11,7 @@
 #include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
-#include "medium/file_holders.h"
+#include "medium/file_steps.h"
 #include "medium/reserve_room.h"
 #include "medium/whole_io.h"
 
@@ -107,21 +107,10 @@ PreallocatedFile::~PreallocatedFile() {
 }
 
 absl::Status PreallocatedFile::lock() {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (fcntl(fd_, F_OFD_SETLK, &whole) == 0) {
-    locked_ = true;
-    note_cache_file(fd_);
-    return absl::OkStatus();
-  }
-  if (errno == EAGAIN || errno == EACCES) {
-    const std::string holders = holders_of_file(fd_);
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: in use by another cache{}{}; allowed: one cache per file", path_,
-                    holders.empty() ? "" : ": ", holders));
-  }
-  return errno_status("locking file", path_, errno);
+  if (absl::Status status = lock_file(fd_, path_, "cache"); !status.ok()) return status;
+  locked_ = true;
+  note_cache_file(fd_);
+  return absl::OkStatus();
 }
 
 bool PreallocatedFile::still_at_path() const {

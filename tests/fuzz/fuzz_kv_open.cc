@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kv_store/store.h"
+#include "kv_store/store/store.h"
 #include "support/crashing_medium.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/nvcached/binary_protocol.h"
+#include "apps/nvcached/protocol/binary_protocol.h"
 #include "apps/nvcached/session_fixture.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

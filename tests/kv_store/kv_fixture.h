@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/prng.h"
 #include "gtest/gtest.h"
-#include "kv_store/store.h"
+#include "kv_store/store/store.h"
 #include "medium/dram.h"
 #include "nvcache/kv_store.h"
 #include "support/crashing_medium.h"

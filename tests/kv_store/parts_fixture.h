@@ -8,10 +8,10 @@
 
 #include "base/hash.h"
 #include "gtest/gtest.h"
-#include "kv_store/cleaner.h"
-#include "kv_store/item_index.h"
 #include "kv_store/kv_fixture.h"
-#include "kv_store/parts.h"
+#include "kv_store/log/cleaner.h"
+#include "kv_store/log/parts.h"
+#include "kv_store/store/item_index.h"
 #include "medium/dram.h"
 
 namespace nvcache::test {

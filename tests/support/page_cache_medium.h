@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "kv_store/page_file.h"
 #include "medium/medium.h"
+#include "medium/page_file.h"
 
 namespace nvcache::test {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "experiments/report/html.h"
-#include "experiments/report/table.h"
+#include "apps/report/html.h"
+#include "apps/report/table.h"
 #include "experiments/ycsb/ycsb_command.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

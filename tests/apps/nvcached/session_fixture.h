@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "apps/nvcached/input.h"
 #include "apps/nvcached/memory_store.h"
-#include "apps/nvcached/session.h"
+#include "apps/nvcached/session/input.h"
+#include "apps/nvcached/session/session.h"
 
 namespace nvcache::server {
 

@@ -8,14 +8,14 @@
 #include <sstream>
 
 #include "apps/command/exit_code.h"
+#include "apps/report/figure_tables.h"
+#include "apps/report/html.h"
 #include "base/clock.h"
 #include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
-#include "experiments/report/figure_tables.h"
-#include "experiments/report/html.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
 #include "support/temp_dir.h"

@@ -10,9 +10,9 @@
 
 #include "CLI/CLI.hpp"
 #include "apps/command/exit_code.h"
+#include "apps/report/figure_tables.h"
+#include "apps/report/html.h"
 #include "base/clock.h"
-#include "experiments/report/figure_tables.h"
-#include "experiments/report/html.h"
 #include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "apps/nvcached/memory_store.h"
-#include "apps/nvcached/server.h"
+#include "apps/nvcached/net/server.h"
 #include "out_of_memory/sweep.h"
 #include "support/temp_dir.h"
 

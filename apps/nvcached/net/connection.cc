@@ -1,0 +1,317 @@
+#include "apps/nvcached/net/connection.h"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/text.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr int kRoundsPerEvent = 8;
+// Each of at least Session::kFullOutputBytes: large answers take turns, too.
+constexpr int kFullOutputsPerEvent = 4;
+constexpr timeval kWatchTick = {0, 20'000};
+
+}  // namespace
+
+Connection::Connection(ConnectionOwner& owner, LoopShare& loop, int fd,
+                       std::unique_ptr<Transport> transport, std::string address,
+                       std::string listen_address)
+    : owner_(owner),
+      loop_(loop),
+      fd_(fd),
+      transport_(std::move(transport)),
+      address_(std::move(address)),
+      listen_address_(std::move(listen_address)),
+      session_(loop.service(), loop.counters(), fd),
+      active_s_(loop.service().items().now_s()) {}
+
+Connection::~Connection() {
+  if (reading_ || writing_) tell_watchers("conn_close", close_reason_);
+  if (read_event_ != nullptr) event_free(read_event_);
+  if (write_event_ != nullptr) event_free(write_event_);
+  loop_.count(told_kind_, ReadingPace::Kind::kHasAll);
+  loop_.service().buffers().give(held_bytes_);
+  loop_.service().pins().give(held_pins_);
+}
+
+// What was written, less what is on its way.
+uint64_t Connection::taken_bytes() const {
+  int unsent_bytes = 0;
+  if (ioctl(fd_, SIOCOUTQ, &unsent_bytes) != 0 || unsent_bytes < 0) unsent_bytes = 0;
+  return written_bytes_ - std::min(written_bytes_, static_cast<uint64_t>(unsent_bytes));
+}
+
+void Connection::end_second() {
+  pace_.end_second(pace_.is_waited_for() ? taken_bytes() : 0);
+  tell_pace();
+}
+
+void Connection::tell_pace() {
+  loop_.count(told_kind_, pace_.kind());
+  told_kind_ = pace_.kind();
+}
+
+bool Connection::hold(uint64_t bytes) {
+  Budget& budget = loop_.service().buffers();
+  if (!output_.empty()) pace_.begin(loop_.next_turn());
+  if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
+  while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
+    if (owner_.close_slowest(*this)) continue;
+    if (owner_.close_elsewhere(pace_.kind()) && budget.take_ahead(bytes - held_bytes_)) break;
+    loop_.counters().add(Count::kBufferKicks);
+    set_close_reason("error");
+    return false;
+  }
+  held_bytes_ = bytes;
+  return true;
+}
+
+bool Connection::start(event_base* base) {
+  read_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_event, this);
+  write_event_ = event_new(base, fd_, EV_WRITE | EV_PERSIST, on_event, this);
+  if (read_event_ == nullptr || write_event_ == nullptr) return false;
+  reading_ = event_add(read_event_, nullptr) == 0;
+  if (reading_) tell_watchers("conn_new");
+  return reading_;
+}
+
+void Connection::tell_watchers(std::string_view event, std::string_view reason) const try {
+  WatchLog& log = loop_.service().watch_log();
+  if (!log.wants(WatchLog::kConnections)) return;
+  const bool local = address_.starts_with("unix");
+  const size_t host_at = address_.find(':') + 1;
+  const size_t port_at = address_.rfind(':') + 1;
+  const bool known = !local && host_at != 0 && port_at > host_at;
+  log.add(WatchLog::kConnections,
+          fmt::format("type={} rip={} rport={} transport={}{}{} cfd={}", event,
+                      known ? address_.substr(host_at, port_at - host_at - 1) : "unix",
+                      known ? address_.substr(port_at) : "0", local ? "local" : "tcp",
+                      reason.empty() ? "" : " reason=", reason, fd_));
+} catch (const std::bad_alloc&) {  // they miss a line
+}
+
+bool Connection::begin_watching() {
+  // Looks for lines at least that often; what the client sends is only read and dropped.
+  if (event_add(read_event_, &kWatchTick) != 0) return false;
+  watching_ = reading_ = true;
+  return true;
+}
+
+bool Connection::pass_on_lines() {
+  char ignored[1024];
+  for (int round = 0; round < kRoundsPerEvent; ++round) {
+    const ssize_t got = transport_->read(ignored, sizeof ignored);
+    if (got == Transport::kClosed) return false;
+    if (got == Transport::kWouldBlock) break;
+  }
+  loop_.service().tell_evictions();
+  if (output_.empty()) output_.append(session_.watcher()->take());
+  return flush();
+}
+
+// Without memory for what a client asked, that client goes; the others stay.
+void Connection::on_event(int, short what, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  ConnectionOwner& owner = connection.owner_;
+  LoopShare& loop = connection.loop_;
+  try {
+    if (connection.handle(what)) return connection.wait_for_events();
+  } catch (const std::bad_alloc&) {
+    loop.empty_spares();
+    connection.set_close_reason("error");
+  }
+  owner.remove(connection);
+}
+
+bool Connection::handle(short what) {
+  active_s_.store(loop_.service().items().now_s(), std::memory_order_relaxed);
+  state_.store("conn_parse_cmd", std::memory_order_relaxed);
+  Output& spare = loop_.spare_output();
+  const bool borrowed = output_.empty();
+  if (borrowed) swap(output_, spare);
+  bool open = watching_                ? pass_on_lines()
+              : (what & EV_WRITE) != 0 ? writable()
+                                       : readable();
+  if (output_.empty()) {
+    if (borrowed) swap(output_, spare);
+    output_ = Output();
+    pace_.end();
+  } else {
+    pace_.begin(loop_.next_turn());
+  }
+  tell_pace();
+  open = open && hold(output_.heap_bytes() + input_.capacity());
+  state_.store(!output_.empty()  ? "conn_mwrite"
+               : !input_.empty() ? "conn_nread"
+                                 : "conn_read",
+               std::memory_order_relaxed);
+  return open;
+}
+
+bool Connection::readable() {
+  if (waiting_ || closing_) return true;
+  Input& spare = loop_.spare_input();
+  // A small rest moves into the larger buffer, so that one read brings many bytes.
+  const bool borrowed =
+      input_.size() <= LoopShare::kSpareInputBytes / 4 && want_ <= LoopShare::kSpareInputBytes;
+  if (borrowed && !input_.empty()) spare.take(input_);
+  Input& input = borrowed ? spare : input_;
+  bool open = true;
+  for (int round = 0; open; ++round) {
+    const auto [to, bytes] = input.room(want_);
+    if (!borrowed && !hold(output_.heap_bytes() + input.capacity())) return false;
+    const ssize_t got = transport_->read(to, bytes);
+    if (got == Transport::kWouldBlock) break;
+    if (got == Transport::kClosed) {
+      // The client may have closed only its sending side and still wait for answers.
+      closing_ = true;
+      open = !output_.empty();
+      break;
+    }
+    loop_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
+    input.filled(static_cast<size_t>(got));
+    open = serve(input);
+    if (waiting_ || closing_ || watching_ || !transport_->buffered()) break;
+    waiting_ = round + 1 == kRoundsPerEvent;
+    if (waiting_) break;
+  }
+  if (borrowed && !spare.empty()) input_.take(spare);
+  if (input_.empty() && input_.capacity() > 0) input_.release();
+  if (spare.capacity() != LoopShare::kSpareInputBytes) {
+    spare.release();
+    spare.reserve(LoopShare::kSpareInputBytes);
+  }
+  return open;
+}
+
+bool Connection::writable() {
+  // A connection that only gave way goes on serving, so that its answers leave together.
+  const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
+  if (!goes_on && !flush()) return false;
+  if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
+  waiting_ = false;
+  if (!serve(input_)) return false;
+  if (input_.empty()) input_.release();
+  // No event will come for bytes that TLS has already taken from the socket.
+  if (!waiting_ && transport_->buffered()) return readable();
+  return true;
+}
+
+bool Connection::serve(Input& input) {
+  int requests_left = loop_.service().settings().requests_per_turn;
+  int outputs_left = kFullOutputsPerEvent;
+  for (;;) {
+    if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
+      waiting_ = true;
+      loop_.counters().add(Count::kConnYields);
+      return true;
+    }
+    const Turn turn = session_.turn(input.unread(), output_);
+    input.consume(turn.used);
+    if (turn.next == Turn::kMore) {
+      want_ = turn.want;
+      break;
+    }
+    if (turn.next == Turn::kClose || turn.next == Turn::kQuit) {
+      if (turn.next == Turn::kClose) set_close_reason("error");
+      closing_ = true;
+      break;
+    }
+    if (turn.next == Turn::kWatch) {
+      input.consume(input.size());
+      if (!begin_watching()) return false;
+      break;
+    }
+    if (output_.size() < Session::kFullOutputBytes) continue;
+    --outputs_left;
+    if (!flush()) return false;
+    if (output_.size() >= Session::kFullOutputBytes) {
+      waiting_ = true;
+      return true;
+    }
+  }
+  return flush();
+}
+
+bool Connection::flush() {
+  const size_t before = output_.size();
+  while (!output_.empty()) {
+    const ssize_t sent = transport_->write(output_);
+    if (sent == Transport::kClosed) return false;
+    if (sent == Transport::kWouldBlock) break;
+  }
+  loop_.counters().add(Count::kBytesWritten, before - output_.size());
+  written_bytes_ += before - output_.size();
+  if (output_.empty() && held_pins_ == 0) return !closing_;
+  if (!keep_or_copy_pins()) return false;
+  return !output_.empty() || !closing_;
+}
+
+bool Connection::keep_or_copy_pins() {
+  Budget& budget = loop_.service().pins();
+  const uint64_t pins = output_.pins();
+  if (pins < held_pins_) {
+    budget.give(held_pins_ - pins);
+    held_pins_ = pins;
+  }
+  if (pins > held_pins_ && !budget.take(pins - held_pins_)) return copy_pins();
+  held_pins_ = pins;
+  output_.compact();
+  return true;
+}
+
+bool Connection::copy_pins() {
+  if (!hold(output_.size() + input_.capacity())) return false;
+  copy_held_pins();
+  return true;
+}
+
+void Connection::copy_held_pins() {
+  loop_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
+  loop_.service().pins().give(std::exchange(held_pins_, 0));
+}
+
+bool Connection::unpin_stalled() {
+  if (held_pins_ == 0 || pace_.kind() != ReadingPace::Kind::kDead) return true;
+  // Without hold(), which may close others: the owner goes through all of them meanwhile.
+  const uint64_t bytes = output_.size() + input_.capacity();
+  const uint64_t more = bytes > held_bytes_ ? bytes - held_bytes_ : 0;
+  if (!loop_.service().buffers().take(more)) {
+    loop_.counters().add(Count::kBufferKicks);
+    return false;
+  }
+  held_bytes_ += more;
+  copy_held_pins();
+  return true;
+}
+
+void Connection::wait_for_events() {
+  // A waiting connection wakes when its socket is writable, even if all output is sent.
+  const bool wants_read = !closing_ && (!waiting_ || output_.empty());
+  if (wants_read != reading_) {
+    (void)(wants_read ? event_add(read_event_, nullptr) : event_del(read_event_));
+    reading_ = wants_read;
+  }
+  const bool wants_write = waiting_ || !output_.empty();
+  if (wants_write != writing_) {
+    (void)(wants_write ? event_add(write_event_, nullptr) : event_del(write_event_));
+    writing_ = wants_write;
+  }
+}
+
+void Connection::visit(const StatVisitor& visit, uint32_t now_s) const {
+  const uint32_t active = active_s();
+  visit(fmt::format("{}:addr", fd_), address_);
+  visit(fmt::format("{}:listen_addr", fd_), listen_address_);
+  visit(fmt::format("{}:state", fd_), state_.load(std::memory_order_relaxed));
+  visit(fmt::format("{}:secs_since_last_cmd", fd_),
+        fmt::format("{}", now_s > active ? now_s - active : 0));
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,106 @@
+// A client's socket in an event loop. An idle connection holds no buffers: it reads into its loop's
+// buffer, and keeps only the rest of a partial request or of unsent answers. After so many requests
+// (-R) a busy connection gives way to the loop's others.
+// Only the loop's thread uses it, except for visit().
+#pragma once
+
+#include <event2/event.h>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "apps/nvcached/net/connection_owner.h"
+#include "apps/nvcached/net/reading_pace.h"
+#include "apps/nvcached/net/transport.h"
+#include "apps/nvcached/session/input.h"
+#include "apps/nvcached/session/session.h"
+
+namespace nvcache::server {
+
+class Connection {
+ public:
+  // `owner` and `loop` must outlive it.
+  Connection(ConnectionOwner& owner, LoopShare& loop, int fd, std::unique_ptr<Transport> transport,
+             std::string address, std::string listen_address);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // False if the event loop cannot watch the socket.
+  bool start(event_base* base);
+
+  const ReadingPace& pace() const { return pace_; }
+  // Called once a second.
+  void end_second();
+
+  uint32_t active_s() const { return active_s_.load(std::memory_order_relaxed); }
+  // Called once a second. Copies values that stay pinned though their client did not read on. False
+  // if there is no memory for that: the caller closes the connection.
+  bool unpin_stalled();
+
+  // Why the owner closes it, as watchers are told: "error", "idle_timeout" or "shutdown".
+  void set_close_reason(const char* reason) { close_reason_ = reason; }
+
+  // For `stats conns`. Any thread may call it.
+  void visit(const StatVisitor& visit, uint32_t now_s) const;
+
+  std::list<std::unique_ptr<Connection>>::iterator self;  // in the owner's list
+
+ private:
+  static void on_event(int fd, short what, void* self);
+  void tell_pace();
+  uint64_t taken_bytes() const;
+  // Each returns false when the connection is over.
+  bool handle(short what);
+  bool readable();
+  bool writable();
+  bool serve(Input& input);
+  bool flush();
+  void wait_for_events();
+  // Turns the connection into a watcher's, and serves it as one.
+  bool begin_watching();
+  bool pass_on_lines();
+  // Of a client that came (no reason) or went.
+  void tell_watchers(std::string_view event, std::string_view reason = "") const;
+  // Takes or gives back buffer memory, so that this connection has taken so much. Makes room: of
+  // its loop's clients those go that go before it, and of others' those that take nothing. False
+  // if there are none: this one must close.
+  bool hold(uint64_t bytes);
+  // Keeps the values of an answer that was sent in part pinned, if there are few of them in the
+  // whole server; else copies them. False if there is no memory for that.
+  bool keep_or_copy_pins();
+  bool copy_pins();
+  void copy_held_pins();
+
+  ConnectionOwner& owner_;
+  LoopShare& loop_;
+  const int fd_;
+  const std::unique_ptr<Transport> transport_;
+  const std::string address_;         // the client's
+  const std::string listen_address_;  // the server's
+  Session session_;
+  Input input_;
+  Output output_;
+  size_t want_ = 0;
+  uint64_t held_bytes_ = 0;
+  uint64_t held_pins_ = 0;
+  ReadingPace pace_;
+  uint64_t written_bytes_ = 0;
+  ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the loop counts it
+  // There is more to serve, but not yet: too much output is pending, or other connections have
+  // their turn. Nothing is read or served until the socket is writable.
+  bool waiting_ = false;
+  bool closing_ = false;  // once all output is sent
+  bool watching_ = false;
+  const char* close_reason_ = "normal";
+  event* read_event_ = nullptr;
+  event* write_event_ = nullptr;
+  bool reading_ = false;
+  bool writing_ = false;
+  std::atomic<uint32_t> active_s_;
+  std::atomic<const char*> state_{"conn_read"};  // memcached's name for it, for `stats conns`
+};
+
+}  // namespace nvcache::server

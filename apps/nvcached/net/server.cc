@@ -1,0 +1,261 @@
+#include "apps/nvcached/net/server.h"
+
+#include <event2/event.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "apps/nvcached/net/loop_thread.h"
+#include "apps/nvcached/net/metrics_server.h"
+#include "apps/nvcached/net/sockets.h"
+#include "apps/nvcached/net/udp.h"
+#include "apps/nvcached/net/worker.h"
+#include "base/print.h"
+#include "base/text.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr timeval kSecond = {1, 0};
+constexpr std::string_view kTooMany = "ERROR Too many open connections\r\n";
+constexpr int kAcceptsPerEvent = 64;
+
+class EventServer final : public Server {
+ public:
+  explicit EventServer(Service& service) : service_(service) {}
+  ~EventServer() override { stop(); }
+
+  absl::Status start(Sockets sockets);
+  void stop() override;
+  const std::vector<std::string>& addresses() const override { return addresses_; }
+  int tcp_port() const override { return tcp_port_; }
+  int udp_port() const override { return udp_port_; }
+  int metrics_port() const override { return metrics_port_; }
+
+ private:
+  struct Listener {
+    EventServer* server;
+    Listening socket;
+    event* accepts = nullptr;
+    bool paused = false;
+  };
+
+  void take(Sockets sockets);
+  absl::Status start_loop();
+  absl::Status start_udp();
+  absl::Status start_metrics();
+  static void on_accept(int fd, short what, void* listener);
+  static void on_second(int fd, short what, void* self);
+  bool accept_one(Listener& listener);
+
+  Service& service_;
+  std::unique_ptr<TlsContext> tls_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<LoopThread> udp_loop_;
+  std::vector<std::unique_ptr<UdpEndpoint>> udp_;
+  std::vector<std::pair<int, std::string>> udp_addresses_;
+  std::vector<Listening> metrics_sockets_;  // until metrics_ has them
+  std::vector<std::string> addresses_;
+  event* second_event_ = nullptr;
+  int tcp_port_ = 0;
+  int udp_port_ = 0;
+  int metrics_port_ = 0;
+  size_t next_worker_ = 0;
+  std::unique_ptr<LoopThread> loop_;
+  std::unique_ptr<MetricsServer> metrics_;  // on loop_
+};
+
+void EventServer::take(Sockets sockets) {
+  if (!sockets.clients.empty()) tcp_port_ = sockets.clients.front().port;
+  for (Listening& socket : sockets.clients) {
+    addresses_.push_back(socket.address);
+    listeners_.push_back(std::make_unique<Listener>(Listener{this, std::move(socket)}));
+  }
+  if (!sockets.udp.empty()) udp_port_ = sockets.udp.front().port;
+  for (const Listening& socket : sockets.udp) {
+    addresses_.push_back(socket.address);
+    udp_addresses_.emplace_back(socket.fd, socket.address);
+    udp_.push_back(std::make_unique<UdpEndpoint>(service_, socket.fd));
+  }
+  metrics_sockets_ = std::move(sockets.metrics);
+}
+
+absl::Status EventServer::start(Sockets sockets) {
+  take(std::move(sockets));
+  const Settings& settings = service_.settings();
+  if (settings.tls) {
+    auto context = make_tls_context(settings);
+    if (!context.ok()) return context.status();
+    tls_ = *std::move(context);
+    service_.note_certificates();
+    service_.on_refresh_certs = [this] {
+      absl::Status status = tls_->refresh();
+      if (status.ok()) service_.note_certificates();
+      return status;
+    };
+  }
+  // Called by workers that have clients: all workers are there then.
+  const auto close_elsewhere = [this](const Worker& but, ReadingPace::Kind kind) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+      return worker.get() != &but && worker->close_one_before(kind);
+    });
+  };
+  for (int i = 0; i < settings.threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(service_, close_elsewhere));
+    if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
+  }
+  service_.visit_connections = [this](const StatVisitor& visit) {
+    for (const auto& listener : listeners_) {
+      visit(fmt::format("{}:addr", listener->socket.fd), listener->socket.address);
+      visit(fmt::format("{}:state", listener->socket.fd), "conn_listening");
+    }
+    for (const auto& [fd, address] : udp_addresses_) {
+      visit(fmt::format("{}:addr", fd), address);
+      visit(fmt::format("{}:state", fd), "conn_read");
+    }
+    for (const auto& worker : workers_) worker->visit_connections(visit);
+  };
+  return start_loop();
+}
+
+absl::Status EventServer::start_loop() {
+  loop_ = std::make_unique<LoopThread>("nvcached accept");
+  if (!loop_->create()) return absl::ResourceExhaustedError("cannot create an event loop");
+  second_event_ = event_new(loop_->base(), -1, EV_PERSIST, on_second, this);
+  event_add(second_event_, &kSecond);
+  for (const auto& listener : listeners_) {
+    absl::Status status = start_listening(listener->socket, service_.settings().backlog);
+    if (!status.ok()) return status;
+    listener->accepts = event_new(loop_->base(), listener->socket.fd, EV_READ | EV_PERSIST,
+                                  on_accept, listener.get());
+    if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
+      return absl::ResourceExhaustedError("cannot watch a listening socket");
+    }
+  }
+  if (absl::Status status = start_udp(); !status.ok()) return status;
+  if (absl::Status status = start_metrics(); !status.ok()) return status;
+  loop_->start();
+  return absl::OkStatus();
+}
+
+// On a thread of its own, so that a flood of datagrams keeps no client from being accepted.
+absl::Status EventServer::start_udp() {
+  if (udp_.empty()) return absl::OkStatus();
+  udp_loop_ = std::make_unique<LoopThread>("nvcached udp");
+  bool good = udp_loop_->create();
+  for (const auto& endpoint : udp_) good = good && endpoint->start(udp_loop_->base());
+  if (!good) return absl::ResourceExhaustedError("cannot watch a UDP socket");
+  udp_loop_->start();
+  return absl::OkStatus();
+}
+
+absl::Status EventServer::start_metrics() {
+  if (metrics_sockets_.empty()) return absl::OkStatus();
+  metrics_ = std::make_unique<MetricsServer>(service_);
+  absl::Status status = metrics_->start(loop_->base(), std::exchange(metrics_sockets_, {}));
+  if (!status.ok()) return status;
+  metrics_port_ = metrics_->port();
+  for (const std::string& address : metrics_->addresses()) addresses_.push_back(address);
+  return absl::OkStatus();
+}
+
+void EventServer::on_second(int, short, void* self) {
+  auto& server = *static_cast<EventServer*>(self);
+  try {
+    server.service_.tick();
+    const std::string warning = server.service_.new_warning();
+    if (!warning.empty()) print_to(stderr, "nvcached: {}\n", warning);
+  } catch (const std::bad_alloc&) {  // what it had to do is done at the next
+  }
+  if (server.metrics_ != nullptr) server.metrics_->sweep();
+  for (const auto& listener : server.listeners_) {
+    if (!listener->paused) continue;
+    listener->paused = false;
+    event_add(listener->accepts, nullptr);
+  }
+}
+
+void EventServer::on_accept(int, short, void* self) try {
+  auto& listener = *static_cast<Listener*>(self);
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    if (!listener.server->accept_one(listener)) break;
+  }
+} catch (const std::bad_alloc&) {  // that client was closed; others may still wait
+}
+
+bool EventServer::accept_one(Listener& listener) {
+  sockaddr_storage from = {};
+  socklen_t bytes = sizeof from;
+  const int fd = accept4(listener.socket.fd, reinterpret_cast<sockaddr*>(&from), &bytes,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      // The socket stays readable, so pause it; on_second() tries again.
+      event_del(listener.accepts);
+      listener.paused = true;
+      print_to(stderr, "nvcached: cannot accept connections for now: {}\n", std::strerror(errno));
+    }
+    return errno == ECONNABORTED || errno == EINTR;
+  }
+  ConnectionGauges& gauges = service_.connections();
+  gauges.total += 1;
+  if (gauges.current >= static_cast<uint64_t>(service_.settings().max_connections)) {
+    gauges.rejected += 1;
+    (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
+    close(fd);
+    return true;
+  }
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  if (from.ss_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  std::unique_ptr<Transport> transport;
+  try {
+    transport = tls_ && listener.socket.tls ? tls_->accept(fd) : make_plain_transport(fd);
+  } catch (const std::bad_alloc&) {
+  }
+  if (transport == nullptr) {
+    close(fd);
+    return true;
+  }
+  const std::string name =
+      from.ss_family == AF_UNIX ? listener.socket.address : name_of(from, "tcp");
+  workers_[next_worker_++ % workers_.size()]->adopt(fd, std::move(transport), name,
+                                                    listener.socket.address);
+  return true;
+}
+
+void EventServer::stop() {
+  if (loop_ != nullptr) loop_->stop();
+  metrics_.reset();
+  if (udp_loop_ != nullptr) udp_loop_->stop();
+  udp_.clear();
+  udp_loop_.reset();
+  for (const auto& listener : listeners_) {
+    if (listener->accepts != nullptr) event_free(listener->accepts);
+    close(listener->socket.fd);
+    const std::string_view address = listener->socket.address;
+    if (address.starts_with("unix:")) unlink(service_.settings().unix_socket.c_str());
+  }
+  // A worker may be serving `stats conns`, which looks at the other workers.
+  for (const auto& worker : workers_) worker->stop();
+  service_.visit_connections = nullptr;
+  service_.on_refresh_certs = nullptr;
+  workers_.clear();
+  listeners_.clear();
+  if (second_event_ != nullptr) event_free(second_event_);
+  second_event_ = nullptr;
+  loop_.reset();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets) {
+  auto server = std::make_unique<EventServer>(service);
+  if (absl::Status status = server->start(std::move(sockets)); !status.ok()) return status;
+  return server;
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,264 @@
+#include "apps/nvcached/service/items.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string>
+
+#include "apps/nvcached/protocol/words.h"
+#include "base/print.h"
+
+namespace nvcache::server {
+namespace {
+
+constexpr int64_t kRelativeUpToS = int64_t{60} * 60 * 24 * 30;
+constexpr uint32_t kLongAgoS = 1;
+constexpr char kStale = 1;
+constexpr size_t kMarkBytes = 1;
+
+ItemStatus status_of(KvOutcome outcome) {
+  switch (outcome) {
+    case KvOutcome::kDone:
+      return ItemStatus::kOk;
+    case KvOutcome::kNotFound:
+      return ItemStatus::kNotFound;
+    case KvOutcome::kExists:
+      return ItemStatus::kExists;
+    case KvOutcome::kTooLarge:
+      return ItemStatus::kTooLarge;
+    case KvOutcome::kNoSpace:
+      return ItemStatus::kNoMemory;
+    case KvOutcome::kMediumFailed:
+      return ItemStatus::kMediumFailed;
+  }
+  return ItemStatus::kNoMemory;
+}
+
+ItemResult result_of(const KvResult& result) { return {status_of(result.outcome), result.cas}; }
+
+// memcached accepts at most twenty bytes, a plus and blanks before the digits, and pads with blanks
+// behind them after counting down.
+bool parse_counter(std::string_view text, uint64_t& number) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  if (text.size() > 20) return false;
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  return parse_u64(text, number);
+}
+
+}  // namespace
+
+Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
+             std::function<uint32_t()> wall_s, unsigned trace_bits)
+    : store_(store),
+      max_item_bytes_(max_item_bytes),
+      clock_(std::move(now_s)),
+      wall_(std::move(wall_s)),
+      traces_(trace_bits) {
+  tick();
+}
+
+uint64_t Items::client_bytes(uint64_t value_bytes) {
+  return value_bytes < kMarkBytes ? 0 : value_bytes - kMarkBytes;
+}
+
+uint32_t Items::due_s(int64_t exptime) const {
+  if (exptime == 0) return 0;
+  if (exptime < 0) return kLongAgoS;
+  if (exptime <= kRelativeUpToS) return clock_() + static_cast<uint32_t>(exptime);
+  const int64_t left_s = exptime - wall_();
+  return left_s <= 0 ? kLongAgoS
+                     : static_cast<uint32_t>(std::min<int64_t>(clock_() + left_s, UINT32_MAX));
+}
+
+uint32_t Items::expiry(int64_t exptime) const {
+  return due_s(exptime) + (exptime > 0 && exptime <= kRelativeUpToS ? 1 : 0);
+}
+
+// Says once on standard error what every answer says from now on.
+void Items::note(KvOutcome outcome) {
+  if (outcome != KvOutcome::kMediumFailed || told_of_failure_.exchange(true)) return;
+  print_to(stderr,
+           "nvcached: the medium failed: changes are refused until a restart, lookups go on\n");
+}
+
+Found Items::get(std::string_view key, bool counts) {
+  Found found = get_or_stale(key, counts);
+  return found.item.outdated ? Found() : std::move(found);
+}
+
+Found Items::get_or_stale(std::string_view key, bool counts) {
+  Found found;
+  if (counts) traces_.prefetch(key);
+  found.item = store_.get(key);
+  if (!found.item) return found;
+  const ByteView bytes = found.item.value();
+  // Every value has its marks. A value without them was written by another program.
+  const size_t size = client_bytes(bytes.size());
+  found.value = {reinterpret_cast<const char*>(bytes.data()), size};
+  found.stale = found.item.outdated ||
+                (size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0);
+  if (counts) traces_.fetched(key, now_s());
+  return found;
+}
+
+uint64_t Items::visit(
+    uint64_t cursor, const std::function<void(std::string_view key, const ItemSummary&)>& visitor) {
+  return store_.visit(cursor, [&](std::string_view key, const KvItem& item) {
+    if (item.outdated) return;
+    visitor(key, {.value_bytes = client_bytes(item.value().size()),
+                  .expires_s = item.meta.expires_s,
+                  .cas = item.meta.cas});
+  });
+}
+
+KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
+                    KvCondition condition, bool stale) {
+  traces_.prefetch(key);
+  char& marks = value.data()[value.size()];
+  const char behind = marks;
+  marks = stale ? kStale : 0;
+  KvMeta meta;
+  meta.flags = flags;
+  meta.expires_s = expires_s;
+  const ByteView bytes = std::as_bytes(std::span(value.data(), value.size() + kMarkBytes));
+  const KvResult result = store_.put(key, bytes, meta, condition);
+  marks = behind;
+  note(result.outcome);
+  if (result.outcome == KvOutcome::kDone) traces_.stored(key, now_s(), stale);
+  return result;
+}
+
+ItemResult Items::store(std::string_view key, Received value, const StoreRequest& request) {
+  if (request.mode == StoreMode::kAppend || request.mode == StoreMode::kPrepend) {
+    return concatenate(key, value, request);
+  }
+  if (request.compare) return store_compared(key, value, request);
+  KvCondition condition;
+  if (request.mode == StoreMode::kAdd) condition.kind = KvCondition::kIfAbsent;
+  if (request.mode == StoreMode::kReplace) condition.kind = KvCondition::kIfPresent;
+  ItemResult result = result_of(put(key, value, request.flags, request.expires_s, condition));
+  if (result.status == ItemStatus::kExists || result.status == ItemStatus::kNotFound) {
+    result.status = ItemStatus::kNotStored;
+  }
+  // If the value cannot be stored, the older one must not be read any more.
+  if (request.mode == StoreMode::kSet && result.status != ItemStatus::kOk) {
+    (void)store_.erase(key);
+  }
+  return result;
+}
+
+ItemResult Items::store_compared(std::string_view key, Received value,
+                                 const StoreRequest& request) {
+  if (request.mode == StoreMode::kAdd) {
+    const bool there = static_cast<bool>(get(key, false));
+    return {there ? ItemStatus::kNotStored : ItemStatus::kNotFound};
+  }
+  const KvResult first =
+      put(key, value, request.flags, request.expires_s, {KvCondition::kIfCas, request.cas});
+  if (first.outcome != KvOutcome::kExists || !request.invalidate) return result_of(first);
+  for (;;) {
+    const KvMeta current = [&] {
+      const KvItem item = store_.get(key);
+      return item ? item.meta : KvMeta();
+    }();
+    if (current.cas == 0) return {ItemStatus::kNotFound};
+    if (request.cas >= current.cas) return {ItemStatus::kExists};
+    // A stale value expires when the one that it replaces would have.
+    const KvResult stale = put(key, value, request.flags, current.expires_s,
+                               {KvCondition::kIfCas, current.cas}, /*stale=*/true);
+    if (stale.outcome != KvOutcome::kExists) return result_of(stale);
+  }
+}
+
+ItemResult Items::concatenate(std::string_view key, Received value, const StoreRequest& request) {
+  std::string whole;
+  for (;;) {
+    Found old = get(key, false);
+    if (!old) return {ItemStatus::kNotStored};
+    const KvMeta meta = old.item.meta;
+    if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
+    // As memcached answers it, whose clients take it for "not appended", not for a failure.
+    if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kNotStored};
+    const std::string_view added(value.data(), value.size());
+    const bool behind = request.mode == StoreMode::kAppend;
+    whole.assign(behind ? old.value : added).append(behind ? added : old.value);
+    const bool stale = old.stale;
+    old = Found();  // the store may need its zone for the new value
+    whole.push_back(0);
+    const KvResult result = put(key, Received(whole.data(), whole.size() - 1), meta.flags,
+                                meta.expires_s, {KvCondition::kIfCas, meta.cas}, stale);
+    if (result.outcome != KvOutcome::kExists && result.outcome != KvOutcome::kNotFound) {
+      return result_of(result);
+    }
+  }
+}
+
+ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& request) {
+  char digits[24];
+  for (;;) {
+    Found old = get(key);
+    ItemResult result;
+    KvCondition condition{KvCondition::kIfAbsent, 0};
+    uint32_t flags = 0;
+    if (!old) {
+      if (!request.create) return {ItemStatus::kNotFound};
+      result.number = request.initial;
+      result.expires_s = request.create_expires_s;
+      result.created = true;
+    } else {
+      const KvMeta& meta = old.item.meta;
+      if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
+      if (!parse_counter(old.value, result.number)) return {ItemStatus::kNotNumeric};
+      result.number = request.down ? result.number - std::min(result.number, request.delta)
+                                   : result.number + request.delta;
+      result.expires_s = request.set_expiry ? request.expires_s : meta.expires_s;
+      flags = meta.flags;
+      condition = {KvCondition::kIfCas, meta.cas};
+    }
+    old = Found();
+    const auto end = std::to_chars(digits, digits + 20, result.number);
+    const KvResult put_result = put(key, Received(digits, static_cast<size_t>(end.ptr - digits)),
+                                    flags, result.expires_s, condition);
+    if (put_result.outcome == KvOutcome::kExists || put_result.outcome == KvOutcome::kNotFound) {
+      continue;  // another client was faster
+    }
+    result.status = status_of(put_result.outcome);
+    result.cas = put_result.cas;
+    return result;
+  }
+}
+
+ItemStatus Items::erase(std::string_view key, uint64_t cas) {
+  const KvOutcome outcome = store_.erase(key, cas).outcome;
+  note(outcome);
+  return status_of(outcome);
+}
+
+ItemStatus Items::touch(std::string_view key, uint32_t expires_s) {
+  const KvOutcome outcome = store_.touch(key, expires_s);
+  note(outcome);
+  return status_of(outcome);
+}
+
+ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
+                             uint32_t expires_s) {
+  std::string value;
+  for (;;) {
+    Found old = get(key, false);
+    if (!old) return {ItemStatus::kNotFound};
+    const KvMeta meta = old.item.meta;
+    if (compare && cas != meta.cas) return {ItemStatus::kExists};
+    value.assign(old.value).push_back(0);
+    old = Found();
+    // A new round: one client will win the right to make the value anew.
+    const KvResult result = put(key, Received(value.data(), value.size() - 1), meta.flags,
+                                set_expiry ? expires_s : meta.expires_s,
+                                {KvCondition::kIfCas, meta.cas}, /*stale=*/true);
+    if (result.outcome == KvOutcome::kExists || result.outcome == KvOutcome::kNotFound) continue;
+    if (result.outcome == KvOutcome::kDone) traces_.stored(key, now_s());
+    return result_of(result);
+  }
+}
+
+}  // namespace nvcache::server

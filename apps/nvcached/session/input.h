@@ -1,0 +1,74 @@
+// Bytes that were received and are not served yet, in one piece. One writable byte follows them.
+// Not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "apps/nvcached/service/items.h"
+
+namespace nvcache::server {
+
+class Input {
+ public:
+  bool empty() const { return begin_ == end_; }
+  size_t size() const { return end_ - begin_; }
+  size_t capacity() const { return capacity_; }
+  Received unread() { return {data_.get() + begin_, size()}; }
+
+  void consume(size_t bytes) {
+    begin_ += bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+
+  // Room for more bytes. Makes room for all of `want` only once an eighth of it has arrived, so
+  // that a client must send something before it gets memory.
+  std::pair<char*, size_t> room(size_t want) {
+    if (begin_ > 0 && capacity_ - end_ < capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size());
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if (end_ == capacity_) {
+      const size_t twice = std::max<size_t>(2 * size(), kLeastBytes);
+      reserve(want > twice && want / 8 <= size() ? want : twice);
+    }
+    return {data_.get() + end_, capacity_ - end_};
+  }
+  void filled(size_t bytes) { end_ += bytes; }
+
+  void reserve(size_t capacity) {
+    auto data = std::make_unique_for_overwrite<char[]>(capacity + 1);
+    const size_t held = size();
+    if (held > 0) std::memcpy(data.get(), data_.get() + begin_, held);
+    data_ = std::move(data);
+    capacity_ = capacity;
+    begin_ = 0;
+    end_ = held;
+  }
+
+  // Moves the unread bytes of `other` here and leaves it empty.
+  void take(Input& other) {
+    const Received bytes = other.unread();
+    begin_ = end_ = 0;
+    if (capacity_ < bytes.size()) reserve(std::max(bytes.size(), kLeastBytes));
+    std::memcpy(data_.get(), bytes.data(), bytes.size());
+    begin_ = 0;
+    end_ = bytes.size();
+    other.begin_ = other.end_ = 0;
+  }
+
+  void release() { *this = Input(); }
+
+ private:
+  static constexpr size_t kLeastBytes = 2048;
+
+  std::unique_ptr<char[]> data_;
+  size_t capacity_ = 0;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+}  // namespace nvcache::server

@@ -1,0 +1,293 @@
+// The meta commands: mg ms md ma me mn.
+#include <algorithm>
+#include <utility>
+
+#include "apps/nvcached/session/session.h"
+#include "base/text.h"
+
+namespace nvcache::server {
+namespace {
+
+void append_flag(Output& out, char name, uint64_t number) {
+  const char text[2] = {' ', name};
+  out.append({text, 2});
+  out.append_number(number);
+}
+
+// What every command can echo: the key and the opaque token.
+void append_echo(const MetaRequest& request, const MetaFlag& flag, Output& out) {
+  if (flag.name == 'O') {
+    out.append(" O");
+    out.append(flag.token);
+  } else if (flag.name == 'k') {
+    out.append(" k");
+    out.append(request.key_as_sent);
+    if (request.base64) out.append(" b");
+  }
+}
+
+// A status line with the echoed flags and, if `cas` is not null, the new cas.
+void append_line(const MetaRequest& request, std::string_view status, const uint64_t* cas,
+                 Output& out) {
+  out.append(status);
+  for (const MetaFlag& flag : request.all_flags()) {
+    if (flag.name == 'c' && cas != nullptr) append_flag(out, 'c', *cas);
+    append_echo(request, flag, out);
+  }
+  out.append("\r\n");
+}
+
+void append_ttl(Output& out, const Items& items, uint32_t expires_s) {
+  if (expires_s == 0) return out.append(" t-1");
+  append_flag(out, 't', static_cast<uint64_t>(std::max(items.seconds_left(expires_s), int64_t{0})));
+}
+
+std::string_view code_of(ItemStatus status) {
+  switch (status) {
+    case ItemStatus::kOk:
+      return "HD";
+    case ItemStatus::kNotFound:
+      return "NF";
+    case ItemStatus::kExists:
+      return "EX";
+    case ItemStatus::kNotStored:
+      return "NS";
+    case ItemStatus::kTooLarge:
+      return "SERVER_ERROR object too large for cache";
+    case ItemStatus::kNoMemory:
+      return "SERVER_ERROR out of memory storing object";
+    case ItemStatus::kMediumFailed:
+      return "SERVER_ERROR medium failed";
+    case ItemStatus::kNotNumeric:
+      return "CLIENT_ERROR cannot increment or decrement non-numeric value";
+  }
+  return "SERVER_ERROR";
+}
+
+void append_result(const MetaRequest& request, const ItemResult& result, Output& out) {
+  if (request.quiet && result.status == ItemStatus::kOk) return;
+  const std::string_view code = code_of(result.status);
+  if (code.size() > 2) {
+    out.append(code);
+    return out.append("\r\n");
+  }
+  append_line(request, code, &result.cas, out);
+}
+
+StoreMode mode_of(char mode) {
+  switch (mode) {
+    case 'E':
+      return StoreMode::kAdd;
+    case 'A':
+      return StoreMode::kAppend;
+    case 'P':
+      return StoreMode::kPrepend;
+    case 'R':
+      return StoreMode::kReplace;
+    default:
+      return StoreMode::kSet;
+  }
+}
+
+}  // namespace
+
+Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out) {
+  MetaRequest request = parse_meta_line(line);
+  if (request.op == MetaOp::kNoop) {
+    out.append("MN\r\n");
+    return {line_bytes};
+  }
+  counters_.add(Count::kCmdMeta);
+  std::string decoded;
+  std::string_view key;
+  if (request.error.empty()) {
+    const Key parsed = key_of(request, decoded);
+    if (!parsed.good()) request.error = "CLIENT_ERROR error decoding key";
+    key = parsed.bytes;
+  }
+  if (request.error.empty() && request.has_value && !items_.fits(key.size(), request.value_bytes)) {
+    request.error = "SERVER_ERROR object too large for cache";
+    StoreRequest store;
+    store.mode = mode_of(request.mode);
+    store.compare = request.has_cas;
+    count_too_large(key, watched_name(store), request.value_bytes, store.mode == StoreMode::kSet);
+  }
+  if (!request.error.empty()) {
+    std::string answer(request.error);
+    answer += "\r\n";
+    if (request.has_value) {
+      skip(request.value_bytes + 2, std::move(answer));
+    } else {
+      out.append(answer);
+    }
+    return {line_bytes};
+  }
+  size_t all_bytes = line_bytes;
+  switch (request.op) {
+    case MetaOp::kGet:
+      meta_get(request, key, out);
+      break;
+    case MetaOp::kSet:
+      all_bytes += request.value_bytes + 2;
+      if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
+      if (in[all_bytes - 2] != '\r' || in[all_bytes - 1] != '\n') {
+        out.append("CLIENT_ERROR bad data chunk\r\n");
+      } else {
+        meta_set(request, key, in.subspan(line_bytes, request.value_bytes), out);
+      }
+      break;
+    case MetaOp::kDelete:
+      meta_delete(request, key, out);
+      break;
+    case MetaOp::kArithmetic:
+      meta_arithmetic(request, key, out);
+      break;
+    default:
+      meta_debug(request, key, out);
+  }
+  return {all_bytes};
+}
+
+void Session::meta_get(const MetaRequest& request, std::string_view key, Output& out) {
+  const Traces::Trace before = items_.traces().find(key);
+  const uint32_t now_s = items_.now_s();
+  Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
+  bool won = false;
+  if (!found && request.vivify) {
+    char empty = 0;
+    StoreRequest stub;
+    stub.mode = StoreMode::kAdd;
+    stub.expires_s = items_.expiry(request.vivify_exptime);
+    won = items_.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
+    if (won) (void)items_.traces().win(key, now_s);
+    found = items_.get(key, false);
+  }
+  if (!found) {
+    if (!request.quiet) append_line(request, "EN", nullptr, out);
+    return;
+  }
+  uint32_t expires_s = found.item.meta.expires_s;
+  if (request.has_exptime && !won) {
+    const uint32_t wanted_s = items_.expiry(request.exptime);
+    const ItemStatus status = items_.touch(key, wanted_s);
+    if (status == ItemStatus::kMediumFailed) return append_result(request, {status}, out);
+    const bool touched = status == ItemStatus::kOk;
+    if (touched) expires_s = wanted_s;
+    counters_.add(Count::kCmdTouch);
+    counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
+  }
+  const bool due =
+      request.recache && expires_s != 0 && items_.seconds_left(expires_s) < request.recache_s;
+  bool sent = before.won;
+  if (!won && (found.stale || due)) {
+    won = items_.traces().win(key, now_s);
+    sent = !won;
+  }
+
+  if (request.wants_value) {
+    out.append("VA ");
+    out.append_number(found.value.size());
+  } else {
+    out.append("HD");
+  }
+  for (const MetaFlag& flag : request.all_flags()) {
+    switch (flag.name) {
+      case 'c':
+        append_flag(out, 'c', found.item.meta.cas);
+        break;
+      case 'f':
+        append_flag(out, 'f', found.item.meta.flags);
+        break;
+      case 'h':
+        append_flag(out, 'h', before.fetched ? 1 : 0);
+        break;
+      case 'l':
+        append_flag(out, 'l', before.known && now_s > before.last_s ? now_s - before.last_s : 0);
+        break;
+      case 's':
+        append_flag(out, 's', found.value.size());
+        break;
+      case 't':
+        append_ttl(out, items_, expires_s);
+        break;
+      default:
+        append_echo(request, flag, out);
+    }
+  }
+  if (!won && sent) out.append(" Z");
+  if (found.stale) out.append(" X");
+  if (won) out.append(" W");
+  out.append("\r\n");
+  if (!request.wants_value) return;
+  out.append_value(std::move(found.item.pin), found.value);
+  out.append("\r\n");
+}
+
+void Session::meta_set(const MetaRequest& request, std::string_view key, Received value,
+                       Output& out) {
+  StoreRequest store;
+  store.mode = mode_of(request.mode);
+  store.flags = request.client_flags;
+  store.expires_s = items_.expiry(request.exptime);
+  store.compare = request.has_cas;
+  store.cas = request.cas;
+  store.invalidate = request.invalidate;
+  append_result(request, store_counted(key, value, store, out), out);
+}
+
+void Session::meta_delete(const MetaRequest& request, std::string_view key, Output& out) {
+  ItemResult result;
+  if (request.invalidate) {
+    result = items_.invalidate(key, request.has_cas, request.cas, request.has_exptime,
+                               items_.expiry(request.exptime));
+    counters_.add(result.status == ItemStatus::kOk ? Count::kDeleteHits : Count::kDeleteMisses);
+  } else if (request.has_cas && request.cas == 0) {
+    // No value has cas 0, and to the store 0 means any.
+    result.status = items_.get(key, false) ? ItemStatus::kExists : ItemStatus::kNotFound;
+  } else {
+    result.status = erase_counted(key, request.cas);
+  }
+  append_result(request, result, out);
+}
+
+void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out) {
+  ArithmeticRequest change;
+  change.down = request.mode == 'D';
+  change.delta = request.delta;
+  change.compare = request.has_cas;
+  change.cas = request.cas;
+  change.create = request.vivify;
+  change.initial = request.initial;
+  change.create_expires_s = items_.expiry(request.vivify_exptime);
+  change.set_expiry = request.has_exptime;
+  change.expires_s = items_.expiry(request.exptime);
+  const ItemResult result = count_counted(key, change);
+  if (result.status != ItemStatus::kOk || request.quiet) return append_result(request, result, out);
+  const std::string number = fmt::format("{}", result.number);
+  out.append(request.wants_value ? fmt::format("VA {}", number.size()) : "HD");
+  for (const MetaFlag& flag : request.all_flags()) {
+    if (flag.name == 'c') append_flag(out, 'c', result.cas);
+    if (flag.name == 't') append_ttl(out, items_, result.expires_s);
+    append_echo(request, flag, out);
+  }
+  out.append("\r\n");
+  if (request.wants_value) {
+    out.append(number);
+    out.append("\r\n");
+  }
+}
+
+void Session::meta_debug(const MetaRequest& request, std::string_view key, Output& out) {
+  const Traces::Trace trace = items_.traces().find(key);
+  const Found found = items_.get_or_stale(key, false);
+  if (!found) return out.append("EN\r\n");
+  const uint32_t now_s = items_.now_s();
+  const KvMeta& meta = found.item.meta;
+  const int64_t ttl_s = meta.expires_s == 0 ? -1 : items_.seconds_left(meta.expires_s);
+  out.append(fmt::format(
+      "ME {} exp={} la={} cas={} fetch={} cls=1 size={}\r\n", request.key_as_sent, ttl_s,
+      trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0, meta.cas,
+      trace.fetched ? "yes" : "no", key.size() + found.value.size() + Items::kItemOverheadBytes));
+}
+
+}  // namespace nvcache::server

@@ -1,0 +1,33 @@
+#include "kv_store/format/items.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+
+namespace nvcache {
+
+KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView value,
+                            const KvMeta& meta, uint32_t tag, uint32_t version) {
+  const KvItemHeader header = {.expiry = kv_expiry_word(meta.expires_s, meta.cas, address, nonce_),
+                               .cas = meta.cas,
+                               .flags = meta.flags,
+                               .value_bytes = static_cast<uint32_t>(value.size()),
+                               .key_bytes = static_cast<uint8_t>(key.size())};
+  std::byte* to = memory_.at(address);
+  write_item_header(to, header);
+  std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
+  if (!value.empty()) std::memcpy(to + kKvItemHeaderBytes + key.size(), value.data(), value.size());
+  return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
+}
+
+uint32_t KvItems::checksum(uint64_t address, const KvItemView& item) const {
+  return checksum_block({.file = nonce_, .offset = address}, item.checked());
+}
+
+bool KvItems::is_intact(uint64_t address, const KvDescriptor& descriptor,
+                        const KvItemView& item) const {
+  const uint32_t want = descriptor.checksum() ^ kv_version_mask(descriptor.version(), address);
+  return checksum(address, item) == want && expiry_is_intact(address, item);
+}
+
+}  // namespace nvcache

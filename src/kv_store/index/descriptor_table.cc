@@ -1,0 +1,95 @@
+#include "kv_store/index/descriptor_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define NVCACHE_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NVCACHE_TSAN 1
+#endif
+#endif
+#ifndef NVCACHE_TSAN
+#define NVCACHE_TSAN 0
+#endif
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kMaxStripes = 4096;
+
+// Both words by one instruction, which a kill cannot come into. Readers see both or neither:
+// processors with AVX write aligned 16 bytes at once (Intel's manual, volume 3, 9.1.1; AMD's,
+// volume 2, 7.3.2). False on others, and under ThreadSanitizer, which does not know of it.
+bool store_at_once(std::byte* at, const KvDescriptor& descriptor) {
+#if defined(__x86_64__) && !NVCACHE_TSAN
+  static const bool has_avx = __builtin_cpu_supports("avx") != 0;
+  if (!has_avx) return false;
+  static_assert(sizeof(KvDescriptor) == 16);
+  const __m128i both = _mm_set_epi64x(static_cast<int64_t>(descriptor.proof),
+                                      static_cast<int64_t>(descriptor.place));
+  asm volatile("movdqa %1, (%0)" : : "r"(at), "x"(both) : "memory");
+  return true;
+#else
+  (void)at;
+  (void)descriptor;
+  return false;
+#endif
+}
+
+}  // namespace
+
+DescriptorTable::DescriptorTable(DurableMemory& memory, const KvGeometry& geometry, bool recovered)
+    : memory_(memory),
+      table_at_(geometry.table_at),
+      table_(memory.at(geometry.table_at)),
+      groups_(geometry.groups),
+      buckets_(geometry.groups * kKvGroupBuckets),
+      stripe_mask_(std::bit_floor(std::min(geometry.groups, kMaxStripes)) - 1),
+      stripes_(std::make_unique<Stripe[]>(stripe_mask_ + 1)),
+      overflows_(geometry.groups) {
+  if (recovered) std::memset(&overflows_[0], 1, groups_);
+}
+
+// Elsewhere the place is empty while the proof changes, so that readers never follow a mixture; a
+// kill in these few instructions loses the item.
+void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor) {
+  std::byte* at = address(slot);
+  stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  if (descriptor.place == 0) {
+    store_word(at, 0, std::memory_order_release);
+  } else if (!store_at_once(at, descriptor)) {
+    store_word(at, 0, std::memory_order_release);
+    store_word(at + 8, descriptor.proof, std::memory_order_release);
+    store_word(at, descriptor.place, std::memory_order_release);
+  }
+  stripe.sequence.fetch_add(1, std::memory_order_release);
+}
+
+void DescriptorTable::clear_where(const std::function<bool(const KvDescriptor&)>& goes) {
+  for (uint64_t group = 0; group < groups_; ++group) {
+    Stripe& stripe = stripes_[group & stripe_mask_];
+    MutexLock lock(stripe.mutex);
+    for (uint64_t slot = group * kKvGroupSlots; slot < (group + 1) * kKvGroupSlots; ++slot) {
+      const KvDescriptor there = load(slot);
+      if (there.place != 0 && goes(there)) write(stripe, slot, {});
+    }
+  }
+  memory_.persist(table_at_, groups_ * kKvGroupSlots * sizeof(KvDescriptor));
+}
+
+uint64_t DescriptorTable::cached_keys() const {
+  uint64_t keys = 0;
+  for (uint64_t i = 0; i <= stripe_mask_; ++i) {
+    keys += stripes_[i].cached_keys.load(std::memory_order_relaxed);
+  }
+  return keys;
+}
+
+}  // namespace nvcache

@@ -1,0 +1,62 @@
+// The parts of a key-value store below its operations: the medium, and the classes that
+// manage it. One struct, so that classes that work on several parts (ItemIndex, Cleaner,
+// Recovery) take one reference, and tests can build the parts without a store.
+//
+// Owns all parts. They refer to each other, so that the struct can be neither copied nor
+// moved. Each part's header says which locks it needs.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/reserved_array.h"
+#include "kv_store/api/config.h"
+#include "kv_store/api/counters.h"
+#include "kv_store/format/durable_memory.h"
+#include "kv_store/format/items.h"
+#include "kv_store/format/superblock.h"
+#include "kv_store/format/zone_headers.h"
+#include "kv_store/index/descriptor_table.h"
+#include "kv_store/index/marks.h"
+#include "kv_store/log/zone_log.h"
+#include "kv_store/medium/media.h"
+
+namespace nvcache {
+
+struct KvParts {
+  // `recovered`: the medium held a store when it was opened.
+  KvParts(KvConfig config_, KvMedium medium_, const KvSuperblock& superblock, bool recovered_)
+      : config(std::move(config_)),
+        medium(std::move(medium_)),
+        geometry(superblock.geometry),
+        nonce(superblock.nonce),
+        recovered(recovered_),
+        memory(*medium.medium, config.durability, counters),
+        items(memory, nonce),
+        headers(memory, geometry, nonce),
+        zones(memory, geometry),
+        table(memory, geometry, recovered),
+        // Where the order of use is durable, it lies on the medium.
+        mark_bytes(memory.flushes_use() ? 0 : geometry.slots()),
+        marks(memory.flushes_use() ? reinterpret_cast<uint8_t*>(memory.at(geometry.marks_at))
+                                   : &mark_bytes[0],
+              geometry.slots()) {}
+  KvParts(const KvParts&) = delete;
+  KvParts& operator=(const KvParts&) = delete;
+
+  const KvConfig config;
+  KvMedium medium;
+  const KvGeometry geometry;
+  const uint64_t nonce;
+  const bool recovered;
+  KvCounters counters;
+  DurableMemory memory;
+  KvItems items;
+  ZoneHeaders headers;
+  ZoneLog zones;
+  DescriptorTable table;
+  ReservedArray<uint8_t> mark_bytes;
+  KvMarks marks;
+};
+
+}  // namespace nvcache

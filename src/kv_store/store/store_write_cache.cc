@@ -1,0 +1,91 @@
+// How values leave the write cache of a store: for the medium, or for good.
+#include <new>
+#include <thread>
+
+#include "kv_store/format/time_record.h"
+#include "kv_store/store/store.h"
+
+namespace nvcache {
+
+// Takes a value out of the write cache; false if it is not there.
+bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
+  if (!cache_.take(buffer.get())) return false;
+  bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  return true;
+}
+
+// The same where nothing replaces the value: concurrent lookups must look again.
+void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
+  bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  uncache(bucket, buffer);
+  bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
+}
+
+// Each put adds at most one value and moves up to two, so that they do not pile up.
+void KvStoreImpl::make_room_in_cache(KvBufferRef fallen) {
+  if (fallen) spill(fallen);
+  for (int i = 0; i < 2; ++i) {
+    if (const KvBufferRef buffer = cache_.next_move()) spill(buffer);
+  }
+}
+
+// Moves a value from the write cache to the medium. That is an insertion: no older copy is
+// valid there, so nothing is flushed.
+void KvStoreImpl::spill(const KvBufferRef& buffer) {
+  const Bucket bucket = parts_.table.bucket_of(buffer->hash());
+  const KvMeta meta = buffer->meta();
+  const auto item = write_item(bucket, buffer->key(), buffer->value(), meta);
+  for (bool done = false; !done;) {
+    CurrentValue now = lock_current(bucket, buffer->key());
+    done = true;
+    if (now.buffer.get() == buffer.get()) {
+      if (item) {
+        // touch() may have changed it until the stripe was locked.
+        const uint32_t expires_s = buffer->meta().expires_s;
+        if (expires_s != meta.expires_s) {
+          parts_.items.set_expiry(item->address, expires_s, meta.cas);
+          if (expires_s != 0) parts_.zones.note_expiry(item->zone, expires_s);
+        }
+        done = publish(bucket, *item, now);
+      } else {
+        remove_cached(bucket, buffer);
+        add(KvCounter::kEvicted);
+      }
+    }
+    bucket.stripe.mutex.unlock();
+    if (!done) std::this_thread::yield();
+  }
+}
+
+// A kill loses what is in the write cache: so nothing stays there longer than from one round to the
+// next, though nobody writes it again.
+void KvStoreImpl::sync_in_background() {
+  spill_all();
+  (void)parts_.config.now_s();
+  const absl::Status status = parts_.medium.has_pages
+                                  ? parts_.medium.sync()
+                                  : parts_.medium.sync({kKvTimeAt, sizeof(uint64_t)});
+  if (!status.ok()) parts_.memory.fail();
+  add(KvCounter::kSyncs);
+}
+
+void KvStoreImpl::spill_all() {
+  for (const KvBufferRef& buffer : cache_.all()) spill(buffer);
+}
+
+// The kernel tells once of pages that it could not write, and drops them: an older value may be on
+// the medium in the place of an acknowledged one.
+absl::Status KvStoreImpl::sync() try {
+  spill_all();
+  (void)parts_.config.now_s();
+  absl::Status status = parts_.medium.sync();
+  if (!status.ok()) parts_.memory.fail();
+  if (status.ok() && parts_.memory.failed()) {
+    status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
+  }
+  return status;
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory to write out what is in DRAM");
+}
+
+}  // namespace nvcache

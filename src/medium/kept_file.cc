@@ -1,0 +1,198 @@
+#include "medium/kept_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "medium/check.h"
+#include "medium/file_steps.h"
+#include "medium/populate.h"
+#include "medium/reserve_room.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kLineBytes = 64;
+
+// What mounts and copies add: Kubernetes' fsGroup makes every file its group's, at each mount.
+absl::Status keep_others_out(int fd, const std::string& path, uint32_t mode,
+                             std::vector<std::string>* notes) {
+  if ((mode & 077) == 0) return absl::OkStatus();
+  if (fchmod(fd, mode & 0700) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: mode {:o} lets other users in, and cannot be changed: {}; allowed: "
+                    "600 (chmod 600)",
+                    path, mode, std::strerror(errno)));
+  }
+  notes->push_back(fmt::format("file {}: mode {:o} let other users in; it is {:o} now", path, mode,
+                               mode & 0700));
+  return absl::OkStatus();
+}
+
+absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
+                     std::vector<std::string>* notes) {
+  if (absl::Status status = lock_file(fd, path, "store"); !status.ok()) return status;
+  struct stat found {};
+  if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
+  if (!S_ISREG(found.st_mode)) return invalid_argument("file {}: not a regular file", path);
+  // Who may write the file could make the store serve anything; who may read it sees every value.
+  if (found.st_uid != geteuid()) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: owned by user {}; allowed: a file of the user that opens it ({})",
+                    path, found.st_uid, geteuid()));
+  }
+  const auto length = static_cast<uint64_t>(found.st_size);
+  if (length != 0 && length != size_bytes) {
+    return absl::FailedPreconditionError(
+        fmt::format("file {}: {} bytes long, size={} given; nothing was changed. Allowed: the size "
+                    "with which it was created, or a new file",
+                    path, length, size_bytes));
+  }
+  if (absl::Status status = keep_others_out(fd, path, found.st_mode & 0777, notes); !status.ok()) {
+    return status;
+  }
+  *is_new = length == 0;
+  if (absl::Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
+    return status;
+  }
+  // On a full disk, a store to a page without a block would kill the process.
+  const absl::StatusOr<Room> room = reserve_room(fd, path, size_bytes);
+  if (!room.ok()) {
+    if (length == 0) [[maybe_unused]]
+      const int ignored = ftruncate(fd, 0);
+    return room.status();
+  }
+  if (*room == Room::kSparse) {
+    notes->push_back(fmt::format("file {}: its file system reserves no room for files (fallocate); "
+                                 "keep {} bytes free, or a full disk ends this process",
+                                 path, size_bytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
+                                                         uint64_t size_bytes, Power power) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == ELOOP) {
+    return invalid_argument("file {}: a symbolic link; allowed: the file itself", path);
+  }
+  if (fd < 0) return errno_status("opening file", path, errno);
+  bool is_new = false;
+  std::vector<std::string> notes;
+  if (absl::Status status = prepare(fd, path, size_bytes, &is_new, &notes); !status.ok()) {
+    close(fd);
+    return status;
+  }
+  std::unique_ptr<DaxMap> dax = DaxMap::map(fd);
+  void* base = dax != nullptr
+                   ? dax->base()
+                   : mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) {
+    absl::Status status =
+        errno_status(fmt::format("mapping {} bytes of file", size_bytes), path, errno);
+    close(fd);
+    return status;
+  }
+  // Items are read at random, so that reading ahead would be wasted.
+  madvise(base, size_bytes, MADV_RANDOM);
+  const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
+  std::unique_ptr<KeptFile> file(new KeptFile(
+      fd, path, std::move(dax), static_cast<std::byte*>(base), size_bytes, is_new, survives));
+  file->notes_ = std::move(notes);
+  return file;
+}
+
+KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
+                   uint64_t size_bytes, bool is_new, bool power)
+    : fd_(fd),
+      path_(std::move(path)),
+      dax_(std::move(dax)),
+      base_(base),
+      size_bytes_(size_bytes),
+      new_(is_new),
+      power_(power),
+      traits_{.name = dax_ ? "dax" : "file",
+              .byte_addressable = true,
+              .persistent = true,
+              .flush_granularity_bytes = dax_ ? static_cast<uint32_t>(kLineBytes)
+                                              : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+
+KeptFile::~KeptFile() {
+  if (dax_ == nullptr) munmap(base_, size_bytes_);
+  close(fd_);
+}
+
+absl::Status KeptFile::read(uint64_t offset, MutableBytes into) {
+  if (absl::Status status = check_range(path_, offset, into.size(), size_bytes_); !status.ok()) {
+    return status;
+  }
+  if (!into.empty()) std::memcpy(into.data(), base_ + offset, into.size());
+  return absl::OkStatus();
+}
+
+absl::Status KeptFile::write(uint64_t offset, ByteView from) {
+  if (absl::Status status = check_range(path_, offset, from.size(), size_bytes_); !status.ok()) {
+    return status;
+  }
+  if (!from.empty()) std::memcpy(base_ + offset, from.data(), from.size());
+  return absl::OkStatus();
+}
+
+absl::Status KeptFile::flush(Extent extent) {
+  if (absl::Status status = check_range(path_, extent.offset, extent.size_bytes, size_bytes_);
+      !status.ok()) {
+    return status;
+  }
+  if (!power_) return absl::OkStatus();
+  if (dax_ != nullptr) {
+    dax_->flush(extent.offset, extent.size_bytes);
+    return absl::OkStatus();
+  }
+  return start_write_back(fd_, path_, extent);
+}
+
+absl::Status KeptFile::drain() {
+  if (!power_) return absl::OkStatus();
+  if (dax_ != nullptr) {
+    dax_->drain();
+    return absl::OkStatus();
+  }
+  return sync_file(fd_, path_);
+}
+
+absl::Status KeptFile::sync_all() {
+  if (dax_ != nullptr && power_) {
+    dax_->flush(0, size_bytes_);
+    dax_->drain();
+    return absl::OkStatus();
+  }
+  return sync_file(fd_, path_);
+}
+
+absl::Status KeptFile::sync(Extent extent) {
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = extent.offset / page_bytes * page_bytes;
+  if (msync(base_ + begin, extent.offset + extent.size_bytes - begin, MS_SYNC) == 0) {
+    return absl::OkStatus();
+  }
+  return errno_status("flushing file", path_, errno);
+}
+
+void KeptFile::populate(Extent extent) {
+  if (dax_ == nullptr) populate_file(fd_, base_, extent);
+}
+
+absl::Status KeptFile::resize(uint64_t size_bytes) {
+  return check_resize(path_, size_bytes, size_bytes == size_bytes_ ? size_bytes : 0);
+}
+
+}  // namespace nvcache
