@@ -156,7 +156,7 @@ class BlockCache {
 };
 
 // Opens the cache that a specification describes, e.g.
-//   nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru
+//   nvcache://?size=1GiB&medium=file:/mnt/x
 // docs/guide/configuration.md lists the keys. INVALID_ARGUMENT names the key, what was
 // given and what is allowed; RESOURCE_EXHAUSTED when the medium has no room.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);

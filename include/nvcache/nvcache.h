@@ -53,7 +53,7 @@ typedef struct nvcache_pin {
 } nvcache_pin_t;
 
 /* Opens the cache that `spec` describes, e.g.
- *   "nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru".
+ *   "nvcache://?size=1GiB&medium=file:/mnt/x".
  * On success *cache is the caller's to close. On failure *cache is NULL and, if
  * `error` is not NULL, *error is a message to free with nvcache_free(). */
 NVCACHE_API nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error);

@@ -16,7 +16,7 @@ enum class Origin : uint8_t { kRead, kWrite };
 enum class Reason : uint8_t {
   kAdmitted = 0,
   kSmallDataset,    // small_bypass: the dataset fits the machine's DRAM
-  kOverhead,        // obp: (inserted + removed) / looked up is over its target
+  kOverhead,        // break_even, obp: too much was written for what was looked up
   kFirstTouch,      // second_touch: this block was not offered before
   kWriteOrigin,     // no_write_allocate: the block comes from the write path
   kProbability,     // probability: the draw went against the block

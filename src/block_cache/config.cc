@@ -51,8 +51,8 @@ struct Preset {
 };
 
 constexpr std::array<Preset, 2> kPresets = {{
-    {"writes_hurt", "obp(0.1)", "lfru"},  // *Writes Hurt*, sections 3.2.3 and 4
     {"auto", "break_even", "auto"},       // weighs what writes cost and hits save
+    {"writes_hurt", "obp(0.1)", "lfru"},  // *Writes Hurt*, sections 3.2.3 and 4
 }};
 
 absl::Status set_preset(std::string_view value, Config* config) {

@@ -1,7 +1,7 @@
 // The specification string that configures a block cache everywhere (C, C++,
 // RocksDB's URI, command line), parsed and checked:
 //
-//   nvcache://?size=1GiB&medium=file:/mnt/x&admission=obp(0.1)&eviction=lfru
+//   nvcache://?size=1GiB&medium=file:/mnt/x&preset=writes_hurt
 //
 // docs/guide/configuration.md describes the settings to users. Values may be percent-encoded; '+'
 // stands for itself. Thread-safe: pure functions.

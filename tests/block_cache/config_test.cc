@@ -36,12 +36,12 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->seed, 9u);
 }
 
-TEST(Config, DefaultsAreThePapersPolicies) {
+TEST(Config, DefaultsAreThePoliciesThatNeedNoTuning) {
   const absl::StatusOr<Config> config = parse_config("nvcache://?size=64MiB");
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->medium, "dram");
-  EXPECT_EQ(config->admission, "obp(0.1)");
-  EXPECT_EQ(config->eviction, "lfru");
+  EXPECT_EQ(config->admission, "break_even");
+  EXPECT_EQ(config->eviction, "auto");
   EXPECT_EQ(config->max_size_bytes, config->size_bytes);
 }
 
@@ -55,7 +55,7 @@ TEST(Config, APresetNamesThePoliciesThatAreNotGiven) {
   EXPECT_EQ(policies("preset=writes_hurt"), "obp(0.1) lfru");
   EXPECT_EQ(policies("preset=auto&eviction=lru"), "break_even lru");
   EXPECT_EQ(policies("admission=always&preset=auto"), "always auto");
-  EXPECT_EQ(policies("eviction=clock"), "obp(0.1) clock");
+  EXPECT_EQ(policies("eviction=clock"), "break_even clock");
 }
 
 TEST(Config, PercentEncodingIsDecoded) {
@@ -91,7 +91,7 @@ TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
       {"nvcache://?size=1GiB&shards=x", "shards", "x", "power of two"},
       {"nvcache://?size=1GiB&maintenance=-1", "maintenance", "-1", "0 to 3600"},
       {"nvcache://?size=1GiB&admission=obp(2x)", "admission", "obp(2x)", "allowed"},
-      {"nvcache://?size=1GiB&preset=best", "preset", "best", "writes_hurt, auto"},
+      {"nvcache://?size=1GiB&preset=best", "preset", "best", "auto, writes_hurt"},
       {"nvcache://?size=1GiB&admission=magic", "admission", "magic", "second_touch"},
       {"nvcache://?size=1GiB&eviction=fifo3", "eviction", "fifo3", "s3fifo"},
       {"nvcache://?size=1GiB&medium=", "medium", "''", "dram"},
