@@ -5,8 +5,9 @@ usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
 Checks: columns, lengths of files, a comment at the top of each header, files that nothing builds
-or names, links in Markdown, words that the glossary replaces. Prints each breach as file:line and
-exits with 1 if there is any.
+or names, links in Markdown, words that the glossary replaces, and whether the programs print the
+messages that docs/troubleshooting.md explains. Prints each breach as file:line and exits with 1 if
+there is any.
 """
 import pathlib
 import re
@@ -16,6 +17,7 @@ import tempfile
 
 COLUMNS = 100
 LINES = 400
+README_LINES = 120
 CODE = {".h", ".cc", ".c", ".py", ".sh", ".js", ".css"}
 TOPS = ("src", "apps", "experiments", "include", "tests", "bench", "examples", "tools", "script")
 # A longer file says why in its first lines, by this word.
@@ -30,6 +32,9 @@ WORDS = [
     (re.compile(r"\bhybrid (cache|tier)s?\b"), "tiered cache",
      re.compile(r".*\.md|tools/tidy\.py")),
 ]
+# A page of messages, and what prints them.
+MESSAGES = "docs/troubleshooting.md"
+PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")
 # Built or read by name patterns, by a test runner or by people: not named by another file.
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
@@ -74,6 +79,11 @@ def check_length(name, lines):
         yield f"{name}: {len(lines)} lines; allowed: {LINES}, or '{LONG_BECAUSE} ...' at the top"
 
 
+def check_readme(name, lines):
+    if name == "README.md" and len(lines) > README_LINES:
+        yield f"{name}: {len(lines)} lines; allowed: {README_LINES}"
+
+
 def check_header(name, lines):
     if name.endswith(".h") and not (lines and lines[0].startswith(("//", "/*"))):
         yield f"{name}:1: a header begins with a comment that says what it is"
@@ -106,6 +116,26 @@ def check_links(root, name, text):
             headings = re.findall(r"^#+ (.*)$", to.read_text(), flags=re.M)
             if anchor not in map(anchor_of, headings):
                 yield f"{name}: the link {target} names no heading of {path or name}"
+
+
+def check_messages(texts):
+    """In tables whose first column is 'message', each `message` is one that a program prints. Dots
+    and numbers in it stand for anything; "messages" in quotes are of other programs."""
+    printed = "\n".join(text for name, text in texts.items() if PRINTERS.fullmatch(name))
+    printed = re.sub(r'"\s*\n\s*"', "", printed).replace('\\"', '"')
+    column = ""
+    for number, line in enumerate(texts.get(MESSAGES, "").splitlines(), 1):
+        if not line.startswith("|"):
+            column = ""
+            continue
+        cell = line.split("|")[1].strip()
+        column = column or cell
+        if column != "message":
+            continue
+        for message in (code for code in re.findall(r"`([^`]*)`", cell) if " " in code):
+            for part in re.split(r"\.\.\.|\b\d+\b", message):
+                if part.strip() not in printed:
+                    yield f"{MESSAGES}:{number}: no program prints '{part.strip()}'"
 
 
 def check_dead(names, texts):
@@ -149,6 +179,8 @@ def check(root):
         elif name.endswith(".md"):
             breaches += check_columns(name, lines)
             breaches += check_links(root, name, text)
+            breaches += check_readme(name, lines)
+    breaches += check_messages(texts)
     breaches += check_dead([name for name in names if name in texts], texts)
     return breaches
 
@@ -172,9 +204,14 @@ def self_test():
         write("src/words.cc", '// a hybrid cache\n#include "bare.h"\n')
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
+        write("README.md", "\n" * 121)
+        write("src/says.cc", 'say("file {}: cannot be "\n    "read: {}");\n')
+        write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
+                        "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
         found = check(root)
-        assert len(found) == 7, found
-    print("a wide line, a long file, a bare header, a word, a dead file and two links were found")
+        assert len(found) == 9, found
+    print("a wide line, a long file, a bare header, a word, a dead file, two links, a long README "
+          "and a message that nothing prints were found")
 
 
 def main():
