@@ -4,10 +4,10 @@
 usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
-Checks: columns, lengths of files, a comment at the top of each header, files that nothing builds
-or names, links in Markdown, words that the glossary replaces, and whether the programs print the
-messages that docs/troubleshooting.md explains. Prints each breach as file:line and exits with 1 if
-there is any.
+Checks: columns, lengths of files and of functions, a comment at the top of each header, files that
+nothing builds or names, links in Markdown, words that the glossary replaces, and whether the
+programs print the messages that docs/troubleshooting.md explains. Prints each breach as file:line
+and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -15,12 +15,16 @@ import subprocess
 import sys
 import tempfile
 
+import cpp_functions
+
 COLUMNS = 100
 LINES = 400
+FUNCTION_LINES = 70
 README_LINES = 120
+CPP = (".h", ".cc", ".c")
 CODE = {".h", ".cc", ".c", ".py", ".sh", ".js", ".css"}
 TOPS = ("src", "apps", "experiments", "include", "tests", "bench", "examples", "tools", "script")
-# A longer file says why in its first lines, by this word.
+# A longer file says why in its first lines, a longer function in the line above it, by this word.
 LONG_BECAUSE = "tidy: longer because"
 # A file with wide lines says why, too.
 WIDE_BECAUSE = "tidy: wider" + " because"
@@ -77,6 +81,18 @@ def check_columns(name, lines):
 def check_length(name, lines):
     if len(lines) > LINES and not any(LONG_BECAUSE in line for line in lines[:15]):
         yield f"{name}: {len(lines)} lines; allowed: {LINES}, or '{LONG_BECAUSE} ...' at the top"
+
+
+def check_functions(name, text, lines):
+    """Excepted: the bodies of tests, which are told from top to bottom."""
+    if not name.endswith(CPP):
+        return
+    for first, last, signature in cpp_functions.functions_of(text):
+        if last - first + 1 <= FUNCTION_LINES or signature.startswith("TEST"):
+            continue
+        if LONG_BECAUSE not in lines[first - 2]:
+            yield (f"{name}:{first}: a function of {last - first + 1} lines; allowed: "
+                   f"{FUNCTION_LINES}, or '// {LONG_BECAUSE} ...' above it")
 
 
 def check_readme(name, lines):
@@ -174,6 +190,7 @@ def check(root):
         if is_code(name):
             breaches += check_columns(name, lines)
             breaches += check_length(name, lines)
+            breaches += check_functions(name, text, lines)
             breaches += check_header(name, lines)
             breaches += check_words(name, lines)
         elif name.endswith(".md"):
@@ -202,6 +219,10 @@ def self_test():
         write("src/long.cc", "\n" * 401)
         write("src/bare.h", "#pragma once\n")
         write("src/words.cc", '// a hybrid cache\n#include "bare.h"\n')
+        body = " {\n" + "  f(\"}\");  // {\n" * 69 + "}\n"
+        write("src/body.cc", f"namespace a {{\nvoid b() const{body}S::S() : c{{1}}, d(2){body}}}\n"
+                             f"TEST(A, B){body}// tidy: longer because x\nint f(){body}"
+                             f"const int kTable[] = {body[1:-1]};\n")
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
         write("README.md", "\n" * 121)
@@ -209,9 +230,9 @@ def self_test():
         write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
                         "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
         found = check(root)
-        assert len(found) == 9, found
-    print("a wide line, a long file, a bare header, a word, a dead file, two links, a long README "
-          "and a message that nothing prints were found")
+        assert len(found) == 11, found
+    print("a wide line, a long file, two long functions, a bare header, a word, a dead file, two "
+          "links, a long README and a message that nothing prints were found")
 
 
 def main():

@@ -89,6 +89,18 @@ StoreMode mode_of(char mode) {
   }
 }
 
+// `mg N`: an empty item for a key that was missed. True: it was added, and the caller is the client
+// that shall make the value.
+bool add_stub(Items& items, const MetaRequest& request, std::string_view key, uint32_t now_s) {
+  char empty = 0;
+  StoreRequest stub;
+  stub.mode = StoreMode::kAdd;
+  stub.expires_s = items.expiry(request.vivify_exptime);
+  const bool added = items.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
+  if (added) (void)items.traces().win(key, now_s);
+  return added;
+}
+
 }  // namespace
 
 Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out) {
@@ -154,12 +166,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
   bool won = false;
   if (!found && request.vivify) {
-    char empty = 0;
-    StoreRequest stub;
-    stub.mode = StoreMode::kAdd;
-    stub.expires_s = items_.expiry(request.vivify_exptime);
-    won = items_.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
-    if (won) (void)items_.traces().win(key, now_s);
+    won = add_stub(items_, request, key, now_s);
     found = items_.get(key, false);
   }
   if (!found) {
