@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/nvcached/service/traces.h"
+#include "apps/nvcached/service/item_hints.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache::server {
