@@ -5,9 +5,9 @@ usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
 Checks: columns, lengths of files and of functions, a comment at the top of each header, files that
-nothing builds or names, links in Markdown, words that the glossary replaces, and whether the
-programs print the messages that docs/troubleshooting.md explains. Prints each breach as file:line
-and exits with 1 if there is any.
+nothing builds or names, links in Markdown, words that the glossary replaces or that were mended,
+and whether the programs print the messages that docs/troubleshooting.md explains. Prints each
+breach as file:line and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -36,6 +36,14 @@ WORDS = [
     (re.compile(r"\bhybrid (cache|tier)s?\b"), "tiered cache",
      re.compile(r".*\.md|tools/tidy\.py")),
 ]
+# Words and sentences that were mended in what users read: pages and public headers, without code.
+MENDED = [
+    (re.compile(r"\b(nobody|whoever|by whom ever)\b", re.I), "who it is, or a passive"),
+    (re.compile(r"\bmeanwhile\b", re.I), "during what, or after what"),
+    (re.compile(r"\bso many\b", re.I), "how many"),
+    (re.compile(r"(^|[.:;] |^ *[-*] )What [a-z]"), "the thing as the subject (STYLE, Words)"),
+]
+MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|include/.*\.h")
 # A page of messages, and what prints them.
 MESSAGES = "docs/troubleshooting.md"
 PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")
@@ -110,6 +118,21 @@ def check_words(name, lines):
         for word, better, allowed in WORDS:
             if word.search(line) and not allowed.fullmatch(name):
                 yield f"{name}:{number}: '{word.search(line).group(0)}'; the glossary says {better}"
+
+
+def check_mended(name, lines):
+    if not MENDED_IN.fullmatch(name):
+        return
+    fenced, header = False, name.endswith(".h")
+    for number, line in enumerate(lines, 1):
+        fenced ^= line.lstrip().startswith("```")
+        if fenced or not header and line.startswith("    "):
+            continue
+        text = re.sub(r"`[^`]*`", "", line)
+        for pattern, better in MENDED:
+            # Of a class a header may say "What ...": a name for it, no sentence.
+            if (found := pattern.search(text)) and not (header and "What" in found.group(0)):
+                yield f"{name}:{number}: '{found.group(0).strip()}'; say {better}"
 
 
 def anchor_of(heading):
@@ -193,10 +216,12 @@ def check(root):
             breaches += check_functions(name, text, lines)
             breaches += check_header(name, lines)
             breaches += check_words(name, lines)
+            breaches += check_mended(name, lines)
         elif name.endswith(".md"):
             breaches += check_columns(name, lines)
             breaches += check_links(root, name, text)
             breaches += check_readme(name, lines)
+            breaches += check_mended(name, lines)
     breaches += check_messages(texts)
     breaches += check_dead([name for name in names if name in texts], texts)
     return breaches
@@ -226,13 +251,14 @@ def self_test():
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
         write("README.md", "\n" * 121)
+        write("docs/words.md", "What it costs, nobody knows.\n\n    -u nobody\n\n`nobody`\n")
         write("src/says.cc", 'say("file {}: cannot be "\n    "read: {}");\n')
         write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
                         "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
         found = check(root)
-        assert len(found) == 11, found
+        assert len(found) == 13, found
     print("a wide line, a long file, two long functions, a bare header, a word, a dead file, two "
-          "links, a long README and a message that nothing prints were found")
+          "links, a long README, a message that nothing prints and two mended words were found")
 
 
 def main():
