@@ -4,9 +4,9 @@
 usage: check_commands.py ROOT BIN      ROOT: the checkout; BIN: the folder of built programs
        check_commands.py --self-test   prove that a wrong command is found
 
-Reads the code in README.md, CONTRIBUTING.md, docs/guide and docs/results. Of each command line of
-nvcache, nvbench, nvcached and script/* it looks up the subcommand and every option in the help of
-that program. Runs nothing but --help.
+Reads the code in README.md, CONTRIBUTING.md, docs, docs/guide and docs/results. Of each command
+line of nvcache, nvbench, nvcached and script/* it looks up the subcommand and every option in the
+help of that program. Runs nothing but --help.
 
 Exit code: 0 if all are understood; 1 if not; 77 (skipped) if no program is built.
 """
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/guide/*.md", "docs/results/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/guide/*.md", "docs/results/*.md")
 PROGRAMS = ("nvcache", "nvbench", "nvcached")
 COMMAND = re.compile(r"(?:NVCACHE_\S+ )*((?:nvcache|nvbench|nvcached|script/\w+)(?: .*)?)$")
 SKIPPED = 77

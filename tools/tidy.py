@@ -4,9 +4,10 @@
 usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
-Checks: columns, lengths of files, a comment at the top of each header, files that nothing builds
-or names, links in Markdown, words that the glossary replaces. Prints each breach as file:line and
-exits with 1 if there is any.
+Checks: columns, lengths of files and of functions, a comment at the top of each header, files that
+nothing builds or names, links in Markdown, words that the glossary replaces or that were mended,
+and whether the programs print the messages that docs/troubleshooting.md explains. Prints each
+breach as file:line and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -14,11 +15,16 @@ import subprocess
 import sys
 import tempfile
 
+import cpp_functions
+
 COLUMNS = 100
 LINES = 400
+FUNCTION_LINES = 70
+README_LINES = 120
+CPP = (".h", ".cc", ".c")
 CODE = {".h", ".cc", ".c", ".py", ".sh", ".js", ".css"}
 TOPS = ("src", "apps", "experiments", "include", "tests", "bench", "examples", "tools", "script")
-# A longer file says why in its first lines, by this word.
+# A longer file says why in its first lines, a longer function in the line above it, by this word.
 LONG_BECAUSE = "tidy: longer because"
 # A file with wide lines says why, too.
 WIDE_BECAUSE = "tidy: wider" + " because"
@@ -30,6 +36,17 @@ WORDS = [
     (re.compile(r"\bhybrid (cache|tier)s?\b"), "tiered cache",
      re.compile(r".*\.md|tools/tidy\.py")),
 ]
+# Words and sentences that were mended in what users read: pages and public headers, without code.
+MENDED = [
+    (re.compile(r"\b(nobody|whoever|by whom ever)\b", re.I), "who it is, or a passive"),
+    (re.compile(r"\bmeanwhile\b", re.I), "during what, or after what"),
+    (re.compile(r"\bso many\b", re.I), "how many"),
+    (re.compile(r"(^|[.:;] |^ *[-*] )What [a-z]"), "the thing as the subject (STYLE, Words)"),
+]
+MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|include/.*\.h")
+# A page of messages, and what prints them.
+MESSAGES = "docs/troubleshooting.md"
+PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")
 # Built or read by name patterns, by a test runner or by people: not named by another file.
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
@@ -74,6 +91,23 @@ def check_length(name, lines):
         yield f"{name}: {len(lines)} lines; allowed: {LINES}, or '{LONG_BECAUSE} ...' at the top"
 
 
+def check_functions(name, text, lines):
+    """Excepted: the bodies of tests, which are told from top to bottom."""
+    if not name.endswith(CPP):
+        return
+    for first, last, signature in cpp_functions.functions_of(text):
+        if last - first + 1 <= FUNCTION_LINES or signature.startswith("TEST"):
+            continue
+        if LONG_BECAUSE not in lines[first - 2]:
+            yield (f"{name}:{first}: a function of {last - first + 1} lines; allowed: "
+                   f"{FUNCTION_LINES}, or '// {LONG_BECAUSE} ...' above it")
+
+
+def check_readme(name, lines):
+    if name == "README.md" and len(lines) > README_LINES:
+        yield f"{name}: {len(lines)} lines; allowed: {README_LINES}"
+
+
 def check_header(name, lines):
     if name.endswith(".h") and not (lines and lines[0].startswith(("//", "/*"))):
         yield f"{name}:1: a header begins with a comment that says what it is"
@@ -84,6 +118,21 @@ def check_words(name, lines):
         for word, better, allowed in WORDS:
             if word.search(line) and not allowed.fullmatch(name):
                 yield f"{name}:{number}: '{word.search(line).group(0)}'; the glossary says {better}"
+
+
+def check_mended(name, lines):
+    if not MENDED_IN.fullmatch(name):
+        return
+    fenced, header = False, name.endswith(".h")
+    for number, line in enumerate(lines, 1):
+        fenced ^= line.lstrip().startswith("```")
+        if fenced or not header and line.startswith("    "):
+            continue
+        text = re.sub(r"`[^`]*`", "", line)
+        for pattern, better in MENDED:
+            # Of a class a header may say "What ...": a name for it, no sentence.
+            if (found := pattern.search(text)) and not (header and "What" in found.group(0)):
+                yield f"{name}:{number}: '{found.group(0).strip()}'; say {better}"
 
 
 def anchor_of(heading):
@@ -106,6 +155,26 @@ def check_links(root, name, text):
             headings = re.findall(r"^#+ (.*)$", to.read_text(), flags=re.M)
             if anchor not in map(anchor_of, headings):
                 yield f"{name}: the link {target} names no heading of {path or name}"
+
+
+def check_messages(texts):
+    """In tables whose first column is 'message', each `message` is one that a program prints. Dots
+    and numbers in it stand for anything; "messages" in quotes are of other programs."""
+    printed = "\n".join(text for name, text in texts.items() if PRINTERS.fullmatch(name))
+    printed = re.sub(r'"\s*\n\s*"', "", printed).replace('\\"', '"')
+    column = ""
+    for number, line in enumerate(texts.get(MESSAGES, "").splitlines(), 1):
+        if not line.startswith("|"):
+            column = ""
+            continue
+        cell = line.split("|")[1].strip()
+        column = column or cell
+        if column != "message":
+            continue
+        for message in (code for code in re.findall(r"`([^`]*)`", cell) if " " in code):
+            for part in re.split(r"\.\.\.|\b\d+\b", message):
+                if part.strip() not in printed:
+                    yield f"{MESSAGES}:{number}: no program prints '{part.strip()}'"
 
 
 def check_dead(names, texts):
@@ -144,11 +213,16 @@ def check(root):
         if is_code(name):
             breaches += check_columns(name, lines)
             breaches += check_length(name, lines)
+            breaches += check_functions(name, text, lines)
             breaches += check_header(name, lines)
             breaches += check_words(name, lines)
+            breaches += check_mended(name, lines)
         elif name.endswith(".md"):
             breaches += check_columns(name, lines)
             breaches += check_links(root, name, text)
+            breaches += check_readme(name, lines)
+            breaches += check_mended(name, lines)
+    breaches += check_messages(texts)
     breaches += check_dead([name for name in names if name in texts], texts)
     return breaches
 
@@ -170,11 +244,21 @@ def self_test():
         write("src/long.cc", "\n" * 401)
         write("src/bare.h", "#pragma once\n")
         write("src/words.cc", '// a hybrid cache\n#include "bare.h"\n')
+        body = " {\n" + "  f(\"}\");  // {\n" * 69 + "}\n"
+        write("src/body.cc", f"namespace a {{\nvoid b() const{body}S::S() : c{{1}}, d(2){body}}}\n"
+                             f"TEST(A, B){body}// tidy: longer because x\nint f(){body}"
+                             f"const int kTable[] = {body[1:-1]};\n")
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
+        write("README.md", "\n" * 121)
+        write("docs/words.md", "What it costs, nobody knows.\n\n    -u nobody\n\n`nobody`\n")
+        write("src/says.cc", 'say("file {}: cannot be "\n    "read: {}");\n')
+        write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
+                        "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
         found = check(root)
-        assert len(found) == 7, found
-    print("a wide line, a long file, a bare header, a word, a dead file and two links were found")
+        assert len(found) == 13, found
+    print("a wide line, a long file, two long functions, a bare header, a word, a dead file, two "
+          "links, a long README, a message that nothing prints and two mended words were found")
 
 
 def main():

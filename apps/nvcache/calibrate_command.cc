@@ -128,7 +128,7 @@ void add_calibrate_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure how writes hurt the reads of a medium; suggest an OBP target");
   command->footer(kFooter);
-  command->add_option("medium", arguments->medium, "What to measure; its bytes are overwritten")
+  command->add_option("medium", arguments->medium, "Medium to measure; its bytes are overwritten")
       ->required();
   command->add_option("--size", arguments->size, "How much of the medium to use")
       ->capture_default_str();

@@ -65,7 +65,7 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--rate", raw.rate, "max (no limit), or sine (the load that the profile gives)")
       ->capture_default_str();
-  app.add_option("--scale", raw.scale, "What a GB of the production host is here")
+  app.add_option("--scale", raw.scale, "Size here of a GB of the production host")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Client threads; default: the profile's")
       ->check(CLI::Range(1, 256));

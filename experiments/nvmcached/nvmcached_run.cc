@@ -217,7 +217,7 @@ class Run {
           "other processes and the model's own cost do not count. No network, no protocol: "
           "requests go to the store directly.");
       list.push_back(
-          "Charged: GETs of items on the medium, flushed lines, drains, stores that nobody flushes "
+          "Charged: GETs of items on the medium, flushed lines, drains, stores without a flush "
           "once they exceed a processor's cache (30 MiB). Not charged: lookups in the table. "
           "MC-DRAM runs on DRAM without a model (docs/design/model.md).");
     }

@@ -58,7 +58,7 @@ struct Lookup {
   bool hit() const { return size_bytes != 0; }
 };
 
-// What a cache answers to the offer of a block. After an admission commit() brings the bytes. Call
+// A cache's answer to the offer of a block. After an admission commit() brings the bytes. Call
 // it soon and once, before the cache is destroyed; one that is not committed caches nothing, one
 // whose key was erased since is refused. Not thread-safe; may move to another thread.
 class [[nodiscard]] Admission {
@@ -122,7 +122,7 @@ class BlockCache {
   // Removes a block, if present; says whether it was. After it returns no lookup
   // finds the old block, and puts with older tokens of this key are refused.
   virtual bool erase(const BlockKey& key) = 0;
-  // As erase(), of a key that nobody looks up or puts again, such as one of a file that is gone.
+  // As erase(), of a key that is never looked up or put again, such as one of a file that is gone.
   // Keys share what makes tokens stale: erase() may refuse a put of another key, this does not.
   virtual bool erase_dead(const BlockKey& key) { return erase(key); }
 

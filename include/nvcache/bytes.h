@@ -1,4 +1,4 @@
-// Views of bytes that nvcache reads and writes. A view owns nothing: whoever
+// Views of bytes that nvcache reads and writes. A view owns nothing: the function that
 // hands one out says how long the bytes behind it live.
 #pragma once
 

@@ -16,7 +16,7 @@ class Residents {
  public:
   virtual ~Residents() = default;
   virtual uint32_t slot_limit() const = 0;          // all slots in use are below this
-  virtual bool evictable(uint32_t slot) const = 0;  // holds a block, and nobody pins it
+  virtual bool evictable(uint32_t slot) const = 0;  // holds a block without pins
   // Of the block in a slot below slot_limit(), or of the one that left it last.
   virtual uint64_t key_hash(uint32_t slot) const = 0;
 };

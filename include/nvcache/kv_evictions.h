@@ -1,7 +1,7 @@
 // KvEvictions: the keys that a store evicts, for programs that watch it. A bounded queue: the store
 // puts keys in, the watcher takes them out when it likes, and neither calls the other.
 //
-// Thread-safe. While nobody wants it, an eviction costs one relaxed load. While somebody does, the
+// Thread-safe. While no one wants them, an eviction costs one relaxed load. While someone does, the
 // store copies the key of every item that it evicts.
 #pragma once
 

@@ -50,7 +50,7 @@ struct KvItem {
   Pin pin;
   KvMeta meta;
   // The value is of before an absence that was longer than `max_absence=`: something newer may have
-  // been stored elsewhere meanwhile. Only stores with that setting have such values.
+  // been stored elsewhere during it. Only stores with that setting have such values.
   bool outdated = false;
 
   explicit operator bool() const { return static_cast<bool>(pin); }
@@ -114,7 +114,7 @@ struct KvStats {
   uint64_t fitting_item_bytes = 0;
   uint64_t recovered_items = 0;  // gauge: descriptors found at the opening
   double recovery_seconds = 0;   // gauge
-  uint64_t away_seconds = 0;     // gauge: nobody had the store, before it was opened; 0 if unknown
+  uint64_t away_seconds = 0;     // gauge: how long the store was closed before; 0 if unknown
   bool recovered = false;        // gauge: the medium held a store
   bool failed = false;           // gauge: the medium failed, and no change is acknowledged
   std::string medium;
@@ -161,8 +161,8 @@ class KvStore {
 
   // Visits items, for dumps, without marking them as used: a part of the store each call, from
   // `cursor` on, which is 0 at first. Returns where to go on, or 0 at the end. Items that are
-  // stored, moved or deleted meanwhile may be visited twice or not at all; all others are visited
-  // once. A call costs a scan of 2048 descriptors; the first also visits the write cache.
+  // stored, moved or deleted during a dump may be visited twice or not at all; all others once. A
+  // call costs a scan of 2048 descriptors; the first also visits the write cache.
   virtual uint64_t visit(uint64_t cursor, const KvVisitor& visitor) = 0;
 
   virtual KvStats stats() const = 0;

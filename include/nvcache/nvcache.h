@@ -59,7 +59,7 @@ typedef struct nvcache_pin {
 NVCACHE_API nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error);
 
 /* Closes a cache; NULL is allowed. All pins must be gone and no other thread may
- * be using the cache. What was cached is lost. */
+ * be using the cache. Its blocks are lost. */
 NVCACHE_API void nvcache_close(nvcache_t* cache);
 
 /* Looks a block up. Returns 1 and pins it on a hit: release it with
@@ -81,7 +81,7 @@ NVCACHE_API int nvcache_put(nvcache_t* cache, nvcache_key_t key, const void* blo
                             size_t size_bytes, nvcache_origin_t origin);
 
 /* As nvcache_put(), refused if the key was erased since the lookup that filled
- * `miss`: what a reader should use who fetched the block from disk meanwhile. */
+ * `miss`. For readers that fetched the block from disk after that miss. */
 NVCACHE_API int nvcache_put_after_miss(nvcache_t* cache, nvcache_key_t key, const void* block,
                                        size_t size_bytes, nvcache_origin_t origin,
                                        const nvcache_pin_t* miss);

@@ -6,10 +6,9 @@
 //
 // A shared library may bring policies, too: see NVCACHE_POLICY_LIBRARY. `nvcache replay --policies`
 // loads such libraries and shows what their policies are worth on a trace. An example:
-// examples/own_policies.cc. What each policy has to promise can be tested by the suites in
-// nvcache/contracts/.
+// examples/own_policies.cc. The suites in nvcache/contracts/ test what each policy has to promise.
 //
-// A policy that breaks its promises harms no engine: what it throws is caught, and a victim that
+// A policy that breaks its promises harms no engine: its exceptions are caught, and a victim that
 // may not leave is not evicted. This check costs a call more than nvcache's own policies.
 #pragma once
 
@@ -27,7 +26,7 @@
 
 namespace nvcache {
 
-// What stands between a policy's parentheses: {"3", "x"} of "mine(3, x)". Valid during the call.
+// The arguments between a policy's parentheses: {"3", "x"} of "mine(3, x)". Valid during the call.
 using PolicyArguments = std::span<const std::string_view>;
 
 // How admission policies of a name are made. `make` is called for each cache that is opened, and to
@@ -51,7 +50,7 @@ struct EvictionKind {
       make;
 };
 
-// The policies that were added. What is in it stays until the process ends. Thread-safe.
+// The policies that were added. They stay until the process ends. Thread-safe.
 class PolicyRegistry {
  public:
   virtual ~PolicyRegistry() = default;

@@ -123,14 +123,14 @@ class TieredCache {
   // replaced. With `handle`, the caller still owns the object; without, the cache has destroyed it,
   // as it may at once in any case. Only blocks with keys of 16 bytes can go to lower tiers.
   //
-  // With a `token`, ABORTED if the key was inserted or erased since: what came then stays. The
+  // With a `token`, ABORTED if the key was inserted or erased since: the newer object stays. The
   // object is whose it is after RESOURCE_EXHAUSTED.
   [[nodiscard]] virtual absl::Status insert(std::string_view key, const Object& object,
                                             Priority priority, Handle** handle,
                                             bool* replaced = nullptr, MissToken token = {}) = 0;
 
   // For engines whose values change. Taken after a miss and before the value is read from storage,
-  // it lets no insert() replace a value that came meanwhile by the older one. Keys share tokens:
+  // it lets no insert() replace a value that came after it by the older one. Keys share tokens:
   // now and then an insert() is refused without need. Takes no lock.
   virtual MissToken token(std::string_view key) const = 0;
 
@@ -155,7 +155,7 @@ class TieredCache {
   // True if the object left the first tier, or was in none and is destroyed.
   virtual bool release(Handle* handle, bool erase_if_last = false) = 0;
 
-  // Erases a block from whichever tier has it. Handles to it stay valid.
+  // Erases a block from the tier that has it. Handles to it stay valid.
   virtual void erase(std::string_view key) = 0;
 
   virtual TieredStats stats() const = 0;
@@ -173,7 +173,7 @@ struct FirstTierUse {
   size_t buckets = 0;       // of its hash table
 };
 
-// What an engine's own cache interface asks for, beyond lookups: the size of the first tier,
+// Functions for an engine's own cache interface, beyond lookups: the size of the first tier,
 // and its contents. Thread-safe. Lives as long as its TieredCache.
 class TieredCacheControl {
  public:
@@ -190,7 +190,7 @@ class TieredCacheControl {
 
   virtual FirstTierUse use() const = 0;  // locks one shard after the other
 
-  // What a handle shows besides its object. The key is valid while the handle is held.
+  // What else a handle shows. The key is valid while the handle is held.
   struct Held {
     std::string_view key;
     size_t used_bytes = 0;  // its charge, and that of its metadata if metadata is charged
@@ -200,7 +200,7 @@ class TieredCacheControl {
   // Visits all residents of the first tier, with no lock held.
   virtual void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) = 0;
 
-  // Erases all blocks that nobody holds, from all tiers.
+  // Erases all blocks without handles, from all tiers.
   virtual void erase_unreferenced() = 0;
 
   // Waits for demotions under way, and for writes to the media.

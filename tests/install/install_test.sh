@@ -14,7 +14,8 @@ cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" ||
 cmake -S "$source/tests/install" -B "$work/outside" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DEXAMPLES="$source/examples"
 cmake --build "$work/outside"
-for program in from_c from_cpp engine_adapter own_policies own_policies_test from_rocksdb; do
+for program in from_c from_cpp kv_store engine_adapter own_policies own_policies_test \
+  from_rocksdb; do
   [[ -x $work/outside/$program ]] || continue
   echo "== $program"
   "$work/outside/$program" | tail -n 3

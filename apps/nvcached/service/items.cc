@@ -54,7 +54,7 @@ Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> 
       max_item_bytes_(max_item_bytes),
       clock_(std::move(now_s)),
       wall_(std::move(wall_s)),
-      traces_(trace_bits) {
+      hints_(trace_bits) {
   tick();
 }
 
@@ -89,7 +89,7 @@ Found Items::get(std::string_view key, bool counts) {
 
 Found Items::get_or_stale(std::string_view key, bool counts) {
   Found found;
-  if (counts) traces_.prefetch(key);
+  if (counts) hints_.prefetch(key);
   found.item = store_.get(key);
   if (!found.item) return found;
   const ByteView bytes = found.item.value();
@@ -98,7 +98,7 @@ Found Items::get_or_stale(std::string_view key, bool counts) {
   found.value = {reinterpret_cast<const char*>(bytes.data()), size};
   found.stale = found.item.outdated ||
                 (size < bytes.size() && (static_cast<char>(bytes[size]) & kStale) != 0);
-  if (counts) traces_.fetched(key, now_s());
+  if (counts) hints_.fetched(key, now_s());
   return found;
 }
 
@@ -114,7 +114,7 @@ uint64_t Items::visit(
 
 KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
                     KvCondition condition, bool stale) {
-  traces_.prefetch(key);
+  hints_.prefetch(key);
   char& marks = value.data()[value.size()];
   const char behind = marks;
   marks = stale ? kStale : 0;
@@ -125,7 +125,7 @@ KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32
   const KvResult result = store_.put(key, bytes, meta, condition);
   marks = behind;
   note(result.outcome);
-  if (result.outcome == KvOutcome::kDone) traces_.stored(key, now_s(), stale);
+  if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s(), stale);
   return result;
 }
 
@@ -256,7 +256,7 @@ ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, b
                                 set_expiry ? expires_s : meta.expires_s,
                                 {KvCondition::kIfCas, meta.cas}, /*stale=*/true);
     if (result.outcome == KvOutcome::kExists || result.outcome == KvOutcome::kNotFound) continue;
-    if (result.outcome == KvOutcome::kDone) traces_.stored(key, now_s());
+    if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s());
     return result_of(result);
   }
 }

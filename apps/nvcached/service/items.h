@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/nvcached/service/traces.h"
+#include "apps/nvcached/service/item_hints.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache::server {
@@ -127,7 +127,7 @@ class Items {
   // Of the bytes of a value in the store, those that a client sent.
   static uint64_t client_bytes(uint64_t value_bytes);
 
-  Traces& traces() { return traces_; }
+  ItemHints& hints() { return hints_; }
   KvStore& kv() { return store_; }
 
  private:
@@ -144,7 +144,7 @@ class Items {
   const std::function<uint32_t()> wall_;
   std::atomic<uint32_t> now_s_{0};
   std::atomic<bool> told_of_failure_{false};
-  Traces traces_;
+  ItemHints hints_;
 };
 
 }  // namespace nvcache::server

@@ -53,15 +53,15 @@ void Service::tell_evictions() {
   if (wanted != evictions_->wanted()) evictions_->want(wanted);
   if (!wanted) return;
   for (const KvEvicted& each : evictions_->take().items) {
-    const Traces::Trace trace = items_.traces().find(each.key);
+    const ItemHints::Hint hint = items_.hints().find(each.key);
     const uint32_t now_s = items_.now_s();
     std::string key;
     append_uri_encoded(each.key, key);
     watch_log_.add(WatchLog::kEvictions,
                    fmt::format("type=eviction key={} fetch={} ttl={} la={} clsid=1 size={}", key,
-                               trace.fetched ? "yes" : "no",
+                               hint.fetched ? "yes" : "no",
                                each.expires_s == 0 ? -1 : items_.seconds_left(each.expires_s),
-                               trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0,
+                               hint.known && now_s > hint.last_s ? now_s - hint.last_s : 0,
                                Items::client_bytes(each.value_bytes)));
   }
 }

@@ -27,15 +27,15 @@ Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& o
 }
 
 void Session::append_metadump(std::string_view key, const ItemSummary& item, Output& out) {
-  const Traces::Trace trace = items_.traces().find(key);
+  const ItemHints::Hint hint = items_.hints().find(key);
   std::string encoded;
   append_uri_encoded(key, encoded);
   out.append("key=");
   out.append(encoded);
   const int64_t expires_s = item.expires_s == 0 ? -1 : items_.wall_s(item.expires_s);
   const size_t bytes = key.size() + item.value_bytes + Items::kItemOverheadBytes;
-  out.append(fmt::format(" exp={} la={} cas={} fetch={} cls=1 size={}\n", expires_s, trace.last_s,
-                         item.cas, trace.fetched ? "yes" : "no", bytes));
+  out.append(fmt::format(" exp={} la={} cas={} fetch={} cls=1 size={}\n", expires_s, hint.last_s,
+                         item.cas, hint.fetched ? "yes" : "no", bytes));
 }
 
 }  // namespace nvcache::server

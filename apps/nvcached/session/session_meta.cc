@@ -89,6 +89,18 @@ StoreMode mode_of(char mode) {
   }
 }
 
+// `mg N`: an empty item for a key that was missed. True: it was added, and the caller is the client
+// that shall make the value.
+bool add_stub(Items& items, const MetaRequest& request, std::string_view key, uint32_t now_s) {
+  char empty = 0;
+  StoreRequest stub;
+  stub.mode = StoreMode::kAdd;
+  stub.expires_s = items.expiry(request.vivify_exptime);
+  const bool added = items.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
+  if (added) (void)items.hints().win(key, now_s);
+  return added;
+}
+
 }  // namespace
 
 Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out) {
@@ -149,17 +161,12 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
 }
 
 void Session::meta_get(const MetaRequest& request, std::string_view key, Output& out) {
-  const Traces::Trace before = items_.traces().find(key);
+  const ItemHints::Hint before = items_.hints().find(key);
   const uint32_t now_s = items_.now_s();
   Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
   bool won = false;
   if (!found && request.vivify) {
-    char empty = 0;
-    StoreRequest stub;
-    stub.mode = StoreMode::kAdd;
-    stub.expires_s = items_.expiry(request.vivify_exptime);
-    won = items_.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
-    if (won) (void)items_.traces().win(key, now_s);
+    won = add_stub(items_, request, key, now_s);
     found = items_.get(key, false);
   }
   if (!found) {
@@ -180,7 +187,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
       request.recache && expires_s != 0 && items_.seconds_left(expires_s) < request.recache_s;
   bool sent = before.won;
   if (!won && (found.stale || due)) {
-    won = items_.traces().win(key, now_s);
+    won = items_.hints().win(key, now_s);
     sent = !won;
   }
 
@@ -278,7 +285,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
 }
 
 void Session::meta_debug(const MetaRequest& request, std::string_view key, Output& out) {
-  const Traces::Trace trace = items_.traces().find(key);
+  const ItemHints::Hint hint = items_.hints().find(key);
   const Found found = items_.get_or_stale(key, false);
   if (!found) return out.append("EN\r\n");
   const uint32_t now_s = items_.now_s();
@@ -286,8 +293,8 @@ void Session::meta_debug(const MetaRequest& request, std::string_view key, Outpu
   const int64_t ttl_s = meta.expires_s == 0 ? -1 : items_.seconds_left(meta.expires_s);
   out.append(fmt::format(
       "ME {} exp={} la={} cas={} fetch={} cls=1 size={}\r\n", request.key_as_sent, ttl_s,
-      trace.known && now_s > trace.last_s ? now_s - trace.last_s : 0, meta.cas,
-      trace.fetched ? "yes" : "no", key.size() + found.value.size() + Items::kItemOverheadBytes));
+      hint.known && now_s > hint.last_s ? now_s - hint.last_s : 0, meta.cas,
+      hint.fetched ? "yes" : "no", key.size() + found.value.size() + Items::kItemOverheadBytes));
 }
 
 }  // namespace nvcache::server

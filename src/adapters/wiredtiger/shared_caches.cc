@@ -16,7 +16,7 @@ namespace {
 
 // A file or device that holds a cache, or held one. Kept for the life of the process: some hundred
 // bytes.
-struct Slot {
+struct Place {
   Mutex mutex;  // held while the cache is opened or closed
   CondVar closed;
   bool in_use ABSL_GUARDED_BY(mutex) = false;  // from opened to closed
@@ -27,33 +27,33 @@ struct Slot {
 
 // What all databases of a cache hold. The last one closes the cache, and tells who waits for that.
 struct LastUser {
-  explicit LastUser(std::shared_ptr<Slot> of) : slot(std::move(of)) {}
+  explicit LastUser(std::shared_ptr<Place> of) : place(std::move(of)) {}
   ~LastUser() {
     if (cache == nullptr) return;  // it was not opened
-    const MutexLock closing(slot->mutex);
+    const MutexLock closing(place->mutex);
     cache.reset();
-    slot->cache.reset();
-    slot->in_use = false;
-    slot->closed.notify_all();
+    place->cache.reset();
+    place->in_use = false;
+    place->closed.notify_all();
   }
   LastUser(const LastUser&) = delete;
   LastUser& operator=(const LastUser&) = delete;
 
-  const std::shared_ptr<Slot> slot;
+  const std::shared_ptr<Place> place;
   std::shared_ptr<FileBlockCache> cache;
 };
 
-std::shared_ptr<Slot> slot_of(const std::string& path) {
+std::shared_ptr<Place> place_at(const std::string& path) {
   static Mutex mutex;
-  static std::unordered_map<std::string, std::shared_ptr<Slot>> slots;
+  static std::unordered_map<std::string, std::shared_ptr<Place>> places;
   const MutexLock lock(mutex);
-  std::shared_ptr<Slot>& slot = slots[path];
-  if (slot == nullptr) slot = std::make_shared<Slot>();
-  return slot;
+  std::shared_ptr<Place>& place = places[path];
+  if (place == nullptr) place = std::make_shared<Place>();
+  return place;
 }
 
 // The file or device, by one name; empty if the cache is in memory.
-std::string place_of(std::string_view medium) {
+std::string path_of(std::string_view medium) {
   const std::filesystem::path path(place_of_medium(medium));
   if (path.empty()) return "";
   std::error_code error;
@@ -74,31 +74,31 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
                                                                   OnWrite on_write) {
   const auto config = parse_config(spec);
   if (!config.ok()) return config.status();
-  const std::string path = place_of(config->medium);
+  const std::string path = path_of(config->medium);
   if (path.empty()) return open_one(spec, on_write);
 
-  const std::shared_ptr<Slot> slot = slot_of(path);
-  MutexLock lock(slot->mutex);
+  const std::shared_ptr<Place> place = place_at(path);
+  MutexLock lock(place->mutex);
   // Its last database has let go of it, and it is not closed yet.
-  while (slot->in_use && slot->cache.expired()) slot->closed.wait(slot->mutex);
-  if (std::shared_ptr<FileBlockCache> open = slot->cache.lock()) {
-    if (slot->spec == spec && slot->on_write == on_write) return open;
+  while (place->in_use && place->cache.expired()) place->closed.wait(place->mutex);
+  if (std::shared_ptr<FileBlockCache> open = place->cache.lock()) {
+    if (place->spec == spec && place->on_write == on_write) return open;
     return invalid_argument(
         "cache in {}: another database of this process has it open as {}; given: {}; allowed: the "
         "same cache=(...) and writes=, to share it, or another file",
-        path, slot->spec, spec);
+        path, place->spec, spec);
   }
   // All memory that this takes is there before the cache is: giving it up would take the lock.
-  const auto last = std::make_shared<LastUser>(slot);
+  const auto last = std::make_shared<LastUser>(place);
   std::string known_spec = spec;
   auto opened = open_one(spec, on_write);
   if (!opened.ok()) return opened.status();
   last->cache = *std::move(opened);
-  slot->in_use = true;
-  slot->spec = std::move(known_spec);
-  slot->on_write = on_write;
+  place->in_use = true;
+  place->spec = std::move(known_spec);
+  place->on_write = on_write;
   const std::shared_ptr<FileBlockCache> shared(last, last->cache.get());
-  slot->cache = shared;
+  place->cache = shared;
   return shared;
 }
 

@@ -131,6 +131,7 @@ json run_of(const char* variant, const char* configuration, int round, double re
   return run;
 }
 
+// tidy: longer because it is a table, run by run.
 json paper_document() {
   json runs = json::array();
   for (int round = 1; round <= 3; ++round) {

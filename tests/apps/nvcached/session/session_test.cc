@@ -105,15 +105,15 @@ TEST(Dumps, WrongOnesAndForbiddenOnes) {
   EXPECT_EQ(closed.ask("lru_crawler metadump all\r\n"), "ERROR metadump not allowed\r\n");
 }
 
-TEST(Traces, AFetchNeverTakesAWinBack) {
+TEST(ItemHints, AFetchNeverTakesAWinBack) {
   for (int round = 0; round < 200; ++round) {
-    Traces traces(4);
+    ItemHints hints(4);
     std::atomic<bool> over{false};
     std::thread fetcher([&] {
-      for (uint32_t now_s = 1; !over; ++now_s) traces.fetched("key", now_s);
+      for (uint32_t now_s = 1; !over; ++now_s) hints.fetched("key", now_s);
     });
     int wins = 0;
-    for (int i = 0; i < 2000; ++i) wins += traces.win("key", 1) ? 1 : 0;
+    for (int i = 0; i < 2000; ++i) wins += hints.win("key", 1) ? 1 : 0;
     over = true;
     fetcher.join();
     ASSERT_EQ(wins, 1) << "round " << round;

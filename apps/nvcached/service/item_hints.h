@@ -1,6 +1,6 @@
 // What memcached remembers about an item and a KvStore does not: whether it was fetched, when it
 // was last fetched, and whether a client was told to make it anew ("won"). A table of fixed size
-// in DRAM with one word for each slot; a newer key displaces an older key of the same slot.
+// in DRAM, a word each; a newer key displaces an older one that has the same place.
 // After that, and after a restart, an item counts as never fetched, and another client may win.
 // This is harmless: these are hints. Thread-safe, without locks.
 #pragma once
@@ -14,26 +14,26 @@
 
 namespace nvcache::server {
 
-class Traces {
+class ItemHints {
  public:
-  struct Trace {
+  struct Hint {
     bool known = false;
     bool fetched = false;
     bool won = false;
     uint32_t last_s = 0;
   };
 
-  explicit Traces(unsigned bits)
-      : shift_(64 - bits), slots_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {}
+  explicit ItemHints(unsigned bits)
+      : shift_(64 - bits), words_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {}
 
-  // Prefetches a key's slot, which is most likely not in the processor's cache.
+  // Prefetches a key's word, which is most likely not in the processor's cache.
   void prefetch(std::string_view key) const {
-    __builtin_prefetch(&slots_[hash_bytes(key) >> shift_], /*rw=*/1);
+    __builtin_prefetch(&words_[hash_bytes(key) >> shift_], /*rw=*/1);
   }
 
-  Trace find(std::string_view key) const {
+  Hint find(std::string_view key) const {
     const uint64_t hash = hash_bytes(key);
-    const uint64_t word = slots_[hash >> shift_].load(std::memory_order_relaxed);
+    const uint64_t word = words_[hash >> shift_].load(std::memory_order_relaxed);
     if (!same(word, hash)) return {};
     return {true, (word & kFetched) != 0, (word & kWon) != 0, static_cast<uint32_t>(word)};
   }
@@ -41,36 +41,36 @@ class Traces {
   // Writes only if the word changes, so that processors can share the word of a hot item.
   void fetched(std::string_view key, uint32_t now_s) {
     const uint64_t hash = hash_bytes(key);
-    auto& slot = slots_[hash >> shift_];
-    uint64_t word = slot.load(std::memory_order_relaxed);
+    auto& into = words_[hash >> shift_];
+    uint64_t word = into.load(std::memory_order_relaxed);
     for (;;) {
       const uint64_t next = tag(hash) | (same(word, hash) ? word & kWon : 0) | kFetched | now_s;
       // Not a plain store: it could take back a win that came in between.
-      if (next == word || slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
+      if (next == word || into.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
     }
   }
 
   // A new value has never been fetched. `keep_won`: the value only became stale.
   void stored(std::string_view key, uint32_t now_s, bool keep_won = false) {
     const uint64_t hash = hash_bytes(key);
-    auto& slot = slots_[hash >> shift_];
-    uint64_t word = slot.load(std::memory_order_relaxed);
+    auto& into = words_[hash >> shift_];
+    uint64_t word = into.load(std::memory_order_relaxed);
     for (;;) {
       const uint64_t won = keep_won && same(word, hash) ? word & kWon : 0;
       const uint64_t next = tag(hash) | won | now_s;
-      if (slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
+      if (into.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
     }
   }
 
   // True for exactly one caller since the value was stored.
   bool win(std::string_view key, uint32_t now_s) {
     const uint64_t hash = hash_bytes(key);
-    auto& slot = slots_[hash >> shift_];
-    uint64_t word = slot.load(std::memory_order_relaxed);
+    auto& into = words_[hash >> shift_];
+    uint64_t word = into.load(std::memory_order_relaxed);
     for (;;) {
       if (same(word, hash) && (word & kWon) != 0) return false;
       const uint64_t next = (same(word, hash) ? word : tag(hash) | now_s) | kWon;
-      if (slot.compare_exchange_weak(word, next, std::memory_order_relaxed)) return true;
+      if (into.compare_exchange_weak(word, next, std::memory_order_relaxed)) return true;
     }
   }
 
@@ -82,7 +82,7 @@ class Traces {
   static bool same(uint64_t word, uint64_t hash) { return word >> 34 == tag(hash) >> 34; }
 
   unsigned shift_;
-  std::unique_ptr<std::atomic<uint64_t>[]> slots_;
+  std::unique_ptr<std::atomic<uint64_t>[]> words_;
 };
 
 }  // namespace nvcache::server

@@ -1,0 +1,60 @@
+"""Finds the functions of a C or C++ source: where each begins and ends.
+
+Counts braces, and does not parse: good enough for sources that clang-format laid out. A brace that
+opens after a parameter list begins a function; after namespace, class, struct, union, enum or
+extern it opens a scope with functions in it; any other one holds data. Lambdas and blocks within a
+function belong to it.
+"""
+import re
+
+# Comments, literals (raw ones first) and, of conditional code, all but the first branch.
+HIDDEN = re.compile(
+    r'R"(?P<mark>[^ ()\\]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|'
+    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'|"
+    r"^[ \t]*#[ \t]*(?:else|elif)\b.*?^[ \t]*#[ \t]*endif[^\n]*|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
+    re.S | re.M)
+SCOPE = re.compile(r"(inline )?(namespace|class|struct|union|enum|extern|typedef)\b")
+TEMPLATE = re.compile(r"template\s*<[^<>]*(?:<[^<>]*>[^<>]*)*>\s*(requires [^\n]*)?")
+
+
+def blank(text):
+    """The same text, with blanks for what holds no code."""
+    return HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)
+
+
+def end_of_braces(code, at):
+    """The place of the brace that closes the one at `at`; the end of the code if none does."""
+    depth = 0
+    for found in re.finditer(r"[{}]", code[at:]):
+        depth += 1 if found.group(0) == "{" else -1
+        if depth == 0:
+            return at + found.start()
+    return len(code) - 1
+
+
+def functions_of(text):
+    """Each function as (first line, last line, signature)."""
+    code = blank(text)
+    head_at, at = 0, 0
+    while found := re.compile(r"[;{}]").search(code, at):
+        at = found.end()
+        if found.group(0) != "{":
+            head_at = at
+            continue
+        whole = code[head_at:found.start()]
+        head = TEMPLATE.sub("", whole).strip()
+        # Access specifiers and attributes stand before what they are about.
+        head = re.sub(r"^((public|protected|private):|\[\[[^\]]*\]\])\s*", "", head)
+        if SCOPE.match(head):
+            head_at = at
+            continue
+        end = end_of_braces(code, found.start())
+        at = end + 1
+        after = code[at:].lstrip()[:1]
+        if "(" in head and not re.search(r"=\s*[\w:<>, ]*(\([^()]*\))?$", head):
+            if after in (",", "{"):  # braces of a constructor's initializers: its body is to come
+                continue
+            first = head_at + len(whole) - len(whole.lstrip())
+            yield (code.count("\n", 0, first) + 1, code.count("\n", 0, end) + 1,
+                   " ".join(head.split()))
+        head_at = at
