@@ -15,7 +15,7 @@ size_t most_held(const SharedRoom& room) { return room.strict() ? SIZE_MAX : kMo
 }  // namespace
 
 ObjectShard::ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
-                         ObjectCounts* counts)
+                         TierCounters* counts)
     : counts_(*counts),
       lower_tiers_(lower_tiers),
       room_(*room),
@@ -40,7 +40,7 @@ bool ObjectShard::enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t h
   keep(taken, entry);
   add_charged(entry->used_bytes);
   entry->charged = true;
-  if (held_by > 0) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+  if (held_by > 0) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
   ObjectEntry* const old = table_.insert(entry);
   if (old != nullptr) take_out(old, removed);
   // Only now: a lookup that already has its address must not find it before all others do.
@@ -59,7 +59,7 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
   make_room(wanted_bytes(*entry, taken), removed);
   const bool room = has_room(*entry, taken);
   if (!room && room_.strict() && hold) return Entry::kFull;
-  ++use_.inserts;
+  counts_.add(TierCount::kInserts, 1);
   if (room || hold) {
     *replaced = enter(entry, &taken, hold ? 1 : 0, /*hit=*/false, removed);
     return Entry::kDone;
@@ -83,7 +83,7 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* re
   }
   make_room(wanted_bytes(*entry, taken), removed);
   if (!has_room(*entry, taken)) return false;
-  ++use_.promoted_in;
+  counts_.add(TierCount::kPromotedIn, 1);
   enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
@@ -96,7 +96,7 @@ bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* remove
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
   make_room(wanted_bytes(*entry, taken), removed);
   if (room_.strict() && !has_room(*entry, taken)) return false;
-  counts_.add(ObjectCount::kHits, count ? 1 : 0);
+  counts_.add(TierCount::kHits, count ? 1 : 0);
   enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
@@ -181,7 +181,7 @@ void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
     leave(entry, Departure::kErased, removed);
     return;
   }
-  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
   use_.outside_bytes += entry->used_bytes;
 }
 
@@ -207,7 +207,7 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
   const ObjectEntry::Released released = entry->drop();
   if (!released.last) return false;
   if (released.resident) {
-    counts_.add(ObjectCount::kPinnedBytes, -used_bytes);
+    counts_.add(TierCount::kPinnedBytes, -used_bytes);
     return false;
   }
   MutexLock lock(mutex_);
@@ -228,7 +228,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
     return true;
   }
   // The lock keeps a resident entry where it is, though a lookup may hold it again.
-  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
   note_part();
   if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
   const Change change(changes_);
@@ -254,7 +254,7 @@ ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count,
                                RemovedEntries* removed) {
   const uint64_t before = changes_.load(std::memory_order_acquire);
   const ObjectTable::Hold hold = table_.hold(key, hash);
-  if (hold.first) counts_.add(ObjectCount::kPinnedBytes, hold.entry->used_bytes);
+  if (hold.first) counts_.add(TierCount::kPinnedBytes, hold.entry->used_bytes);
   ObjectEntry* entry = hold.entry;
   if (hold.found != ObjectTable::Found::kHeld) {
     if (entry != nullptr) release(entry, /*erase_if_last=*/false, removed);
@@ -265,9 +265,9 @@ ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count,
     entry = certain ? nullptr : find_locked(key, hash);
   }
   if (count) {
-    ObjectCounts::Stripe& mine = counts_.mine();
-    mine.add(ObjectCount::kLookups, 1);
-    mine.add(ObjectCount::kHits, entry != nullptr ? 1 : 0);
+    TierCounters::Stripe& mine = counts_.mine();
+    mine.add(TierCount::kLookups, 1);
+    mine.add(TierCount::kHits, entry != nullptr ? 1 : 0);
   }
   return entry;
 }
@@ -277,7 +277,7 @@ ObjectEntry* ObjectShard::find_locked(std::string_view key, uint64_t hash) {
   ObjectEntry* const entry = table_.find(key, hash);
   bool first = false;
   if (entry == nullptr || !entry->try_hold(hash, &first)) return nullptr;
-  if (first) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+  if (first) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
   return entry;
 }
 
@@ -289,7 +289,7 @@ bool ObjectShard::inspect(size_t* bucket, std::vector<ObjectEntry*>* held) {
   for (; *bucket < end; ++*bucket) {
     for (ObjectEntry* entry = table_.first_in(*bucket); entry != nullptr;
          entry = entry->next_in_bucket.load(std::memory_order_relaxed)) {
-      if (entry->hold()) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+      if (entry->hold()) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
       held->push_back(entry);
     }
   }

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/striped_counters.h"
 #include "tiered_cache/object_entry.h"
 #include "tiered_cache/object_lists.h"
 #include "tiered_cache/object_pool.h"
 #include "tiered_cache/object_table.h"
 #include "tiered_cache/shared_room.h"
+#include "tiered_cache/tier_counters.h"
 
 namespace nvcache {
 
@@ -38,10 +38,6 @@ class LowerTiers {
   // will be refused.
   virtual void supersede(std::string_view key, uint64_t hash) = 0;
 };
-
-// What threads count without a lock.
-enum class ObjectCount : uint8_t { kLookups, kHits, kPinnedBytes, kFieldCount };
-using ObjectCounts = StripedCounters<ObjectCount>;
 
 // Entries that a shard removed: they are in no table and no list, and `departure` and
 // `token` are set. The caller demotes or destroys each of them, with no lock held.
@@ -69,18 +65,14 @@ class alignas(64) ObjectShard {
     size_t charged_bytes = 0;   // residents, and erased objects that are still held
     size_t visiting_bytes = 0;  // held objects that never were resident
     size_t outside_bytes = 0;   // of both: held, and not resident
-    size_t pinned_bytes = 0;    // held; ObjectTier fills this and what follows
-    uint64_t lookups = 0;
-    uint64_t hits = 0;
+    size_t pinned_bytes = 0;    // held; ObjectTier fills this
     size_t entries = 0;
     size_t buckets = 0;
-    uint64_t inserts = 0;
-    uint64_t promoted_in = 0;
   };
 
   // `room` and `counts` are for all shards, and must outlive this one.
   ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
-              ObjectCounts* counts);
+              TierCounters* counts);
   ~ObjectShard();  // must be empty, with nothing held
 
   // An entry outside, for a key of this shard; null if there is no memory. End it with destroy().
@@ -209,7 +201,7 @@ class alignas(64) ObjectShard {
   std::atomic<size_t> charged_bytes_{0};
   std::atomic<size_t> noted_part_bytes_{
       0};  // as it was when the shard was last locked for a change
-  ObjectCounts& counts_;
+  TierCounters& counts_;
 
   // What changes take.
   alignas(64) mutable Mutex mutex_;

@@ -90,7 +90,10 @@ TieredCacheImpl::~TieredCacheImpl() {
 void TieredCacheImpl::finish(RemovedEntries* removed) {
   while (ObjectEntry* const entry = removed->pop()) {
     if (entry->departure == Departure::kEvicted) {
-      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, entry->used_bytes)) continue;
+      if (queue_ != nullptr && can_move(*entry)) {
+        if (queue_->push(entry, entry->used_bytes)) continue;
+        objects_.counts().add(TierCount::kQueueFull, 1);
+      }
       demote(*entry);
     }
     end(entry);
@@ -99,12 +102,13 @@ void TieredCacheImpl::finish(RemovedEntries* removed) {
 
 void TieredCacheImpl::demote(const ObjectEntry& entry) {
   if (offer_object(entry, 1, Arrival::kDemoted, entry.token)) return;
-  dropped_.fetch_add(1, std::memory_order_relaxed);
+  objects_.counts().add(TierCount::kDropped, 1);
 }
 
 ObjectEntry* TieredCacheImpl::take_back(std::string_view key, uint64_t hash, Caller caller) {
   ObjectEntry* const entry = queue_ == nullptr ? nullptr : queue_->take(key, hash);
   if (entry == nullptr) return nullptr;
+  objects_.counts().add(TierCount::kTakenBack, 1);
   RemovedEntries removed;
   const bool restored =
       objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &removed);
@@ -281,7 +285,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
     uint32_t references = 0;
     Lookup found = lower_[tier - 1]->lookup(block_key, caller, &references);
     if (!found.hit()) continue;
-    if (caller == Caller::kForeground) lower_hits_.fetch_add(1, std::memory_order_relaxed);
+    if (caller == Caller::kForeground) objects_.counts().add(TierCount::kLowerHits, 1);
     return serve(key, hash, tier, std::move(found), references, now, *make);
   }
   if (caller == Caller::kForeground) miss_timer_.missed(hash);

@@ -130,8 +130,6 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   std::vector<std::unique_ptr<Demoter>> demoters_;  // demoters_[i] below lower tier i
   std::vector<std::unique_ptr<LowerTier>> lower_;   // lower_[i] is tier i + 1
   const MissTimer miss_timer_;
-  std::atomic<uint64_t> lower_hits_{0};
-  std::atomic<uint64_t> dropped_{0};      // from the first tier
   std::unique_ptr<DemotionQueue> queue_;  // null: who pushes a block out moves it
 };
 

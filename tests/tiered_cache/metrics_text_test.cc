@@ -1,5 +1,6 @@
 // The texts of all statistics, byte for byte: dashboards and scripts read them by name.
 // (tidy: longer because the expected texts stand in it whole)
+#include <cstddef>
 #include <set>
 #include <sstream>
 #include <string>
@@ -379,6 +380,28 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
     }
   ]
 })~");
+}
+
+size_t families_of(const std::string& text) {
+  size_t families = 0;
+  for (size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; ++at) ++families;
+  return families;
+}
+
+// Numbers of 8 bytes stand first in each struct, or behind what has a row or a label apart.
+TEST(MetricsText, EachNumberOfAStructHasARow) {
+  constexpr size_t kInfo = 1;  // the family of the names
+  constexpr size_t kNumber = sizeof(uint64_t);
+  const size_t stats = offsetof(Stats, medium) / kNumber - kReasonCount;
+  constexpr size_t kRefused = 1;
+  EXPECT_EQ(families_of(Stats().to_prometheus()), stats + kRefused + kInfo);
+  const size_t kv = offsetof(KvStats, recovered) / kNumber;
+  constexpr size_t kFlags = 2;
+  EXPECT_EQ(families_of(KvStats().to_prometheus()), kv + kFlags + kInfo);
+  const size_t tiered = offsetof(TieredStats, policy) / kNumber;
+  constexpr size_t kHitRatio = 1;
+  const size_t tier = offsetof(TierStats, medium) / kNumber;  // `threshold` takes 8, too
+  EXPECT_EQ(families_of(TieredStats().to_prometheus()), tiered + kHitRatio + tier + 2 * kInfo);
 }
 
 // Each family has one HELP and one TYPE line, directly before its samples.
