@@ -55,7 +55,7 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
   if (is_stale(entry->hash, token)) return Entry::kStale;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   make_room(wanted_bytes(*entry, taken), removed);
   const bool room = has_room(*entry, taken);
   if (!room && room_.strict() && hold) return Entry::kFull;
@@ -76,7 +76,7 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
 bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed) {
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   if (lower_tiers_->token(entry->hash) != token ||
       table_.find(entry->key(), entry->hash) != nullptr) {
     return false;
@@ -91,7 +91,7 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* re
 bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* removed) {
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   const bool stale = lower_tiers_->token(entry->hash) != entry->token && !test_hooks.restore_stale;
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
   make_room(wanted_bytes(*entry, taken), removed);
@@ -105,7 +105,7 @@ std::optional<uint32_t> ObjectShard::replace(std::string_view key, uint64_t hash
                                              const MissToken& token, RemovedEntries* removed) {
   MutexLock lock(mutex_);
   if (is_stale(hash, token)) return std::nullopt;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) erase(old, removed);
   lower_tiers_->supersede(key, hash);
   return lower_tiers_->token(hash);
@@ -115,7 +115,7 @@ bool ObjectShard::visit(ObjectEntry* entry, RemovedEntries* removed) {
   if (!room_.strict()) return visit_beyond_limit(entry);
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   make_room(wanted_bytes(*entry, taken), removed);
   if (!has_room(*entry, taken)) return false;
   keep(&taken, entry);
@@ -151,7 +151,7 @@ ObjectShard::Shrunk ObjectShard::evict_beyond_part(size_t step, RemovedEntries* 
   note_part();
   if (step == 0) lists_.spill();
   if (fits(0)) return {.fits = true, .evicted = false};
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   size_t held_left = most_held(room_);
   bool evicted = false;
   while (!fits(0)) {
@@ -231,7 +231,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
   counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
   note_part();
   if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   table_.remove(entry);
   lists_.remove(entry);
   leave(entry, erase_if_last ? Departure::kErased : Departure::kEvicted, removed);
@@ -240,7 +240,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
 
 void ObjectShard::erase_idle(RemovedEntries* removed) {
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   lists_.take_idle([&](ObjectEntry* entry) {
     mutex_.assert_held();
     table_.remove(entry);
@@ -252,16 +252,14 @@ void ObjectShard::erase_idle(RemovedEntries* removed) {
 
 ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count,
                                RemovedEntries* removed) {
-  const uint64_t before = changes_.load(std::memory_order_acquire);
+  const uint64_t before = changes_.now();
   const ObjectTable::Hold hold = table_.hold(key, hash);
   if (hold.first) counts_.add(TierCount::kPinnedBytes, hold.entry->used_bytes);
   ObjectEntry* entry = hold.entry;
   if (hold.found != ObjectTable::Found::kHeld) {
     if (entry != nullptr) release(entry, /*erase_if_last=*/false, removed);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const bool unchanged = before % 2 == 0 && changes_.load(std::memory_order_relaxed) == before;
-    const bool certain =
-        hold.found == ObjectTable::Found::kAbsent && (unchanged || test_hooks.believe_absence);
+    const bool certain = hold.found == ObjectTable::Found::kAbsent &&
+                         (changes_.is_still(before) || test_hooks.believe_absence);
     entry = certain ? nullptr : find_locked(key, hash);
   }
   if (count) {

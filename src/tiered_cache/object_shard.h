@@ -2,8 +2,8 @@
 // finds them by key, and evicts what was not used lately.
 //
 // A hit, a miss and a release take no lock and write no line but the entry's and the thread's own
-// counters. Each change of the table makes `changes` odd and then even again: a lookup that found
-// nothing and saw it change looks again, with the lock.
+// counters. Each change of the table is a Sequence::Change: a lookup that found nothing and saw one
+// looks again, with the lock.
 //
 // The current value of a key changes only here, under the shard's lock. That keeps the lower
 // tiers from serving a value that was replaced (see LowerTiers).
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/sequence.h"
 #include "tiered_cache/object_entry.h"
 #include "tiered_cache/object_lists.h"
 #include "tiered_cache/object_pool.h"
@@ -135,23 +136,6 @@ class alignas(64) ObjectShard {
   double used_share() const;
 
  private:
-  // While it lives, lookups do not believe that a key is absent. With the lock held.
-  class Change {
-   public:
-    explicit Change(std::atomic<uint64_t>& changes)
-        : changes_(changes), before_(changes.load(std::memory_order_relaxed)) {
-      changes_.store(before_ + 1, std::memory_order_relaxed);
-      std::atomic_thread_fence(std::memory_order_release);
-    }
-    ~Change() { changes_.store(before_ + 2, std::memory_order_release); }
-    Change(const Change&) = delete;
-    Change& operator=(const Change&) = delete;
-
-   private:
-    std::atomic<uint64_t>& changes_;
-    const uint64_t before_;
-  };
-
   ObjectEntry* find_locked(std::string_view key, uint64_t hash);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
   // Its part of the room.
@@ -197,7 +181,7 @@ class alignas(64) ObjectShard {
 
   // What every lookup and release reads.
   ObjectTable table_;  // changed under mutex_
-  std::atomic<uint64_t> changes_{0};
+  Sequence changes_;
   std::atomic<size_t> charged_bytes_{0};
   std::atomic<size_t> noted_part_bytes_{
       0};  // as it was when the shard was last locked for a change

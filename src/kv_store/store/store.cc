@@ -33,7 +33,7 @@ KvItem KvStoreImpl::get(std::string_view key) try {
   counters.add(KvCounter::kGets, 1);
   const Bucket bucket = bucket_of(key);
   for (uint32_t attempt = 0;; ++attempt) {
-    const uint64_t sequence = bucket.stripe.sequence.load(std::memory_order_acquire);
+    const uint64_t before = bucket.stripe.sequence.now();
     if (bucket.stripe.cached_keys.load(std::memory_order_acquire) > 0) {
       if (KvBufferRef buffer = cache_.find(bucket.hash, key)) {
         const KvMeta meta = buffer->meta();
@@ -68,10 +68,7 @@ KvItem KvStoreImpl::get(std::string_view key) try {
       return {Pin(this, found.zone, found.item.value()),
               KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}, outdated};
     }
-    if (presence == Presence::kAbsent && (sequence & 1) == 0 &&
-        bucket.stripe.sequence.load(std::memory_order_acquire) == sequence) {
-      return {};
-    }
+    if (presence == Presence::kAbsent && bucket.stripe.sequence.is_still(before)) return {};
     if (attempt > 16) std::this_thread::yield();
   }
 } catch (const std::bad_alloc&) {

@@ -16,9 +16,8 @@ bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
 
 // The same where nothing replaces the value: concurrent lookups must look again.
 void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  const Sequence::Change change(bucket.stripe.sequence);
   uncache(bucket, buffer);
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
 }
 
 // Each put adds at most one value and moves up to two, so that they do not pile up.
