@@ -14,6 +14,13 @@ constexpr size_t kMostHeld = 256;  // that an eviction passes over at once
 size_t most_held(const SharedRoom& room) { return room.strict() ? SIZE_MAX : kMostHeld; }
 }  // namespace
 
+void RemovedEntries::end_all() {
+  while (ObjectEntry* const entry = first_) {
+    first_ = entry->next_removed;
+    ender_->end_removed(entry);
+  }
+}
+
 ObjectShard::ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
                          TierCounters* counts)
     : counts_(*counts),
@@ -195,7 +202,7 @@ void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries*
   entry->large = false;
   entry->departure = departure;
   entry->token = lower_tiers_->token(entry->hash);
-  removed->push(entry);
+  removed->push(entry, lower_tiers_);
 }
 
 bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {

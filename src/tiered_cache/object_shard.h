@@ -27,8 +27,8 @@
 
 namespace nvcache {
 
-// The lower tiers, as a shard sees them. A shard calls it with its lock held, so that it
-// accesses no medium and calls nobody back.
+// The lower tiers, as a shard sees them. A shard calls token() and supersede() with its lock held,
+// so that they access no medium and call nobody back.
 class LowerTiers {
  public:
   virtual ~LowerTiers() = default;
@@ -38,25 +38,34 @@ class LowerTiers {
   // Erases the key from all lower tiers. Moves of its block that began with an older token
   // will be refused.
   virtual void supersede(std::string_view key, uint64_t hash) = 0;
+  // Demotes or destroys an entry that a shard removed. No lock is held.
+  virtual void end_removed(ObjectEntry* entry) = 0;
 };
 
-// Entries that a shard removed: they are in no table and no list, and `departure` and
-// `token` are set. The caller demotes or destroys each of them, with no lock held.
+// Entries that a shard removed: they are in no table and no list, and `departure` and `token` are
+// set. It ends them when it goes, which must be where its user holds no lock.
 class RemovedEntries {
  public:
-  void push(ObjectEntry* entry) {
+  RemovedEntries() = default;
+  ~RemovedEntries() {
+    if (first_ != nullptr) [[unlikely]]
+      end_all();
+  }
+  RemovedEntries(const RemovedEntries&) = delete;
+  RemovedEntries& operator=(const RemovedEntries&) = delete;
+
+  // `ender` is the same for all of them.
+  void push(ObjectEntry* entry, LowerTiers* ender) {
     entry->next_removed = first_;
     first_ = entry;
-  }
-  bool empty() const { return first_ == nullptr; }
-  ObjectEntry* pop() {
-    ObjectEntry* const entry = first_;
-    if (entry != nullptr) first_ = entry->next_removed;
-    return entry;
+    ender_ = ender;
   }
 
  private:
+  void end_all();  // apart: a hit has none, and pays a comparison
+
   ObjectEntry* first_ = nullptr;
+  LowerTiers* ender_;  // set by push()
 };
 
 // Thread-safe. Calls no engine code, and waits for nothing but its lock.
