@@ -35,25 +35,29 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
   const KvMeta meta = buffer->meta();
   const auto item = write_item(bucket, buffer->key(), buffer->value(), meta);
   for (bool done = false; !done;) {
-    CurrentValue now = lock_current(bucket, buffer->key());
-    done = true;
-    if (now.buffer.get() == buffer.get()) {
-      if (item) {
-        // touch() may have changed it until the stripe was locked.
-        const uint32_t expires_s = buffer->meta().expires_s;
-        if (expires_s != meta.expires_s) {
-          parts_.items.set_expiry(item->address, expires_s, meta.cas);
-          if (expires_s != 0) parts_.zones.note_expiry(item->zone, expires_s);
-        }
-        done = publish(bucket, *item, now);
-      } else {
+    {
+      const LockedValue now(*this, bucket, buffer->key());
+      if (now.buffer.get() != buffer.get()) return;
+      done = !item || publish_cached(bucket, *item, now, meta);
+      if (!item) {
         remove_cached(bucket, buffer);
         add(KvCounter::kEvicted);
       }
     }
-    bucket.stripe.mutex.unlock();
     if (!done) std::this_thread::yield();
   }
+}
+
+// False: nothing was published, try again. `written` is what the item was written with.
+bool KvStoreImpl::publish_cached(const Bucket& bucket, const WrittenItem& item,
+                                 const CurrentValue& now, const KvMeta& written) {
+  // touch() may have changed it until the stripe was locked.
+  const uint32_t expires_s = now.buffer->meta().expires_s;
+  if (expires_s != written.expires_s) {
+    parts_.items.set_expiry(item.address, expires_s, written.cas);
+    if (expires_s != 0) parts_.zones.note_expiry(item.zone, expires_s);
+  }
+  return publish(bucket, item, now);
 }
 
 // A kill loses what is in the write cache: so nothing stays there longer than from one round to the
