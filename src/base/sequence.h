@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 class Sequence {
@@ -20,6 +22,7 @@ class Sequence {
    public:
     explicit Change(Sequence& sequence)
         : number_(sequence.number_), before_(number_.load(std::memory_order_relaxed)) {
+      NVCACHE_ASSERT_SLOW(before_ % 2 == 0);  // one change at a time
       number_.store(before_ + 1, std::memory_order_relaxed);
       std::atomic_thread_fence(std::memory_order_release);  // what changes comes behind it
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -43,6 +44,7 @@ void ObjectShard::note_part() {
 
 bool ObjectShard::enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t held_by, bool hit,
                         RemovedEntries* removed) {
+  NVCACHE_ASSERT(!entry->charged && !entry->large && !entry->is_resident());
   lower_tiers_->supersede(entry->key(), entry->hash);
   keep(taken, entry);
   add_charged(entry->used_bytes);
@@ -193,9 +195,14 @@ void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
 }
 
 void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
-  if (entry->charged) add_charged(-entry->used_bytes);
+  NVCACHE_ASSERT(!entry->is_resident() && !entry->is_held());
+  if (entry->charged) {
+    NVCACHE_ASSERT(charged_bytes_.load(std::memory_order_relaxed) >= entry->used_bytes);
+    add_charged(-entry->used_bytes);
+  }
   entry->charged = false;
   if (entry->large) {
+    NVCACHE_ASSERT(large_bytes_ >= entry->used_bytes);
     large_bytes_ -= entry->used_bytes;
     room_.give_back(entry->used_bytes);
   }
@@ -218,6 +225,7 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
     return false;
   }
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(use_.outside_bytes >= used_bytes);
   if (!entry->charged) use_.visiting_bytes -= used_bytes;
   use_.outside_bytes -= used_bytes;
   leave(entry, Departure::kOutside, removed);

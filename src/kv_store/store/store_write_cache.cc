@@ -2,6 +2,7 @@
 #include <new>
 #include <thread>
 
+#include "base/assert.h"
 #include "kv_store/format/time_record.h"
 #include "kv_store/store/store.h"
 
@@ -10,7 +11,9 @@ namespace nvcache {
 // Takes a value out of the write cache; false if it is not there.
 bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
   if (!cache_.take(buffer.get())) return false;
-  bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  [[maybe_unused]] const uint32_t before =
+      bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  NVCACHE_ASSERT_SLOW(before > 0);
   return true;
 }
 
