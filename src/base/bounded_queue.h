@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 template <typename T>
@@ -34,6 +36,7 @@ class BoundedQueue {
   }
   // After reserve(), under the same lock.
   void push(T item, uint64_t bytes) {
+    NVCACHE_ASSERT_SLOW(size_ < ring_.size() && bytes_ + bytes <= max_bytes_);
     at(size_++) = {.item = std::move(item), .bytes = bytes, .number = ++last_number_};
     bytes_ += bytes;
   }
@@ -41,6 +44,7 @@ class BoundedQueue {
   // Makes the oldest item that waits the current one. Null if none waits.
   const T* begin_next() {
     if (size_ == 0) return nullptr;
+    NVCACHE_ASSERT(!current_ && busy_with_ == 0);
     current_ = std::move(at(0));
     busy_with_ = current_->number;
     head_ = (head_ + 1) % ring_.size();
@@ -49,6 +53,7 @@ class BoundedQueue {
   }
   // Frees the current item's bytes. There is no current item then.
   T release() {
+    NVCACHE_ASSERT(current_ && current_->bytes <= bytes_);
     bytes_ -= current_->bytes;
     T item = std::move(current_->item);
     current_.reset();

@@ -5,12 +5,19 @@
 // others count things. The name is the same in C++ and in JSON. In Prometheus text it has a
 // prefix, and counters end in _total.
 //
+// A row of a total also names the counter that holds it, so that a snapshot is read by the table,
+// too. A new metric is then a member, a row and, if threads count it, an enumerator.
+//
 // Stateless functions on the caller's data; they cost one pass over the table. For
 // statistics, not for hot paths.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,13 +25,17 @@
 #include <variant>
 
 #include "base/json_text.h"
+#include "base/striped_counters.h"
 #include "fmt/format.h"
 
 namespace nvcache {
 
 enum class MetricKind : uint8_t { kCounter, kGauge };
 
-template <typename S>
+// Of tables that no counters fill.
+enum class NoCounter : size_t { kFieldCount };
+
+template <typename S, typename Counter = NoCounter>
 struct Metric {
   std::string_view name;
   std::string_view help;
@@ -32,20 +43,52 @@ struct Metric {
   std::variant<uint64_t S::*, uint32_t S::*, double S::*, bool S::*, uint64_t (*)(const S&),
                double (*)(const S&)>
       value;
+  // That read_counters() reads into `value`, which is a member of 64 bits then.
+  std::optional<Counter> counter = std::nullopt;
 };
 
 // Calls visit(value) with the value of one metric, in its own type.
-template <typename S, typename Visit>
-void visit_metric(const Metric<S>& metric, const S& stats, Visit visit) {
+template <typename S, typename Counter, typename Visit>
+void visit_metric(const Metric<S, Counter>& metric, const S& stats, Visit visit) {
   std::visit([&](auto where) { visit(std::invoke(where, stats)); }, metric.value);
 }
 
 // Appends the metrics to a JSON object, in the table's order.
-template <typename S>
-void append_json(std::span<const Metric<S>> table, const S& stats, JsonText* json) {
-  for (const Metric<S>& metric : table) {
+template <typename S, typename Table>
+void append_json(const Table& table, const S& stats, JsonText* json) {
+  for (const auto& metric : table) {
     visit_metric(metric, stats, [&](auto value) { json->member(metric.name, value); });
   }
+}
+
+// Sets the members of all rows that have a counter, and leaves the others alone. Reads from the
+// last row to the first: threads count on meanwhile, and a part, whose row comes behind that of its
+// whole, is never more than the whole.
+template <typename Table, typename S, typename Counter>
+void read_counters(const Table& table, const StripedCounters<Counter>& counters, S* stats) {
+  for (auto metric = std::rbegin(table); metric != std::rend(table); ++metric) {
+    if (!metric->counter) continue;
+    stats->*std::get<uint64_t S::*>(metric->value) = counters.sum(*metric->counter);
+  }
+}
+
+// Whether each counter has one row in these tables, of a total with 64 bits, and those of `without`
+// have none.
+template <typename Counter, typename... Tables>
+constexpr bool each_has_a_row(std::initializer_list<Counter> without, const Tables&... tables) {
+  for (size_t i = 0; i < static_cast<size_t>(Counter::kFieldCount); ++i) {
+    size_t rows = 0;
+    const auto count = [&](const auto& table) {
+      for (const auto& metric : table) {
+        const bool is_total = metric.kind == MetricKind::kCounter && metric.value.index() == 0;
+        if (metric.counter == static_cast<Counter>(i)) rows += is_total ? 1 : 2;
+      }
+    };
+    (count(tables), ...);
+    for (const Counter other : without) rows += other == static_cast<Counter>(i) ? 1 : 0;
+    if (rows != 1) return false;
+  }
+  return true;
 }
 
 // Text between the quotes of a Prometheus label.
@@ -91,9 +134,9 @@ class PrometheusText {
   }
 
   // A family for each metric, with a sample for each of `all`.
-  template <typename S>
-  void append(std::span<const Metric<S>> table, std::span<const Labeled<S>> all) {
-    for (const Metric<S>& metric : table) {
+  template <typename S, typename Table>
+  void append(const Table& table, std::span<const Labeled<S>> all) {
+    for (const auto& metric : table) {
       const bool counter = metric.kind == MetricKind::kCounter;
       family(fmt::format("{}{}", metric.name, counter ? "_total" : ""), metric.help, metric.kind);
       for (const Labeled<S>& each : all) {

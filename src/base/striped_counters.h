@@ -33,7 +33,8 @@ inline size_t thread_stripe() {
   return number - 1;
 }
 
-// Thread-safe. `Field` is an enum whose last enumerator is kFieldCount.
+// Thread-safe. `Field` is an enum whose last enumerator is kFieldCount. The first seven fields
+// share a cache line: those of the hot path.
 template <typename Field>
 class StripedCounters {
  public:
@@ -55,8 +56,8 @@ class StripedCounters {
 
    private:
     friend class StripedCounters;
+    bool shared_ = false;  // in one cache line with the first seven fields
     std::array<std::atomic<uint64_t>, kFields> values_{};
-    bool shared_ = false;
   };
 
   StripedCounters() { stripes_[kSharedStripe].shared_ = true; }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "block_cache/block_cache_impl.h"
+#include "block_cache/counters.h"
 #include "policy/admission/overhead_ratio.h"
 
 namespace nvcache {
@@ -37,23 +38,12 @@ Traffic BlockCacheImpl::traffic() const {
 
 Stats BlockCacheImpl::stats() const {
   Stats stats;
-  stats.background_hits = counters_.sum(Count::kBackgroundHits);
-  stats.background_misses = counters_.sum(Count::kBackgroundMisses);
-  stats.hits = counters_.sum(Count::kHits) + stats.background_hits;
-  stats.misses = counters_.sum(Count::kMisses) + stats.background_misses;
-  stats.removals = counters_.sum(Count::kRemovals);
-  stats.inserts = counters_.sum(Count::kInserts);
-  stats.evictions = counters_.sum(Count::kEvictions);
-  stats.erases = counters_.sum(Count::kErases);
-  stats.damaged_blocks = counters_.sum(Count::kDamaged);
-  stats.medium_errors = counters_.sum(Count::kMediumErrors);
+  read_counters(counters_, &stats);
   for (size_t i = 0; i < kReasonCount; ++i) {
     stats.refused[i] = refused_[i].load(std::memory_order_relaxed);
   }
   // In place, a hit is the read.
-  stats.medium_read_bytes =
-      counters_.sum(reader_.in_place() ? Count::kHitBytes : Count::kMediumReadBytes);
-  stats.medium_written_bytes = counters_.sum(Count::kMediumWrittenBytes);
+  if (reader_.in_place()) stats.medium_read_bytes = counters_.sum(Count::kHitBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
   stats.blocks = stats.inserts - stats.removals;
   const uint64_t removed_bytes = counters_.sum(Count::kRemovedBytes);

@@ -1,7 +1,9 @@
-// What a block cache counts, one name per counter; nvcache/stats.h says what they mean.
+// What a block cache counts, one name per counter; the table in stats.cc has a row for each total
+// of Stats, and nvcache/stats.h says what they mean.
 #pragma once
 
 #include "base/striped_counters.h"
+#include "nvcache/stats.h"
 
 namespace nvcache {
 
@@ -25,5 +27,8 @@ enum class Count : size_t {
 };
 
 using Counters = StripedCounters<Count>;
+
+// Sets the totals of `stats`, and leaves its gauges and its refusals alone.
+void read_counters(const Counters& counters, Stats* stats);
 
 }  // namespace nvcache

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/metrics.h"
+#include "block_cache/counters.h"
 #include "block_cache/stats_text.h"
 #include "fmt/format.h"
 
@@ -13,19 +14,25 @@ namespace {
 using enum MetricKind;
 
 // All but the refusals and the names; nvcache/stats.h documents them.
-constexpr Metric<Stats> kMetrics[] = {
-    {"hits", "Lookups that served a block", kCounter, &Stats::hits},
-    {"misses", "Lookups that served none", kCounter, &Stats::misses},
-    {"background_hits", "Hits of background work", kCounter, &Stats::background_hits},
-    {"background_misses", "Misses of background work", kCounter, &Stats::background_misses},
-    {"inserts", "Blocks inserted", kCounter, &Stats::inserts},
-    {"removals", "Blocks removed, for any cause", kCounter, &Stats::removals},
-    {"evictions", "Blocks evicted", kCounter, &Stats::evictions},
-    {"erases", "Blocks erased by key or file", kCounter, &Stats::erases},
-    {"damaged_blocks", "Blocks whose checksum failed", kCounter, &Stats::damaged_blocks},
-    {"medium_errors", "Reads and writes the medium failed", kCounter, &Stats::medium_errors},
-    {"medium_read_bytes", "Bytes read from the medium", kCounter, &Stats::medium_read_bytes},
-    {"medium_written_bytes", "Bytes written to the medium", kCounter, &Stats::medium_written_bytes},
+constexpr Metric<Stats, Count> kMetrics[] = {
+    {"hits", "Lookups that served a block", kCounter, &Stats::hits, Count::kHits},
+    {"misses", "Lookups that served none", kCounter, &Stats::misses, Count::kMisses},
+    {"background_hits", "Hits of background work", kCounter, &Stats::background_hits,
+     Count::kBackgroundHits},
+    {"background_misses", "Misses of background work", kCounter, &Stats::background_misses,
+     Count::kBackgroundMisses},
+    {"inserts", "Blocks inserted", kCounter, &Stats::inserts, Count::kInserts},
+    {"removals", "Blocks removed, for any cause", kCounter, &Stats::removals, Count::kRemovals},
+    {"evictions", "Blocks evicted", kCounter, &Stats::evictions, Count::kEvictions},
+    {"erases", "Blocks erased by key or file", kCounter, &Stats::erases, Count::kErases},
+    {"damaged_blocks", "Blocks whose checksum failed", kCounter, &Stats::damaged_blocks,
+     Count::kDamaged},
+    {"medium_errors", "Reads and writes the medium failed", kCounter, &Stats::medium_errors,
+     Count::kMediumErrors},
+    {"medium_read_bytes", "Bytes read from the medium", kCounter, &Stats::medium_read_bytes,
+     Count::kMediumReadBytes},
+    {"medium_written_bytes", "Bytes written to the medium", kCounter, &Stats::medium_written_bytes,
+     Count::kMediumWrittenBytes},
     {"blocks", "Blocks in the cache", kGauge, &Stats::blocks},
     {"data_bytes", "Bytes of data in the cache", kGauge, &Stats::data_bytes},
     {"used_bytes", "Bytes of the medium taken", kGauge, &Stats::used_bytes},
@@ -36,8 +43,18 @@ constexpr Metric<Stats> kMetrics[] = {
     {"failed", "1 when the cache is off because its medium failed", kGauge, &Stats::failed},
     {"overhead_ratio", "Overhead ratio now", kGauge, &Stats::overhead_ratio},
 };
+// The others are in no total, but in gauges.
+static_assert(each_has_a_row({Count::kHitBytes, Count::kInsertedBytes, Count::kRemovedBytes},
+                             kMetrics));
 
 }  // namespace
+
+void read_counters(const Counters& counters, Stats* stats) {
+  read_counters(kMetrics, counters, stats);
+  // Lookups of background work are counted apart, so that each adds to one counter.
+  stats->hits += stats->background_hits;
+  stats->misses += stats->background_misses;
+}
 
 double Stats::hit_ratio() const {
   const uint64_t foreground_hits = hits - background_hits;
@@ -47,7 +64,7 @@ double Stats::hit_ratio() const {
 
 void visit_metrics(const Stats& stats,
                    absl::FunctionRef<void(std::string_view name, double value)> visit) {
-  for (const Metric<Stats>& metric : kMetrics) {
+  for (const auto& metric : kMetrics) {
     visit_metric(metric, stats,
                  [&](auto value) { visit(metric.name, static_cast<double>(value)); });
   }
@@ -55,7 +72,7 @@ void visit_metrics(const Stats& stats,
 
 void write_json(const Stats& stats, JsonText* json) {
   json->begin_object();
-  append_json<Stats>(kMetrics, stats, json);
+  append_json(kMetrics, stats, json);
   json->member("hit_ratio", stats.hit_ratio());
   json->name("refused");
   json->begin_object();

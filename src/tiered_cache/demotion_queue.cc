@@ -35,10 +35,7 @@ bool DemotionQueue::push(ObjectEntry* entry, size_t charge_bytes) {
   bool wake = false;
   {
     MutexLock lock(mutex_);
-    if (stopping_ || !entries_.reserve(charge_bytes) || !thread_.start()) {
-      ++refused_;
-      return false;
-    }
+    if (stopping_ || !entries_.reserve(charge_bytes) || !thread_.start()) return false;
     entries_.push(entry, charge_bytes);
     count_in(*entry);
     wake = !working_ && entries_.waiting() >= kBatch;
@@ -62,7 +59,6 @@ ObjectEntry* DemotionQueue::take(std::string_view key, uint64_t hash) {
     found = entries_.take_newest(matches).value_or(nullptr);
     if (found == nullptr) return nullptr;
     count_out(*found);
-    ++taken_back_;
     drained = drains_ > 0;
   }
   if (drained) arrived_.notify_all();
@@ -99,9 +95,7 @@ void DemotionQueue::clear() {
 DemotionQueue::Use DemotionQueue::use() const {
   MutexLock lock(mutex_);
   return {.blocks = entries_.waiting() + (entries_.current() != nullptr ? 1 : 0),
-          .bytes = bytes(),
-          .taken_back = taken_back_,
-          .refused = refused_};
+          .bytes = bytes()};
 }
 
 bool DemotionQueue::move_next() {

@@ -57,8 +57,6 @@ class DemotionQueue {
   struct Use {
     uint64_t blocks = 0;  // gauges, including the one that is being moved
     uint64_t bytes = 0;
-    uint64_t taken_back = 0;  // by take()
-    uint64_t refused = 0;     // found the queue full
   };
   Use use() const;
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -77,8 +75,6 @@ class DemotionQueue {
   uint32_t drains_ ABSL_GUARDED_BY(mutex_) = 0;  // under way
   bool working_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  uint64_t taken_back_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<size_t> bytes_{0};                     // of entries_, read without the lock
   std::array<std::atomic<uint32_t>, 1024> marks_{};  // entries by hash: see take()
   BackgroundThread thread_;                          // started under mutex_

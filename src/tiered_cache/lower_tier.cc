@@ -56,13 +56,13 @@ bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                               ? Verdict::refuse(Reason::kMediumFailed)
                               : cache->put_if(key, block, Origin::kRead, generation, expected);
   if (!verdict.admitted()) {
-    refused_.fetch_add(1, std::memory_order_relaxed);
+    counts_.add(TierCount::kRefused, 1);
     return verdict.reason == Reason::kDuplicate;
   }
-  std::atomic<uint64_t>& count = arrival == Arrival::kNew       ? inserts_
-                                 : arrival == Arrival::kDemoted ? demoted_in_
-                                                                : promoted_in_;
-  count.fetch_add(1, std::memory_order_relaxed);
+  counts_.add(arrival == Arrival::kNew       ? TierCount::kInserts
+              : arrival == Arrival::kDemoted ? TierCount::kDemotedIn
+                                             : TierCount::kPromotedIn,
+              1);
   return true;
 }
 
@@ -89,28 +89,6 @@ void LowerTier::drain() {
 double LowerTier::used_share() const {
   const BlockCacheImpl* const cache = opened();
   return cache == nullptr ? 0 : cache->used_share();
-}
-
-TierStats LowerTier::stats() const {
-  TierStats stats;
-  stats.inserts = inserts_.load(std::memory_order_relaxed);
-  stats.demoted_in = demoted_in_.load(std::memory_order_relaxed);
-  stats.promoted_in = promoted_in_.load(std::memory_order_relaxed);
-  stats.refused = refused_.load(std::memory_order_relaxed);
-  stats.dropped = dropped_.load(std::memory_order_relaxed);
-  stats.size_bytes = config_.cache.size_bytes;
-  stats.medium = config_.cache.medium;
-  if (off_.load(std::memory_order_acquire)) stats.problem = problem_;
-  const BlockCacheImpl* const cache = opened();
-  if (cache == nullptr) return stats;
-  stats.block_cache = cache->stats();
-  stats.hits = stats.block_cache.hits;
-  stats.blocks = stats.block_cache.blocks;
-  stats.used_bytes = stats.block_cache.used_bytes;
-  stats.size_bytes = stats.block_cache.size_bytes;
-  stats.medium = stats.block_cache.medium;
-  if (sink_ == nullptr) stats.dropped += stats.block_cache.evictions;
-  return stats;
 }
 
 }  // namespace nvcache

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "block_cache/block_cache_impl.h"
 #include "nvcache/tiered_cache.h"
+#include "tiered_cache/tier_counters.h"
 #include "tiered_cache/tiered_config.h"
 
 namespace nvcache {
@@ -42,7 +43,7 @@ class LowerTier {
   void note_storage_read(uint64_t took_ns) {
     if (BlockCacheImpl* const cache = opened()) cache->note_storage_read(took_ns);
   }
-  void count_dropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
+  void count_dropped() { counts_.add(TierCount::kDropped, 1); }
 
   uint32_t own_threshold() const { return config_.threshold; }
   // The used share of the medium's space; 0 while the tier is not open.
@@ -63,11 +64,7 @@ class LowerTier {
   std::atomic<BlockCacheImpl*> cache_{nullptr};
   std::string problem_;  // set before off_
   std::atomic<bool> off_{false};
-  std::atomic<uint64_t> inserts_{0};
-  std::atomic<uint64_t> demoted_in_{0};
-  std::atomic<uint64_t> promoted_in_{0};
-  std::atomic<uint64_t> refused_{0};
-  std::atomic<uint64_t> dropped_{0};
+  TierCounters counts_;
 };
 
 }  // namespace nvcache

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "tiered_cache/object_entry.h"
 #include "tiered_cache/shared_room.h"
 
@@ -119,6 +120,7 @@ class ObjectLists {
   }
 
   void unlink(ObjectEntry* entry) {
+    NVCACHE_ASSERT(entries_[entry->pool] > 0);
     (entry->older != nullptr ? entry->older->newer : oldest_[entry->pool]) = entry->newer;
     (entry->newer != nullptr ? entry->newer->older : newest_[entry->pool]) = entry->older;
     entry->older = entry->newer = nullptr;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 ObjectEntry* ObjectPool::take() try {
@@ -55,6 +57,7 @@ ObjectEntry* ObjectPool::make(std::string_view key, uint64_t hash, const Object&
 }
 
 void ObjectPool::destroy(ObjectEntry* entry) {
+  NVCACHE_ASSERT(!entry->is_resident() && !entry->charged && !entry->large);
   if (entry->key_bytes > ObjectEntry::kInlineKeyBytes) std::free(entry->long_key);
   entry->key_bytes = 0;
   MutexLock lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -14,8 +15,15 @@ constexpr size_t kMostHeld = 256;  // that an eviction passes over at once
 size_t most_held(const SharedRoom& room) { return room.strict() ? SIZE_MAX : kMostHeld; }
 }  // namespace
 
+void RemovedEntries::end_all() {
+  while (ObjectEntry* const entry = first_) {
+    first_ = entry->next_removed;
+    ender_->end_removed(entry);
+  }
+}
+
 ObjectShard::ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
-                         ObjectCounts* counts)
+                         TierCounters* counts)
     : counts_(*counts),
       lower_tiers_(lower_tiers),
       room_(*room),
@@ -36,11 +44,12 @@ void ObjectShard::note_part() {
 
 bool ObjectShard::enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t held_by, bool hit,
                         RemovedEntries* removed) {
+  NVCACHE_ASSERT(!entry->charged && !entry->large && !entry->is_resident());
   lower_tiers_->supersede(entry->key(), entry->hash);
   keep(taken, entry);
   add_charged(entry->used_bytes);
   entry->charged = true;
-  if (held_by > 0) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+  if (held_by > 0) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
   ObjectEntry* const old = table_.insert(entry);
   if (old != nullptr) take_out(old, removed);
   // Only now: a lookup that already has its address must not find it before all others do.
@@ -55,11 +64,11 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
   if (is_stale(entry->hash, token)) return Entry::kStale;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   make_room(wanted_bytes(*entry, taken), removed);
   const bool room = has_room(*entry, taken);
   if (!room && room_.strict() && hold) return Entry::kFull;
-  ++use_.inserts;
+  counts_.add(TierCount::kInserts, 1);
   if (room || hold) {
     *replaced = enter(entry, &taken, hold ? 1 : 0, /*hit=*/false, removed);
     return Entry::kDone;
@@ -76,14 +85,14 @@ ObjectShard::Entry ObjectShard::insert(ObjectEntry* entry, bool hold, const Miss
 bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* removed) {
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   if (lower_tiers_->token(entry->hash) != token ||
       table_.find(entry->key(), entry->hash) != nullptr) {
     return false;
   }
   make_room(wanted_bytes(*entry, taken), removed);
   if (!has_room(*entry, taken)) return false;
-  ++use_.promoted_in;
+  counts_.add(TierCount::kPromotedIn, 1);
   enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
@@ -91,12 +100,12 @@ bool ObjectShard::promote(ObjectEntry* entry, uint32_t token, RemovedEntries* re
 bool ObjectShard::restore(ObjectEntry* entry, bool count, RemovedEntries* removed) {
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   const bool stale = lower_tiers_->token(entry->hash) != entry->token && !test_hooks.restore_stale;
   if (stale || table_.find(entry->key(), entry->hash) != nullptr) return false;
   make_room(wanted_bytes(*entry, taken), removed);
   if (room_.strict() && !has_room(*entry, taken)) return false;
-  counts_.add(ObjectCount::kHits, count ? 1 : 0);
+  counts_.add(TierCount::kHits, count ? 1 : 0);
   enter(entry, &taken, 1, /*hit=*/true, removed);
   return true;
 }
@@ -105,7 +114,7 @@ std::optional<uint32_t> ObjectShard::replace(std::string_view key, uint64_t hash
                                              const MissToken& token, RemovedEntries* removed) {
   MutexLock lock(mutex_);
   if (is_stale(hash, token)) return std::nullopt;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   if (ObjectEntry* const old = table_.find(key, hash); old != nullptr) erase(old, removed);
   lower_tiers_->supersede(key, hash);
   return lower_tiers_->token(hash);
@@ -115,7 +124,7 @@ bool ObjectShard::visit(ObjectEntry* entry, RemovedEntries* removed) {
   if (!room_.strict()) return visit_beyond_limit(entry);
   SharedRoom::Taken taken(room_, entry->used_bytes, removed);
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   make_room(wanted_bytes(*entry, taken), removed);
   if (!has_room(*entry, taken)) return false;
   keep(&taken, entry);
@@ -151,7 +160,7 @@ ObjectShard::Shrunk ObjectShard::evict_beyond_part(size_t step, RemovedEntries* 
   note_part();
   if (step == 0) lists_.spill();
   if (fits(0)) return {.fits = true, .evicted = false};
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   size_t held_left = most_held(room_);
   bool evicted = false;
   while (!fits(0)) {
@@ -181,21 +190,26 @@ void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
     leave(entry, Departure::kErased, removed);
     return;
   }
-  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
   use_.outside_bytes += entry->used_bytes;
 }
 
 void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
-  if (entry->charged) add_charged(-entry->used_bytes);
+  NVCACHE_ASSERT(!entry->is_resident() && !entry->is_held());
+  if (entry->charged) {
+    NVCACHE_ASSERT(charged_bytes_.load(std::memory_order_relaxed) >= entry->used_bytes);
+    add_charged(-entry->used_bytes);
+  }
   entry->charged = false;
   if (entry->large) {
+    NVCACHE_ASSERT(large_bytes_ >= entry->used_bytes);
     large_bytes_ -= entry->used_bytes;
     room_.give_back(entry->used_bytes);
   }
   entry->large = false;
   entry->departure = departure;
   entry->token = lower_tiers_->token(entry->hash);
-  removed->push(entry);
+  removed->push(entry, lower_tiers_);
 }
 
 bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {
@@ -207,10 +221,11 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
   const ObjectEntry::Released released = entry->drop();
   if (!released.last) return false;
   if (released.resident) {
-    counts_.add(ObjectCount::kPinnedBytes, -used_bytes);
+    counts_.add(TierCount::kPinnedBytes, -used_bytes);
     return false;
   }
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(use_.outside_bytes >= used_bytes);
   if (!entry->charged) use_.visiting_bytes -= used_bytes;
   use_.outside_bytes -= used_bytes;
   leave(entry, Departure::kOutside, removed);
@@ -228,10 +243,10 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
     return true;
   }
   // The lock keeps a resident entry where it is, though a lookup may hold it again.
-  counts_.add(ObjectCount::kPinnedBytes, -entry->used_bytes);
+  counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
   note_part();
   if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   table_.remove(entry);
   lists_.remove(entry);
   leave(entry, erase_if_last ? Departure::kErased : Departure::kEvicted, removed);
@@ -240,7 +255,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
 
 void ObjectShard::erase_idle(RemovedEntries* removed) {
   MutexLock lock(mutex_);
-  const Change change(changes_);
+  const Sequence::Change change(changes_);
   lists_.take_idle([&](ObjectEntry* entry) {
     mutex_.assert_held();
     table_.remove(entry);
@@ -252,22 +267,20 @@ void ObjectShard::erase_idle(RemovedEntries* removed) {
 
 ObjectEntry* ObjectShard::find(std::string_view key, uint64_t hash, bool count,
                                RemovedEntries* removed) {
-  const uint64_t before = changes_.load(std::memory_order_acquire);
+  const uint64_t before = changes_.now();
   const ObjectTable::Hold hold = table_.hold(key, hash);
-  if (hold.first) counts_.add(ObjectCount::kPinnedBytes, hold.entry->used_bytes);
+  if (hold.first) counts_.add(TierCount::kPinnedBytes, hold.entry->used_bytes);
   ObjectEntry* entry = hold.entry;
   if (hold.found != ObjectTable::Found::kHeld) {
     if (entry != nullptr) release(entry, /*erase_if_last=*/false, removed);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const bool unchanged = before % 2 == 0 && changes_.load(std::memory_order_relaxed) == before;
-    const bool certain =
-        hold.found == ObjectTable::Found::kAbsent && (unchanged || test_hooks.believe_absence);
+    const bool certain = hold.found == ObjectTable::Found::kAbsent &&
+                         (changes_.is_still(before) || test_hooks.believe_absence);
     entry = certain ? nullptr : find_locked(key, hash);
   }
   if (count) {
-    ObjectCounts::Stripe& mine = counts_.mine();
-    mine.add(ObjectCount::kLookups, 1);
-    mine.add(ObjectCount::kHits, entry != nullptr ? 1 : 0);
+    TierCounters::Stripe& mine = counts_.mine();
+    mine.add(TierCount::kLookups, 1);
+    mine.add(TierCount::kHits, entry != nullptr ? 1 : 0);
   }
   return entry;
 }
@@ -277,7 +290,7 @@ ObjectEntry* ObjectShard::find_locked(std::string_view key, uint64_t hash) {
   ObjectEntry* const entry = table_.find(key, hash);
   bool first = false;
   if (entry == nullptr || !entry->try_hold(hash, &first)) return nullptr;
-  if (first) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+  if (first) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
   return entry;
 }
 
@@ -289,7 +302,7 @@ bool ObjectShard::inspect(size_t* bucket, std::vector<ObjectEntry*>* held) {
   for (; *bucket < end; ++*bucket) {
     for (ObjectEntry* entry = table_.first_in(*bucket); entry != nullptr;
          entry = entry->next_in_bucket.load(std::memory_order_relaxed)) {
-      if (entry->hold()) counts_.add(ObjectCount::kPinnedBytes, entry->used_bytes);
+      if (entry->hold()) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
       held->push_back(entry);
     }
   }

@@ -2,8 +2,8 @@
 // finds them by key, and evicts what was not used lately.
 //
 // A hit, a miss and a release take no lock and write no line but the entry's and the thread's own
-// counters. Each change of the table makes `changes` odd and then even again: a lookup that found
-// nothing and saw it change looks again, with the lock.
+// counters. Each change of the table is a Sequence::Change: a lookup that found nothing and saw one
+// looks again, with the lock.
 //
 // The current value of a key changes only here, under the shard's lock. That keeps the lower
 // tiers from serving a value that was replaced (see LowerTiers).
@@ -17,17 +17,18 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/striped_counters.h"
+#include "base/sequence.h"
 #include "tiered_cache/object_entry.h"
 #include "tiered_cache/object_lists.h"
 #include "tiered_cache/object_pool.h"
 #include "tiered_cache/object_table.h"
 #include "tiered_cache/shared_room.h"
+#include "tiered_cache/tier_counters.h"
 
 namespace nvcache {
 
-// The lower tiers, as a shard sees them. A shard calls it with its lock held, so that it
-// accesses no medium and calls nobody back.
+// The lower tiers, as a shard sees them. A shard calls token() and supersede() with its lock held,
+// so that they access no medium and call nobody back.
 class LowerTiers {
  public:
   virtual ~LowerTiers() = default;
@@ -37,29 +38,34 @@ class LowerTiers {
   // Erases the key from all lower tiers. Moves of its block that began with an older token
   // will be refused.
   virtual void supersede(std::string_view key, uint64_t hash) = 0;
+  // Demotes or destroys an entry that a shard removed. No lock is held.
+  virtual void end_removed(ObjectEntry* entry) = 0;
 };
 
-// What threads count without a lock.
-enum class ObjectCount : uint8_t { kLookups, kHits, kPinnedBytes, kFieldCount };
-using ObjectCounts = StripedCounters<ObjectCount>;
-
-// Entries that a shard removed: they are in no table and no list, and `departure` and
-// `token` are set. The caller demotes or destroys each of them, with no lock held.
+// Entries that a shard removed: they are in no table and no list, and `departure` and `token` are
+// set. It ends them when it goes, which must be where its user holds no lock.
 class RemovedEntries {
  public:
-  void push(ObjectEntry* entry) {
+  RemovedEntries() = default;
+  ~RemovedEntries() {
+    if (first_ != nullptr) [[unlikely]]
+      end_all();
+  }
+  RemovedEntries(const RemovedEntries&) = delete;
+  RemovedEntries& operator=(const RemovedEntries&) = delete;
+
+  // `ender` is the same for all of them.
+  void push(ObjectEntry* entry, LowerTiers* ender) {
     entry->next_removed = first_;
     first_ = entry;
-  }
-  bool empty() const { return first_ == nullptr; }
-  ObjectEntry* pop() {
-    ObjectEntry* const entry = first_;
-    if (entry != nullptr) first_ = entry->next_removed;
-    return entry;
+    ender_ = ender;
   }
 
  private:
+  void end_all();  // apart: a hit has none, and pays a comparison
+
   ObjectEntry* first_ = nullptr;
+  LowerTiers* ender_;  // set by push()
 };
 
 // Thread-safe. Calls no engine code, and waits for nothing but its lock.
@@ -69,18 +75,14 @@ class alignas(64) ObjectShard {
     size_t charged_bytes = 0;   // residents, and erased objects that are still held
     size_t visiting_bytes = 0;  // held objects that never were resident
     size_t outside_bytes = 0;   // of both: held, and not resident
-    size_t pinned_bytes = 0;    // held; ObjectTier fills this and what follows
-    uint64_t lookups = 0;
-    uint64_t hits = 0;
+    size_t pinned_bytes = 0;    // held; ObjectTier fills this
     size_t entries = 0;
     size_t buckets = 0;
-    uint64_t inserts = 0;
-    uint64_t promoted_in = 0;
   };
 
   // `room` and `counts` are for all shards, and must outlive this one.
   ObjectShard(bool charge_metadata, LowerTiers* lower_tiers, SharedRoom* room,
-              ObjectCounts* counts);
+              TierCounters* counts);
   ~ObjectShard();  // must be empty, with nothing held
 
   // An entry outside, for a key of this shard; null if there is no memory. End it with destroy().
@@ -143,23 +145,6 @@ class alignas(64) ObjectShard {
   double used_share() const;
 
  private:
-  // While it lives, lookups do not believe that a key is absent. With the lock held.
-  class Change {
-   public:
-    explicit Change(std::atomic<uint64_t>& changes)
-        : changes_(changes), before_(changes.load(std::memory_order_relaxed)) {
-      changes_.store(before_ + 1, std::memory_order_relaxed);
-      std::atomic_thread_fence(std::memory_order_release);
-    }
-    ~Change() { changes_.store(before_ + 2, std::memory_order_release); }
-    Change(const Change&) = delete;
-    Change& operator=(const Change&) = delete;
-
-   private:
-    std::atomic<uint64_t>& changes_;
-    const uint64_t before_;
-  };
-
   ObjectEntry* find_locked(std::string_view key, uint64_t hash);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
   // Its part of the room.
@@ -205,11 +190,11 @@ class alignas(64) ObjectShard {
 
   // What every lookup and release reads.
   ObjectTable table_;  // changed under mutex_
-  std::atomic<uint64_t> changes_{0};
+  Sequence changes_;
   std::atomic<size_t> charged_bytes_{0};
   std::atomic<size_t> noted_part_bytes_{
       0};  // as it was when the shard was last locked for a change
-  ObjectCounts& counts_;
+  TierCounters& counts_;
 
   // What changes take.
   alignas(64) mutable Mutex mutex_;

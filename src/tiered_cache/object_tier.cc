@@ -66,14 +66,10 @@ ObjectShard::Use ObjectTier::use() const {
     sum.outside_bytes += use.outside_bytes;
     sum.entries += use.entries;
     sum.buckets += use.buckets;
-    sum.inserts += use.inserts;
-    sum.promoted_in += use.promoted_in;
   }
   // Threads count a moment after they take or drop a reference.
-  const auto held_bytes = static_cast<int64_t>(counts_.sum(ObjectCount::kPinnedBytes));
+  const auto held_bytes = static_cast<int64_t>(counts_.sum(TierCount::kPinnedBytes));
   sum.pinned_bytes = sum.outside_bytes + static_cast<size_t>(std::max<int64_t>(0, held_bytes));
-  sum.hits = counts_.sum(ObjectCount::kHits);
-  sum.lookups = counts_.sum(ObjectCount::kLookups);
   return sum;
 }
 

@@ -34,6 +34,8 @@ class ObjectTier final : private AllShards {
   void set_strict(bool strict) { room_.set_strict(strict); }
   bool strict() const { return room_.strict(); }
 
+  TierCounters& counts() { return counts_; }
+  const TierCounters& counts() const { return counts_; }
   // The sum over all shards, which are locked one after another.
   ObjectShard::Use use() const;
   void erase_idle(RemovedEntries* removed);
@@ -48,7 +50,7 @@ class ObjectTier final : private AllShards {
 
   const int shard_bits_;
   SharedRoom room_;
-  ObjectCounts counts_;
+  TierCounters counts_;
   std::atomic<size_t> turn_{0};  // the shard to ask first; one that was asked lately comes last
   std::vector<std::unique_ptr<ObjectShard>> shards_;
 };

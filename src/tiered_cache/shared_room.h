@@ -17,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 class RemovedEntries;
@@ -78,12 +80,16 @@ class SharedRoom {
     return shard_bits_ > 0 && bytes <= capacity_bytes() &&
            static_cast<int64_t>(bytes) > even_part_bytes() / kObjectsInPart;
   }
-  void give_back(size_t bytes) { large_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void give_back(size_t bytes) {
+    const size_t before = large_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    NVCACHE_ASSERT(before >= bytes);
+  }
   void enter_pool(size_t pool, size_t large_bytes) {
     large_in_pool_[pool].fetch_add(large_bytes, std::memory_order_relaxed);
   }
   void leave_pool(size_t pool, size_t large_bytes) {
-    large_in_pool_[pool].fetch_sub(large_bytes, std::memory_order_relaxed);
+    const size_t before = large_in_pool_[pool].fetch_sub(large_bytes, std::memory_order_relaxed);
+    NVCACHE_ASSERT(before >= large_bytes);
   }
 
   // The room of one large object, until it has entered a shard.

@@ -84,32 +84,30 @@ TieredCacheImpl::~TieredCacheImpl() {
   queue_.reset();
   RemovedEntries removed;
   objects_.erase_idle(&removed);
-  finish(&removed);
 }
 
-void TieredCacheImpl::finish(RemovedEntries* removed) {
-  while (ObjectEntry* const entry = removed->pop()) {
-    if (entry->departure == Departure::kEvicted) {
-      if (queue_ != nullptr && can_move(*entry) && queue_->push(entry, entry->used_bytes)) continue;
-      demote(*entry);
+void TieredCacheImpl::end_removed(ObjectEntry* entry) {
+  if (entry->departure == Departure::kEvicted) {
+    if (queue_ != nullptr && can_move(*entry)) {
+      if (queue_->push(entry, entry->used_bytes)) return;
+      objects_.counts().add(TierCount::kQueueFull, 1);
     }
-    end(entry);
+    demote(*entry);
   }
+  end(entry);
 }
 
 void TieredCacheImpl::demote(const ObjectEntry& entry) {
   if (offer_object(entry, 1, Arrival::kDemoted, entry.token)) return;
-  dropped_.fetch_add(1, std::memory_order_relaxed);
+  objects_.counts().add(TierCount::kDropped, 1);
 }
 
 ObjectEntry* TieredCacheImpl::take_back(std::string_view key, uint64_t hash, Caller caller) {
   ObjectEntry* const entry = queue_ == nullptr ? nullptr : queue_->take(key, hash);
   if (entry == nullptr) return nullptr;
+  objects_.counts().add(TierCount::kTakenBack, 1);
   RemovedEntries removed;
-  const bool restored =
-      objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &removed);
-  finish(&removed);
-  if (restored) return entry;
+  if (objects_.shard_of(hash).restore(entry, caller == Caller::kForeground, &removed)) return entry;
   demote(*entry);  // refused there if it was replaced
   end(entry);
   return nullptr;
@@ -208,7 +206,6 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   RemovedEntries removed;
   const ObjectShard::Entry inserted =
       shard.insert(entry, handle != nullptr, token, &removed, replaced);
-  finish(&removed);
   if (inserted == ObjectShard::Entry::kStale) return refuse_stale(entry, handle);
   if (inserted == ObjectShard::Entry::kFull) {
     erase(key);
@@ -236,7 +233,6 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
   const std::optional<uint32_t> token =
       shard.replace(entry->key(), entry->hash, expected, &removed);
   const bool refused = token && handle != nullptr && !shard.visit(entry, &removed);
-  finish(&removed);
   if (!token) return refuse_stale(entry, handle);
   if (refused) {
     shard.destroy(entry);
@@ -259,7 +255,6 @@ TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Obj
   if (entry == nullptr) return nullptr;
   RemovedEntries removed;
   const bool held = beyond_limit ? shard.visit_beyond_limit(entry) : shard.visit(entry, &removed);
-  finish(&removed);
   if (held) return entry;
   shard.destroy(entry);
   return nullptr;
@@ -268,11 +263,13 @@ TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Obj
 TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObject* make,
                                              Caller caller) {
   const uint64_t hash = hash_object_key(key);
-  RemovedEntries removed;
-  ObjectEntry* const resident =
-      objects_.shard_of(hash).find(key, hash, caller == Caller::kForeground, &removed);
-  if (!removed.empty()) finish(&removed);
-  if (resident != nullptr) return resident;
+  {
+    RemovedEntries removed;
+    const bool count = caller == Caller::kForeground;
+    if (ObjectEntry* const entry = objects_.shard_of(hash).find(key, hash, count, &removed)) {
+      return entry;
+    }
+  }
   if (ObjectEntry* const entry = take_back(key, hash, caller)) return entry;
   BlockKey block_key;
   if (make == nullptr || lower_.empty() || !parse_block_key(key, &block_key)) return nullptr;
@@ -281,7 +278,7 @@ TieredCache::Handle* TieredCacheImpl::lookup(std::string_view key, const MakeObj
     uint32_t references = 0;
     Lookup found = lower_[tier - 1]->lookup(block_key, caller, &references);
     if (!found.hit()) continue;
-    if (caller == Caller::kForeground) lower_hits_.fetch_add(1, std::memory_order_relaxed);
+    if (caller == Caller::kForeground) objects_.counts().add(TierCount::kLowerHits, 1);
     return serve(key, hash, tier, std::move(found), references, now, *make);
   }
   if (caller == Caller::kForeground) miss_timer_.missed(hash);
@@ -311,9 +308,7 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
   // Without memory for the pin, the block may be evicted before the object is released.
   entry->source.reset(new (std::nothrow) Pin(std::move(found.pin)));
   RemovedEntries removed;
-  const bool held = shard.visit(entry, &removed);
-  finish(&removed);
-  if (held) return entry;
+  if (shard.visit(entry, &removed)) return entry;
   end(entry);  // a miss: the engine's insertion of the block will be refused, and say why
   return nullptr;
 }
@@ -321,9 +316,7 @@ ObjectEntry* TieredCacheImpl::serve(std::string_view key, uint64_t hash, size_t 
 bool TieredCacheImpl::promote(ObjectEntry* entry, size_t tier, ByteView saved, uint32_t token) {
   if (tier == 1) {
     RemovedEntries removed;
-    const bool promoted = objects_.shard_of(entry->hash).promote(entry, token, &removed);
-    finish(&removed);
-    return promoted;
+    return objects_.shard_of(entry->hash).promote(entry, token, &removed);
   }
   BlockKey key;
   parse_block_key(entry->key(), &key);
@@ -345,7 +338,6 @@ bool TieredCacheImpl::release(Handle* handle, bool erase_if_last) {
   const bool left = shard.release(handle, erase_if_last, &removed);
   // A tier that refused it has handed it on.
   for (size_t at = tier; left && below && at <= lower_.size(); ++at) lower_[at - 1]->erase(key);
-  if (!removed.empty()) finish(&removed);
   return left;
 }
 
@@ -353,15 +345,15 @@ void TieredCacheImpl::erase(std::string_view key) {
   const uint64_t hash = hash_object_key(key);
   RemovedEntries removed;
   (void)objects_.shard_of(hash).replace(key, hash, {}, &removed);
-  finish(&removed);
 }
 
 // ---- TieredCacheControl
 
 void TieredCacheImpl::set_capacity(size_t bytes) {
-  RemovedEntries removed;
-  objects_.set_capacity(bytes, &removed);
-  finish(&removed);
+  {
+    RemovedEntries removed;
+    objects_.set_capacity(bytes, &removed);
+  }
   if (queue_ != nullptr) queue_->drain();
 }
 
@@ -380,9 +372,10 @@ void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, cons
 }
 
 void TieredCacheImpl::erase_unreferenced() {
-  RemovedEntries removed;
-  objects_.erase_idle(&removed);
-  finish(&removed);
+  {
+    RemovedEntries removed;
+    objects_.erase_idle(&removed);
+  }
   if (queue_ != nullptr) queue_->clear();
   for (const auto& tier : lower_) tier->clear();
 }

@@ -80,9 +80,11 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
                   std::unique_ptr<PlacementPolicy> placement);
 
-  // LowerTiers: called with the key's shard of the first tier locked.
+  // LowerTiers: the first two are called with the key's shard of the first tier locked.
   uint32_t token(uint64_t hash) const override;
   void supersede(std::string_view key, uint64_t hash) override;
+  // Queues or demotes an evicted entry, and destroys another.
+  void end_removed(ObjectEntry* entry) override;
 
   std::atomic<uint32_t>& generation_of(uint64_t hash) { return generations_[slot_of(hash)]; }
   size_t slot_of(uint64_t hash) const {
@@ -114,8 +116,6 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
     if (!took_ns) return;
     for (const auto& tier : lower_) tier->note_storage_read(*took_ns);
   }
-  // Queues or demotes the evicted entries, and destroys the others.
-  void finish(RemovedEntries* removed);
   void demote(const ObjectEntry& entry);
   // Makes the key's object resident and held again if it waits in the queue; else null.
   ObjectEntry* take_back(std::string_view key, uint64_t hash, Caller caller);
@@ -130,8 +130,6 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   std::vector<std::unique_ptr<Demoter>> demoters_;  // demoters_[i] below lower tier i
   std::vector<std::unique_ptr<LowerTier>> lower_;   // lower_[i] is tier i + 1
   const MissTimer miss_timer_;
-  std::atomic<uint64_t> lower_hits_{0};
-  std::atomic<uint64_t> dropped_{0};      // from the first tier
   std::unique_ptr<DemotionQueue> queue_;  // null: who pushes a block out moves it
 };
 

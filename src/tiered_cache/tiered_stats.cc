@@ -14,36 +14,43 @@ using enum MetricKind;
 double ratio_of(const TieredStats& stats) { return stats.hit_ratio(); }
 
 // nvcache/tiered_cache.h documents them all.
-constexpr Metric<TieredStats> kTieredMetrics[] = {
-    {"lookups", "Lookups", kCounter, &TieredStats::lookups},
+constexpr Metric<TieredStats, TierCount> kTieredMetrics[] = {
+    {"lookups", "Lookups", kCounter, &TieredStats::lookups, TierCount::kLookups},
     {"misses", "Lookups that no tier served", kCounter, &TieredStats::misses},
     {"hit_ratio", "Share of lookups that a tier served", kGauge, ratio_of},
     {"pinned_bytes", "Charge of objects with handles", kGauge, &TieredStats::pinned_bytes},
     {"queued", "Evicted objects that wait for their demotion", kGauge, &TieredStats::queued},
     {"queued_bytes", "Charge of queued objects", kGauge, &TieredStats::queued_bytes},
-    {"taken_back", "Queued objects put back by a lookup", kCounter, &TieredStats::taken_back},
+    {"taken_back", "Queued objects put back by a lookup", kCounter, &TieredStats::taken_back,
+     TierCount::kTakenBack},
     {"queue_full", "Objects demoted by the caller because the queue was full", kCounter,
-     &TieredStats::queue_full},
+     &TieredStats::queue_full, TierCount::kQueueFull},
 };
 
-constexpr Metric<TierStats> kTierMetrics[] = {
-    {"hits", "Lookups that the tier served", kCounter, &TierStats::hits},
-    {"inserts", "New blocks inserted into the tier", kCounter, &TierStats::inserts},
-    {"demoted_in", "Blocks demoted from the tier above", kCounter, &TierStats::demoted_in},
-    {"promoted_in", "Blocks promoted from the tier below", kCounter, &TierStats::promoted_in},
-    {"refused", "Blocks that the tier refused", kCounter, &TierStats::refused},
-    {"dropped", "Blocks that left the cache from the tier", kCounter, &TierStats::dropped},
+constexpr Metric<TierStats, TierCount> kTierMetrics[] = {
+    {"hits", "Lookups that the tier served", kCounter, &TierStats::hits, TierCount::kHits},
+    {"inserts", "New blocks inserted into the tier", kCounter, &TierStats::inserts,
+     TierCount::kInserts},
+    {"demoted_in", "Blocks demoted from the tier above", kCounter, &TierStats::demoted_in,
+     TierCount::kDemotedIn},
+    {"promoted_in", "Blocks promoted from the tier below", kCounter, &TierStats::promoted_in,
+     TierCount::kPromotedIn},
+    {"refused", "Blocks that the tier refused", kCounter, &TierStats::refused, TierCount::kRefused},
+    {"dropped", "Blocks that left the cache from the tier", kCounter, &TierStats::dropped,
+     TierCount::kDropped},
     {"blocks", "Blocks in the tier", kGauge, &TierStats::blocks},
     {"used_bytes", "Bytes of the tier taken", kGauge, &TierStats::used_bytes},
     {"size_bytes", "Bytes of the tier", kGauge, &TierStats::size_bytes},
     {"threshold", "A block with more references is promoted; 0: never", kGauge,
      &TierStats::threshold},
 };
+static_assert(each_has_a_row({TierCount::kPinnedBytes, TierCount::kLowerHits}, kTieredMetrics,
+                             kTierMetrics));
 
 void write_json(const TierStats& tier, bool has_block_cache, JsonText* json) {
   json->begin_object();
   json->member("medium", tier.medium);
-  append_json<TierStats>(kTierMetrics, tier, json);
+  append_json(kTierMetrics, tier, json);
   if (!tier.problem.empty()) json->member("problem", tier.problem);
   if (has_block_cache) {
     json->name("block_cache");
@@ -63,7 +70,7 @@ std::string TieredStats::to_json() const {
   JsonText json(2);
   json.begin_object();
   json.member("policy", policy);
-  append_json<TieredStats>(kTieredMetrics, *this, &json);
+  append_json(kTieredMetrics, *this, &json);
   json.name("tiers");
   json.begin_array();
   for (size_t i = 0; i < tiers.size(); ++i) write_json(tiers[i], i > 0, &json);
@@ -100,28 +107,41 @@ std::string TieredStats::to_prometheus() const {
   return whole.take() + by_tier.take() + lower.take();
 }
 
+TierStats LowerTier::stats() const {
+  TierStats stats;
+  read_counters(kTierMetrics, counts_, &stats);
+  stats.size_bytes = config_.cache.size_bytes;
+  stats.medium = config_.cache.medium;
+  if (off_.load(std::memory_order_acquire)) stats.problem = problem_;
+  const BlockCacheImpl* const cache = opened();
+  if (cache == nullptr) return stats;
+  stats.block_cache = cache->stats();
+  stats.hits = stats.block_cache.hits;
+  stats.blocks = stats.block_cache.blocks;
+  stats.used_bytes = stats.block_cache.used_bytes;
+  stats.size_bytes = stats.block_cache.size_bytes;
+  stats.medium = stats.block_cache.medium;
+  if (sink_ == nullptr) stats.dropped += stats.block_cache.evictions;
+  return stats;
+}
+
 TieredStats TieredCacheImpl::stats() const {
   // Hits first, lookups last: a lookup between the two counts is a miss at worst.
-  const uint64_t lower_hits = lower_hits_.load(std::memory_order_relaxed);
-  const ObjectShard::Use use = objects_.use();
   TieredStats stats;
+  TierStats first;
+  read_counters(kTierMetrics, objects_.counts(), &first);
+  const uint64_t lower_hits = objects_.counts().sum(TierCount::kLowerHits);
+  read_counters(kTieredMetrics, objects_.counts(), &stats);
+  stats.misses = stats.lookups - std::min(stats.lookups, first.hits + lower_hits);
+  const ObjectShard::Use use = objects_.use();
   stats.policy = placement_->describe();
-  stats.lookups = use.lookups;
-  stats.misses = use.lookups - std::min(use.lookups, use.hits + lower_hits);
   stats.pinned_bytes = use.pinned_bytes;
   if (queue_ != nullptr) {
     const DemotionQueue::Use queue = queue_->use();
     stats.queued = queue.blocks;
     stats.queued_bytes = queue.bytes;
-    stats.taken_back = queue.taken_back;
-    stats.queue_full = queue.refused;
   }
-  TierStats first;
   first.medium = "dram (objects)";
-  first.hits = use.hits;
-  first.inserts = use.inserts;
-  first.promoted_in = use.promoted_in;
-  first.dropped = dropped_.load(std::memory_order_relaxed);
   first.blocks = use.entries;
   first.used_bytes = use.charged_bytes;
   first.size_bytes = objects_.capacity_bytes();

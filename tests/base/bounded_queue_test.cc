@@ -56,6 +56,7 @@ TEST(BoundedQueue, GivesTheOldestFirstHoweverItGrows) {
   while (queue.waiting() > 0) {
     ASSERT_EQ(*queue.begin_next(), out++);
     queue.release();
+    queue.finish();
   }
   EXPECT_EQ(out, in);
   EXPECT_EQ(queue.begin_next(), nullptr);
@@ -73,6 +74,7 @@ TEST(BoundedQueue, TakesTheNewestThatMatchesAndKeepsTheOrder) {
   EXPECT_EQ(*queue.begin_next(), 1);
   EXPECT_EQ(queue.take_newest([](int item) { return item == 1; }), std::nullopt) << "it is current";
   EXPECT_EQ(queue.release(), 1);
+  queue.finish();
   EXPECT_EQ(queue.current(), nullptr);
   EXPECT_EQ(*queue.begin_next(), 3);
 }

@@ -118,6 +118,15 @@ TEST(Verdict, EveryReasonOfARefusalIsExplained) {
     reasons.emplace(reason_name(static_cast<Reason>(i)));
   }
   EXPECT_EQ(explained, reasons);
+  EXPECT_EQ(reasons.size(), kReasonCount - 1) << "two reasons have one name";
+}
+
+// The numbers are the C interface's: one that comes in between moves these.
+TEST(Verdict, ANewReasonComesLast) {
+  EXPECT_EQ(reason_name(Reason{0}), "admitted");
+  EXPECT_EQ(reason_name(Reason{1}), "small_dataset");
+  EXPECT_EQ(reason_name(Reason{14}), "outside_policy");
+  EXPECT_EQ(reason_name(Reason{kReasonCount}), "unknown");
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // The texts of all statistics, byte for byte: dashboards and scripts read them by name.
 // (tidy: longer because the expected texts stand in it whole)
+#include <cstddef>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "file_cache/file_block_cache.h"
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "nvcache/kv_store.h"
 #include "nvcache/stats.h"
@@ -34,6 +36,25 @@ Stats sample_stats() {
   stats.admission = "always";
   stats.eviction = "lru";
   return stats;
+}
+
+// Those of sample_stats(), whose names tests/policy/policy_table_test.cc holds.
+std::string refusals_json(size_t indent) {
+  std::string text;
+  for (size_t i = 1; i < kReasonCount; ++i) {
+    text += fmt::format("{}{}\"{}\": {}", i > 1 ? ",\n" : "", std::string(indent, ' '),
+                        reason_name(static_cast<Reason>(i)), i == 1 ? 7 : 0);
+  }
+  return text;
+}
+
+std::string refusals_prometheus() {
+  std::string text;
+  for (size_t i = 1; i < kReasonCount; ++i) {
+    text += fmt::format("nvcache_refused_total{{reason=\"{}\"}} {}\n",
+                        reason_name(static_cast<Reason>(i)), i == 1 ? 7 : 0);
+  }
+  return text;
 }
 
 FileStats sample_file_stats() {
@@ -115,20 +136,8 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "overhead_ratio": 0.3,
   "hit_ratio": 0.5,
   "refused": {
-    "small_dataset": 7,
-    "overhead": 0,
-    "first_touch": 0,
-    "write_origin": 0,
-    "probability": 0,
-    "duplicate": 0,
-    "stale_token": 0,
-    "bad_size": 0,
-    "no_space": 0,
-    "write_queue_full": 0,
-    "medium_failed": 0,
-    "less_used": 0,
-    "write_budget": 0,
-    "outside_policy": 0
+)~" + refusals_json(4) +
+                                      R"~(
   },
   "medium": "file:\"a\\b\"\n",
   "admission": "always",
@@ -200,21 +209,8 @@ nvcache_failed 120
 nvcache_overhead_ratio 0.3
 # HELP nvcache_refused_total Blocks refused, by reason
 # TYPE nvcache_refused_total counter
-nvcache_refused_total{reason="small_dataset"} 7
-nvcache_refused_total{reason="overhead"} 0
-nvcache_refused_total{reason="first_touch"} 0
-nvcache_refused_total{reason="write_origin"} 0
-nvcache_refused_total{reason="probability"} 0
-nvcache_refused_total{reason="duplicate"} 0
-nvcache_refused_total{reason="stale_token"} 0
-nvcache_refused_total{reason="bad_size"} 0
-nvcache_refused_total{reason="no_space"} 0
-nvcache_refused_total{reason="write_queue_full"} 0
-nvcache_refused_total{reason="medium_failed"} 0
-nvcache_refused_total{reason="less_used"} 0
-nvcache_refused_total{reason="write_budget"} 0
-nvcache_refused_total{reason="outside_policy"} 0
-# HELP nvcache_info What the cache lies on and by which policies
+)~" + refusals_prometheus() +
+                R"~(# HELP nvcache_info What the cache lies on and by which policies
 # TYPE nvcache_info gauge
 nvcache_info{medium="file:\"a\\b\"\n",admission="always",eviction="lru"} 1
 )~");
@@ -357,20 +353,8 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "overhead_ratio": 0.3,
         "hit_ratio": 0.5,
         "refused": {
-          "small_dataset": 7,
-          "overhead": 0,
-          "first_touch": 0,
-          "write_origin": 0,
-          "probability": 0,
-          "duplicate": 0,
-          "stale_token": 0,
-          "bad_size": 0,
-          "no_space": 0,
-          "write_queue_full": 0,
-          "medium_failed": 0,
-          "less_used": 0,
-          "write_budget": 0,
-          "outside_policy": 0
+)~" + refusals_json(10) +
+                                             R"~(
         },
         "medium": "file:\"a\\b\"\n",
         "admission": "always",
@@ -379,6 +363,28 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
     }
   ]
 })~");
+}
+
+size_t families_of(const std::string& text) {
+  size_t families = 0;
+  for (size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; ++at) ++families;
+  return families;
+}
+
+// Numbers of 8 bytes stand first in each struct, or behind what has a row or a label apart.
+TEST(MetricsText, EachNumberOfAStructHasARow) {
+  constexpr size_t kInfo = 1;  // the family of the names
+  constexpr size_t kNumber = sizeof(uint64_t);
+  const size_t stats = offsetof(Stats, medium) / kNumber - kReasonCount;
+  constexpr size_t kRefused = 1;
+  EXPECT_EQ(families_of(Stats().to_prometheus()), stats + kRefused + kInfo);
+  const size_t kv = offsetof(KvStats, recovered) / kNumber;
+  constexpr size_t kFlags = 2;
+  EXPECT_EQ(families_of(KvStats().to_prometheus()), kv + kFlags + kInfo);
+  const size_t tiered = offsetof(TieredStats, policy) / kNumber;
+  constexpr size_t kHitRatio = 1;
+  const size_t tier = offsetof(TierStats, medium) / kNumber;  // `threshold` takes 8, too
+  EXPECT_EQ(families_of(TieredStats().to_prometheus()), tiered + kHitRatio + tier + 2 * kInfo);
 }
 
 // Each family has one HELP and one TYPE line, directly before its samples.

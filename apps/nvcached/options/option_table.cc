@@ -1,6 +1,7 @@
 #include "apps/nvcached/options/option_table.h"
 
 #include <climits>
+#include <type_traits>
 
 #include "apps/nvcached/options/option_values.h"
 #include "base/text.h"
@@ -11,60 +12,53 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 
-template <int Settings::*kField, int64_t kLow, int64_t kHigh>
+// What a field of the settings, or of the options around them, is in `options`.
+template <typename T>
+T& of(Options& options, T Settings::*field) {
+  return options.settings.*field;
+}
+template <typename T>
+T& of(Options& options, T Options::*field) {
+  return options.*field;
+}
+
+template <auto kField, int64_t kLow, int64_t kHigh>
 absl::Status set_int(std::string_view name, const std::string& value, Options& options) {
-  return parse_int(name, value, kLow, kHigh, options.settings.*kField);
+  int number = 0;
+  absl::Status status = parse_int(name, value, kLow, kHigh, number);
+  auto& field = of(options, kField);
+  if (status.ok()) field = static_cast<std::remove_reference_t<decltype(field)>>(number);
+  return status;
 }
 
-template <std::string Settings::*kField>
+template <auto kField>
 absl::Status set_text(std::string_view, const std::string& value, Options& options) {
-  options.settings.*kField = value;
+  of(options, kField) = value;
   return absl::OkStatus();
 }
 
-template <std::string Options::*kField>
-absl::Status set_own_text(std::string_view, const std::string& value, Options& options) {
-  options.*kField = value;
-  return absl::OkStatus();
-}
-
-template <bool Settings::*kField, bool kValue = true>
+template <auto kField, bool kValue = true>
 absl::Status set_flag(std::string_view, const std::string&, Options& options) {
-  options.settings.*kField = kValue;
+  of(options, kField) = kValue;
   return absl::OkStatus();
 }
 
-template <bool Options::*kField>
-absl::Status set_own_flag(std::string_view, const std::string&, Options& options) {
-  options.*kField = true;
-  return absl::OkStatus();
+// By one of option_values.h.
+template <auto kField, auto kParse>
+absl::Status set_parsed(std::string_view name, const std::string& value, Options& options) {
+  return kParse(name, value, of(options, kField));
+}
+
+// Notes in a flag that the option was given.
+template <auto kFlag, SetOption kSet>
+absl::Status noted(std::string_view name, const std::string& value, Options& options) {
+  of(options, kFlag) = true;
+  return kSet(name, value, options);
 }
 
 absl::Status ignore(std::string_view name, const std::string&, Options& options) {
   options.ignored.emplace_back(name);
   return absl::OkStatus();
-}
-
-absl::Status set_port(std::string_view name, const std::string& value, Options& options) {
-  options.tcp_port_given = true;
-  return set_int<&Settings::port, -1, 65535>(name, value, options);
-}
-
-absl::Status set_mask(std::string_view name, const std::string& value, Options& options) {
-  return parse_mask(name, value, options.settings.unix_mask);
-}
-
-absl::Status set_memory(std::string_view name, const std::string& value, Options& options) {
-  return parse_memory(name, value, options.settings.memory_bytes);
-}
-
-absl::Status set_item_size(std::string_view name, const std::string& value, Options& options) {
-  options.item_size_given = true;
-  return parse_item_size(name, value, options.settings.max_item_bytes);
-}
-
-absl::Status set_buffers(std::string_view name, const std::string& value, Options& options) {
-  return parse_memory(name, value, options.settings.buffer_bytes);
 }
 
 absl::Status set_max_absence(std::string_view name, const std::string& value, Options& options) {
@@ -79,23 +73,6 @@ absl::Status set_max_absence(std::string_view name, const std::string& value, Op
   }
   options.max_absence_s = static_cast<uint32_t>(*number);
   return absl::OkStatus();
-}
-
-absl::Status set_protocol(std::string_view name, const std::string& value, Options& options) {
-  options.protocol_given = true;
-  return parse_protocol(name, value, options.settings.binding);
-}
-
-absl::Status set_delimiter(std::string_view name, const std::string& value, Options& options) {
-  options.settings.detail = true;
-  return parse_character(name, value, options.settings.prefix_delimiter);
-}
-
-absl::Status set_idle_timeout(std::string_view name, const std::string& value, Options& options) {
-  int seconds = 0;
-  absl::Status status = parse_int(name, value, 0, INT_MAX, seconds);
-  options.settings.idle_timeout_s = static_cast<uint32_t>(seconds);
-  return status;
 }
 
 // Several -l add up.
@@ -149,34 +126,38 @@ constexpr OptionKind kOwn = OptionKind::kOwn;
 
 constexpr OptionRow kOptionRows[] = {
     {kMemcached, 'p', "port", "NUM", "TCP port (11211, or that of -U; 0: none; -1: any free port)",
-     set_port},
+     noted<&Options::tcp_port_given, set_int<&Settings::port, -1, 65535>>},
     {kMemcached, 'U', "udp-port", "NUM", "UDP port (0: off; -1: any free port)",
      set_int<&Settings::udp_port, -1, 65535>},
     {kMemcached, 's', "unix-socket", "FILE", "unix socket instead of TCP",
      set_text<&Settings::unix_socket>},
-    {kMemcached, 'a', "unix-mask", "MASK", "permissions of the unix socket, octal (700)", set_mask},
+    {kMemcached, 'a', "unix-mask", "MASK", "permissions of the unix socket, octal (700)",
+     set_parsed<&Settings::unix_mask, parse_mask>},
     {kMemcached, 'l', "listen", "ADDR",
      "addresses to listen on, separated by commas:\nhost, host:port, [v6]:port (all); with -Z, "
      "those with notls:\nbefore them have no TLS",
      add_listen},
     {kMemcached, 'm', "memory-limit", "SIZE",
-     "size of the store in megabytes, or with a unit: 10GiB (64)", set_memory},
+     "size of the store in megabytes, or with a unit: 10GiB (64)",
+     set_parsed<&Settings::memory_bytes, parse_memory>},
     {kMemcached, 'I', "max-item-size", "SIZE",
-     "largest item: 1k to 128m, at most an eighth of -m (1m)", set_item_size},
+     "largest item: 1k to 128m, at most an eighth of -m (1m)",
+     noted<&Options::item_size_given, set_parsed<&Settings::max_item_bytes, parse_item_size>>},
     {kMemcached, 'c', "conn-limit", "NUM", "most connections at one time (1024)",
      set_int<&Settings::max_connections, 1, 10'000'000>},
     {kMemcached, 't', "threads", "NUM", "worker threads (4)",
      set_int<&Settings::threads, 1, kMaxThreads>},
     {kMemcached, 'b', "listen-backlog", "NUM", "backlog of connections (1024)",
      set_int<&Settings::backlog, 1, INT32_MAX>},
-    {kMemcached, 'B', "protocol", "PROTOCOL", "auto, ascii or binary (auto)", set_protocol},
+    {kMemcached, 'B', "protocol", "PROTOCOL", "auto, ascii or binary (auto)",
+     noted<&Options::protocol_given, set_parsed<&Settings::binding, parse_protocol>>},
     {kMemcached, 'R', "max-reqs-per-event", "NUM",
      "requests of one connection before the others have their turn (20)",
      set_int<&Settings::requests_per_turn, 1, INT32_MAX>},
     {kMemcached, 'C', "disable-cas", nullptr, "the text command gets answers a cas of 0",
      set_flag<&Settings::cas_enabled, false>},
     {kMemcached, 'D', nullptr, "CHAR", "delimiter of key prefixes (:); turns on `stats detail`",
-     set_delimiter},
+     noted<&Settings::detail, set_parsed<&Settings::prefix_delimiter, parse_character>>},
     {kMemcached, 'F', "disable-flush-all", nullptr, "refuse the command flush_all",
      set_flag<&Settings::flush_enabled, false>},
     {kMemcached, 'X', "disable-dumping", nullptr, "refuse stats cachedump and lru_crawler metadump",
@@ -198,37 +179,37 @@ constexpr OptionRow kOptionRows[] = {
     {kMemcached, 'o', "extended", "LIST", "further options, separated by commas; see below",
      set_extended},
     {kMemcached, 'u', "user", "USER", "run as this user (only when started by root)",
-     set_own_text<&Options::user>},
-    {kMemcached, 'd', "daemon", nullptr, "run in the background", set_own_flag<&Options::daemon>},
+     set_text<&Options::user>},
+    {kMemcached, 'd', "daemon", nullptr, "run in the background", set_flag<&Options::daemon>},
     {kMemcached, 'P', "pidfile", "FILE", "write the process id to this file",
-     set_own_text<&Options::pid_file>},
+     set_text<&Options::pid_file>},
     {kMemcached, 'r', "enable-coredumps", nullptr, "lift the limit on core files",
-     set_own_flag<&Options::core_dumps>},
+     set_flag<&Options::core_dumps>},
     {kMemcached, 'k', "lock-memory", nullptr, "lock all pages in memory",
-     set_own_flag<&Options::lock_memory>},
+     set_flag<&Options::lock_memory>},
     {kMemcached, 'e', "memory-file", "FILE", "the same as --medium=file:FILE", set_memory_file},
     {kMemcached, 'v', "verbose", nullptr, "print more; -vv prints every command", add_verbosity},
-    {kMemcached, 'h', "help", nullptr, "print this help and exit", set_own_flag<&Options::help>},
+    {kMemcached, 'h', "help", nullptr, "print this help and exit", set_flag<&Options::help>},
     {kMemcached, 'V', "version", nullptr, "print the version and exit",
-     set_own_flag<&Options::version>},
-    {kMemcached, 'i', "license", nullptr, "the same as --version", set_own_flag<&Options::version>},
+     set_flag<&Options::version>},
+    {kMemcached, 'i', "license", nullptr, "the same as --version", set_flag<&Options::version>},
 
     {kOwn, 0, "medium", "MEDIUM",
      "where the items lie: dram; file:PATH; emulated:PROFILE, which\nslows memory down to the "
      "speed of PROFILE, such as optane (a\nfile in $XDG_STATE_HOME/nvcached or "
      "~/.local/state/nvcached; if the\nuser of -u has no home, in /var/lib/nvcached)",
-     set_own_text<&Options::medium>},
+     set_text<&Options::medium>},
     {kOwn, 0, "durability", "NAME", "cache, volatile, each or each_lru (cache)",
-     set_own_text<&Options::durability>},
+     set_text<&Options::durability>},
     {kOwn, 0, "store", "SPEC",
      "the whole specification of the store, instead of -m, --medium,\n--durability and "
      "--max-absence: "
      "nvkv://?size=...&medium=...",
-     set_own_text<&Options::store_spec>},
+     set_text<&Options::store_spec>},
     {kOwn, 0, "buffer-memory", "SIZE",
      "most DRAM for requests and answers in flight; clients that read\ntoo slowly are closed, the "
      "slowest first (256MiB)",
-     set_buffers},
+     set_parsed<&Settings::buffer_bytes, parse_memory>},
     {kOwn, 0, "max-absence", "SECONDS[,empty]",
      "what was stored before the server was down for longer is a miss,\nand stale to meta "
      "commands; or the store starts empty (no limit)",
@@ -250,7 +231,7 @@ constexpr ExtendedRow tuning(const char* word) { return {word, nullptr, nullptr,
 
 constexpr ExtendedRow kExtendedRows[] = {
     {"idle_timeout", "NUM", "close connections that are idle for so many seconds (0: none)",
-     set_idle_timeout},
+     set_int<&Settings::idle_timeout_s, 0, INT_MAX>},
     {"watcher_logbuf_size", "NUM", "KiB of lines that wait for one client of watch (256)",
      set_int<&Settings::watcher_buffer_kib, 1, 1 << 20>},
     {"ssl_chain_cert", "FILE", "certificate chain, PEM", set_text<&Settings::tls_certificate>},

@@ -1,5 +1,6 @@
 // nvcached's options, one row each. getopt's tables, the help and the lists in error texts derive
-// from these rows: a new option is a new row.
+// from these rows: a new option is a new row, and a field with its default in settings.h or
+// options.h.
 //
 // Constant tables; thread-safe.
 #pragma once

@@ -45,6 +45,8 @@ struct Settings {
   int tls_min_version = 2;   // 0 to 3: 1.0 to 1.3
   unsigned trace_bits = 17;  // slots of the table behind h, l and W, as a power of two
   std::string store;         // specification of the store, for `stats settings`
+
+  friend bool operator==(const Settings&, const Settings&) = default;
 };
 
 }  // namespace nvcache::server

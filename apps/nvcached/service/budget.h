@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache::server {
 
 class Budget {
@@ -20,7 +22,10 @@ class Budget {
   [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, most_); }
   // For whoever has made others give something back, which they do soon: up to half beyond `most`.
   [[nodiscard]] bool take_ahead(uint64_t amount) { return take_up_to(amount, most_ + most_ / 2); }
-  void give(uint64_t amount) { used_.fetch_sub(amount, std::memory_order_relaxed); }
+  void give(uint64_t amount) {
+    const uint64_t before = used_.fetch_sub(amount, std::memory_order_relaxed);
+    NVCACHE_ASSERT(before >= amount);
+  }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t most() const { return most_; }

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "nvcache/block_key.h"
 
 namespace nvcache {
@@ -60,6 +61,7 @@ class Entry {
 
   // free -> filling, pinned by its writer.
   void reserve(const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains) {
+    NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kFree);
     file_.store(key.file, std::memory_order_relaxed);
     offset_.store(key.offset, std::memory_order_relaxed);
     word_.store(EntryWord::make(EntryWord::kFilling, 1, size_bytes, offset_grains).bits,
@@ -102,6 +104,7 @@ class Entry {
   // Drops a pin; true if the caller must now free the entry.
   [[nodiscard]] bool unpin() {
     const EntryWord before{word_.fetch_sub(EntryWord::kOnePin, std::memory_order_acq_rel)};
+    NVCACHE_ASSERT_SLOW(before.pins() > 0);
     return before.state() == EntryWord::kDying && before.pins() == 1;
   }
 
@@ -128,6 +131,7 @@ class Entry {
 
   // dying -> free. A free entry links to the next free one.
   void make_free(uint32_t next_free) {
+    NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kDying && word().pins() == 0);
     offset_.store(next_free, std::memory_order_relaxed);
     word_.store(0, std::memory_order_release);
   }

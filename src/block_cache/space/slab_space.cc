@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 SlabSpace::SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grain_bytes)
@@ -73,6 +75,7 @@ void SlabSpace::mark(uint64_t first, uint64_t count, bool taken) {
     const uint64_t bit = grain % 64;
     const uint64_t run = std::min<uint64_t>(64 - bit, first + count - grain);
     const uint64_t mask = (run == 64 ? ~uint64_t{0} : ((uint64_t{1} << run) - 1)) << bit;
+    NVCACHE_ASSERT_SLOW((taken_[grain / 64] & mask) == (taken ? 0 : mask));
     if (taken) {
       taken_[grain / 64] |= mask;
     } else {

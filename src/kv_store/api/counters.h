@@ -1,5 +1,6 @@
-// What a key-value store counts: the totals of KvStats, one counter each. Thread-safe; an
-// addition takes no locked instruction (base/striped_counters.h).
+// What a key-value store counts: the totals of KvStats, one counter each. The table in kv_stats.cc
+// has a row for each. Thread-safe; an addition takes no locked instruction
+// (base/striped_counters.h).
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ DescriptorTable::DescriptorTable(DurableMemory& memory, const KvGeometry& geomet
 // kill in these few instructions loses the item.
 void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor) {
   std::byte* at = address(slot);
-  stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  const Sequence::Change change(stripe.sequence);
   if (descriptor.place == 0) {
     store_word(at, 0, std::memory_order_release);
   } else if (!store_at_once(at, descriptor)) {
@@ -69,7 +69,6 @@ void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& d
     store_word(at + 8, descriptor.proof, std::memory_order_release);
     store_word(at, descriptor.place, std::memory_order_release);
   }
-  stripe.sequence.fetch_add(1, std::memory_order_release);
 }
 
 void DescriptorTable::clear_where(const std::function<bool(const KvDescriptor&)>& goes) {

@@ -19,6 +19,7 @@
 
 #include "base/mutex.h"
 #include "base/reserved_array.h"
+#include "base/sequence.h"
 #include "kv_store/format/durable_memory.h"
 #include "kv_store/format/layout.h"
 #include "kv_store/format/superblock.h"
@@ -29,7 +30,7 @@ class DescriptorTable {
  public:
   struct alignas(64) Stripe {
     Mutex mutex;
-    std::atomic<uint64_t> sequence{0};     // odd while descriptors are being written
+    Sequence sequence;                     // changes while descriptors are written, under the mutex
     std::atomic<uint32_t> cached_keys{0};  // keys whose value is in the write cache
   };
   // The slots where the descriptor of a key may be.

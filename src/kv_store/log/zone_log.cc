@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/striped_counters.h"
 
 namespace nvcache {
@@ -88,6 +89,7 @@ bool ZoneLog::open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes) {
     const uint64_t zone = ready_.front();
     ready_.pop_front();
     const uint64_t cursor = zones_[zone].cursor.load(std::memory_order_relaxed);
+    NVCACHE_ASSERT(cursor <= geometry_.zone_bytes);  // nobody writes in a zone that is not open
     if (geometry_.zone_bytes - cursor >= item_bytes) {
       lane.zone.store(zone, std::memory_order_seq_cst);
       return true;
@@ -174,6 +176,7 @@ uint64_t ZoneLog::clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) {
 bool ZoneLog::begin_switch(uint64_t zone) {
   Zone& z = zones_[zone];
   const uint64_t version = z.serving.fetch_or(kSwitching, std::memory_order_seq_cst);
+  NVCACHE_ASSERT((version & kSwitching) == 0);  // the cleaning lock is held
   for (int spin = 0; z.pins.load(std::memory_order_seq_cst) != 0; ++spin) {
     if (spin < kPinSpins) continue;
     z.serving.store(version, std::memory_order_seq_cst);
@@ -184,6 +187,8 @@ bool ZoneLog::begin_switch(uint64_t zone) {
 
 void ZoneLog::end_switch(uint64_t zone, uint64_t version, uint64_t hot_line) {
   Zone& z = zones_[zone];
+  NVCACHE_ASSERT((z.serving.load(std::memory_order_relaxed) & kSwitching) != 0);
+  NVCACHE_ASSERT((version & kSwitching) == 0 && hot_line <= geometry_.zone_bytes);
   z.hot_line = hot_line;
   z.earliest_s.store(hot_line == 0 ? UINT32_MAX : 0, std::memory_order_relaxed);
   z.cursor.store(hot_line, std::memory_order_relaxed);
@@ -210,6 +215,7 @@ void ZoneLog::forget_items() {
 
 void ZoneLog::adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence,
                     bool unchecked) {
+  NVCACHE_ASSERT(zone < geometry_.zones);
   Zone& z = zones_[zone];
   z.serving.store(version, std::memory_order_relaxed);
   z.unchecked.store(unchecked, std::memory_order_relaxed);

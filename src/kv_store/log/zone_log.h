@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "kv_store/format/durable_memory.h"
 #include "kv_store/format/layout.h"
@@ -79,7 +80,11 @@ class ZoneLog {
     if (seen != Validity::kValid) unpin(zone);
     return seen;
   }
-  void unpin(uint64_t zone) { zones_[zone].pins.fetch_sub(1, std::memory_order_release); }
+  void unpin(uint64_t zone) {
+    [[maybe_unused]] const uint32_t before =
+        zones_[zone].pins.fetch_sub(1, std::memory_order_release);
+    NVCACHE_ASSERT_SLOW(before > 0);
+  }
   bool is_pinned(uint64_t zone) const {
     return zones_[zone].pins.load(std::memory_order_acquire) != 0;
   }

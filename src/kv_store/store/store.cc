@@ -33,7 +33,7 @@ KvItem KvStoreImpl::get(std::string_view key) try {
   counters.add(KvCounter::kGets, 1);
   const Bucket bucket = bucket_of(key);
   for (uint32_t attempt = 0;; ++attempt) {
-    const uint64_t sequence = bucket.stripe.sequence.load(std::memory_order_acquire);
+    const uint64_t before = bucket.stripe.sequence.now();
     if (bucket.stripe.cached_keys.load(std::memory_order_acquire) > 0) {
       if (KvBufferRef buffer = cache_.find(bucket.hash, key)) {
         const KvMeta meta = buffer->meta();
@@ -68,10 +68,7 @@ KvItem KvStoreImpl::get(std::string_view key) try {
       return {Pin(this, found.zone, found.item.value()),
               KvMeta{.flags = header.flags, .expires_s = expires_s, .cas = header.cas}, outdated};
     }
-    if (presence == Presence::kAbsent && (sequence & 1) == 0 &&
-        bucket.stripe.sequence.load(std::memory_order_acquire) == sequence) {
-      return {};
-    }
+    if (presence == Presence::kAbsent && bucket.stripe.sequence.is_still(before)) return {};
     if (attempt > 16) std::this_thread::yield();
   }
 } catch (const std::bad_alloc&) {
@@ -86,38 +83,37 @@ void KvStoreImpl::release(uint64_t handle) {
   }
 }
 
-KvStoreImpl::CurrentValue KvStoreImpl::current(const Bucket& bucket, std::string_view key) {
-  CurrentValue now;
+// Fills one that is empty, and leaves it empty if a zone is being cleaned: Presence::kUnsure.
+void KvStoreImpl::look_up(const Bucket& bucket, std::string_view key, CurrentValue* now) {
   if (bucket.stripe.cached_keys.load(std::memory_order_relaxed) > 0) {
-    now.buffer = cache_.find(bucket.hash, key);
-    if (now.buffer) {
-      const KvMeta meta = now.buffer->meta();
-      now.presence = Presence::kPresent;
-      now.cas = meta.cas;
-      now.expired = parts_.config.is_past(meta.expires_s);
-      return now;
+    now->buffer = cache_.find(bucket.hash, key);
+    if (now->buffer) {
+      const KvMeta meta = now->buffer->meta();
+      now->presence = Presence::kPresent;
+      now->cas = meta.cas;
+      now->expired = parts_.config.is_past(meta.expires_s);
+      return;
     }
   }
-  now.presence = index_.find_locked(bucket, key, &now.location);
-  if (now) {
-    now.cas = now.location.item.header.cas;
-    now.expired = parts_.config.is_past(now.location.item.expires_s());
-    now.outdated = is_outdated(now.cas);
-    now.pin = ZonePin(parts_.zones, now.location.zone);
-  }
-  return now;
+  now->presence = index_.find_locked(bucket, key, &now->location);
+  if (!*now) return;
+  now->cas = now->location.item.header.cas;
+  now->expired = parts_.config.is_past(now->location.item.expires_s());
+  now->outdated = is_outdated(now->cas);
+  now->pin = ZonePin(parts_.zones, now->location.zone);
 }
 
 // The cleaner needs stripes to finish. A caller that meets a zone being cleaned releases the
 // stripe and waits.
-KvStoreImpl::CurrentValue KvStoreImpl::lock_current(const Bucket& bucket, std::string_view key) {
-  bucket.stripe.mutex.lock();
+KvStoreImpl::LockedValue::LockedValue(KvStoreImpl& store, const Bucket& bucket,
+                                      std::string_view key)
+    : LockedValue(bucket.stripe.mutex) {
   for (;;) {
-    CurrentValue now = current(bucket, key);
-    if (now.presence != Presence::kUnsure) return now;
-    bucket.stripe.mutex.unlock();
+    store.look_up(bucket, key, this);
+    if (presence != Presence::kUnsure) return;
+    mutex_.unlock();
     std::this_thread::yield();
-    bucket.stripe.mutex.lock();
+    mutex_.lock();
   }
 }
 
@@ -162,9 +158,8 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
   parts_.table.prefetch(bucket);
   if (condition.kind != KvCondition::kAlways) {
     // Checked before the item is written, and again before it is published.
-    const CurrentValue now = lock_current(bucket, key);
+    const LockedValue now(*this, bucket, key);
     const auto refusal = refusal_of(condition, now.cas_for(condition.kind));
-    bucket.stripe.mutex.unlock();
     if (refusal) return {.outcome = *refusal};
   }
   if (meta.expires_s != 0) (void)parts_.config.now_s();  // it may be past: see KvTimeRecord
@@ -192,28 +187,23 @@ std::optional<KvResult> KvStoreImpl::put_cached(const Bucket& bucket, std::strin
                                                 ByteView value, const KvMeta& meta,
                                                 const KvCondition& condition) {
   const KvBufferRef buffer(KvBuffer::make(bucket.hash, key, value, meta));
-  CurrentValue now = lock_current(bucket, key);
-  std::optional<KvResult> result = KvResult{.outcome = KvOutcome::kDone, .cas = meta.cas};
+  const LockedValue now(*this, bucket, key);
   if (const auto refusal = refusal_of(condition, now.cas_for(condition.kind))) {
-    result = KvResult{.outcome = *refusal};
-  } else if (now.buffer) {
-    if (cache_.replace(now.buffer.get(), buffer)) {
-      add(KvCounter::kUpdates);
-      add(KvCounter::kWriteCacheHits);
-    } else {
-      result.reset();
-    }
-  } else if (cache_.insert(buffer)) {
+    return KvResult{.outcome = *refusal};
+  }
+  if (now.buffer) {
+    if (!cache_.replace(now.buffer.get(), buffer)) return std::nullopt;
+    add(KvCounter::kUpdates);
+    add(KvCounter::kWriteCacheHits);
+  } else {
+    if (!cache_.insert(buffer)) return std::nullopt;
     bucket.stripe.cached_keys.fetch_add(1, std::memory_order_release);
     add(now ? KvCounter::kUpdates : KvCounter::kInserts);
     // A crash loses the cached value: it must not bring the one on the medium back.
     // If that fails, acknowledge() says so.
     if (now) (void)index_.drop(bucket, now.location);
-  } else {
-    result.reset();
   }
-  bucket.stripe.mutex.unlock();
-  return result;
+  return KvResult{.outcome = KvOutcome::kDone, .cas = meta.cas};
 }
 
 KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, ByteView value,
@@ -224,13 +214,14 @@ KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, 
     return {.outcome = KvOutcome::kNoSpace};
   }
   for (;;) {
-    CurrentValue now = lock_current(bucket, key);
-    if (const auto refusal = refusal_of(condition, now.cas_for(condition.kind))) {
-      bucket.stripe.mutex.unlock();
-      return {.outcome = *refusal};
+    bool published = false;
+    {
+      const LockedValue now(*this, bucket, key);
+      if (const auto refusal = refusal_of(condition, now.cas_for(condition.kind))) {
+        return {.outcome = *refusal};
+      }
+      published = publish(bucket, *item, now);
     }
-    const bool published = publish(bucket, *item, now);
-    bucket.stripe.mutex.unlock();
     if (published || parts_.memory.failed()) return {.outcome = KvOutcome::kDone, .cas = meta.cas};
     std::this_thread::yield();
   }
@@ -275,32 +266,31 @@ bool KvStoreImpl::publish(const Bucket& bucket, const WrittenItem& item, const C
 KvResult KvStoreImpl::erase(std::string_view key, uint64_t cas) {
   add(KvCounter::kErases);
   const Bucket bucket = bucket_of(key);
-  CurrentValue now = lock_current(bucket, key);
-  KvResult result;
-  if (!now) {
-    result.outcome = KvOutcome::kNotFound;
-  } else if (cas != 0 && !now.expired && now.cas != cas) {
-    result.outcome = KvOutcome::kExists;
+  return acknowledge({.outcome = erase_current(bucket, key, cas)});
+}
+
+KvOutcome KvStoreImpl::erase_current(const Bucket& bucket, std::string_view key, uint64_t cas) {
+  const LockedValue now(*this, bucket, key);
+  if (!now) return KvOutcome::kNotFound;
+  if (cas != 0 && !now.expired && now.cas != cas) return KvOutcome::kExists;
+  if (now.buffer) {
+    remove_cached(bucket, now.buffer);
   } else {
-    if (now.expired || (now.outdated && cas == 0)) result.outcome = KvOutcome::kNotFound;
-    if (now.buffer) {
-      remove_cached(bucket, now.buffer);
-    } else {
-      (void)index_.drop(bucket, now.location);  // acknowledge() says if it failed
-    }
+    (void)index_.drop(bucket, now.location);  // acknowledge() says if it failed
   }
-  bucket.stripe.mutex.unlock();
-  return acknowledge(result);
+  return now.expired || (now.outdated && cas == 0) ? KvOutcome::kNotFound : KvOutcome::kDone;
 }
 
 KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
   if (expires_s != 0) (void)parts_.config.now_s();
-  const Bucket bucket = bucket_of(key);
-  CurrentValue now = lock_current(bucket, key);
-  KvOutcome outcome = KvOutcome::kDone;
-  if (!now || now.expired || now.outdated) {
-    outcome = KvOutcome::kNotFound;
-  } else if (now.buffer) {
+  return acknowledge({.outcome = touch_current(bucket_of(key), key, expires_s)}).outcome;
+}
+
+KvOutcome KvStoreImpl::touch_current(const Bucket& bucket, std::string_view key,
+                                     uint32_t expires_s) {
+  const LockedValue now(*this, bucket, key);
+  if (!now || now.expired || now.outdated) return KvOutcome::kNotFound;
+  if (now.buffer) {
     now.buffer->set_expires_s(expires_s);
   } else {
     const uint64_t address = now.location.descriptor.address();
@@ -314,8 +304,7 @@ KvOutcome KvStoreImpl::touch(std::string_view key, uint32_t expires_s) {
         parts_.memory.flushes_all();
     if (flushes) (void)parts_.memory.persist(address, kKvExpiryBytes);  // acknowledge() tells
   }
-  bucket.stripe.mutex.unlock();
-  return acknowledge({.outcome = outcome}).outcome;
+  return KvOutcome::kDone;
 }
 
 absl::Status KvStoreImpl::clear() try {

@@ -99,6 +99,22 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
     }
     const ItemLocation* on_medium() const { return *this && !buffer ? &location : nullptr; }
   };
+  // The same, and the key's stripe is locked while it lives: the value stays the current one.
+  class ABSL_SCOPED_LOCKABLE LockedValue : public CurrentValue {
+   public:
+    LockedValue(KvStoreImpl& store, const Bucket& bucket, std::string_view key)
+        ABSL_EXCLUSIVE_LOCK_FUNCTION(bucket.stripe.mutex);
+    ~LockedValue() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+    LockedValue(const LockedValue&) = delete;
+    LockedValue& operator=(const LockedValue&) = delete;
+
+   private:
+    explicit LockedValue(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+      mutex.lock();
+    }
+
+    Mutex& mutex_;
+  };
   // An item that was written and that no descriptor leads to yet.
   struct WrittenItem {
     ZonePin pin;
@@ -111,10 +127,8 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& found);
 
   Bucket bucket_of(std::string_view key) const { return parts_.table.bucket_of(hash_bytes(key)); }
-  CurrentValue current(const Bucket& bucket, std::string_view key)
+  void look_up(const Bucket& bucket, std::string_view key, CurrentValue* now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
-  CurrentValue lock_current(const Bucket& bucket, std::string_view key)
-      ABSL_EXCLUSIVE_LOCK_FUNCTION(bucket.stripe.mutex);
   void release(uint64_t handle) override;
 
   KvResult acknowledge(KvResult result);
@@ -125,10 +139,14 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
                                      const KvMeta& meta, const KvCondition& condition);
   KvResult put_on_medium(const Bucket& bucket, std::string_view key, ByteView value,
                          const KvMeta& meta, const KvCondition& condition);
+  KvOutcome erase_current(const Bucket& bucket, std::string_view key, uint64_t cas);
+  KvOutcome touch_current(const Bucket& bucket, std::string_view key, uint32_t expires_s);
   std::optional<WrittenItem> write_item(const Bucket& bucket, std::string_view key, ByteView value,
                                         const KvMeta& meta);
   bool publish(const Bucket& bucket, const WrittenItem& item, const CurrentValue& now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+  bool publish_cached(const Bucket& bucket, const WrittenItem& item, const CurrentValue& now,
+                      const KvMeta& written) ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
   bool uncache(const Bucket& bucket, const KvBufferRef& buffer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
   void remove_cached(const Bucket& bucket, const KvBufferRef& buffer)

@@ -2,6 +2,7 @@
 #include <new>
 #include <thread>
 
+#include "base/assert.h"
 #include "kv_store/format/time_record.h"
 #include "kv_store/store/store.h"
 
@@ -10,15 +11,16 @@ namespace nvcache {
 // Takes a value out of the write cache; false if it is not there.
 bool KvStoreImpl::uncache(const Bucket& bucket, const KvBufferRef& buffer) {
   if (!cache_.take(buffer.get())) return false;
-  bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  [[maybe_unused]] const uint32_t before =
+      bucket.stripe.cached_keys.fetch_sub(1, std::memory_order_release);
+  NVCACHE_ASSERT_SLOW(before > 0);
   return true;
 }
 
 // The same where nothing replaces the value: concurrent lookups must look again.
 void KvStoreImpl::remove_cached(const Bucket& bucket, const KvBufferRef& buffer) {
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_acq_rel);
+  const Sequence::Change change(bucket.stripe.sequence);
   uncache(bucket, buffer);
-  bucket.stripe.sequence.fetch_add(1, std::memory_order_release);
 }
 
 // Each put adds at most one value and moves up to two, so that they do not pile up.
@@ -36,25 +38,29 @@ void KvStoreImpl::spill(const KvBufferRef& buffer) {
   const KvMeta meta = buffer->meta();
   const auto item = write_item(bucket, buffer->key(), buffer->value(), meta);
   for (bool done = false; !done;) {
-    CurrentValue now = lock_current(bucket, buffer->key());
-    done = true;
-    if (now.buffer.get() == buffer.get()) {
-      if (item) {
-        // touch() may have changed it until the stripe was locked.
-        const uint32_t expires_s = buffer->meta().expires_s;
-        if (expires_s != meta.expires_s) {
-          parts_.items.set_expiry(item->address, expires_s, meta.cas);
-          if (expires_s != 0) parts_.zones.note_expiry(item->zone, expires_s);
-        }
-        done = publish(bucket, *item, now);
-      } else {
+    {
+      const LockedValue now(*this, bucket, buffer->key());
+      if (now.buffer.get() != buffer.get()) return;
+      done = !item || publish_cached(bucket, *item, now, meta);
+      if (!item) {
         remove_cached(bucket, buffer);
         add(KvCounter::kEvicted);
       }
     }
-    bucket.stripe.mutex.unlock();
     if (!done) std::this_thread::yield();
   }
+}
+
+// False: nothing was published, try again. `written` is what the item was written with.
+bool KvStoreImpl::publish_cached(const Bucket& bucket, const WrittenItem& item,
+                                 const CurrentValue& now, const KvMeta& written) {
+  // touch() may have changed it until the stripe was locked.
+  const uint32_t expires_s = now.buffer->meta().expires_s;
+  if (expires_s != written.expires_s) {
+    parts_.items.set_expiry(item.address, expires_s, written.cas);
+    if (expires_s != 0) parts_.zones.note_expiry(item.zone, expires_s);
+  }
+  return publish(bucket, item, now);
 }
 
 // A kill loses what is in the write cache: so nothing stays there longer than from one round to the
