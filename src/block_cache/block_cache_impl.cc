@@ -190,7 +190,7 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
     buffer = reader_.make_buffer(size_bytes);
     if (buffer == nullptr && !test_hooks.leak_slots) return refuse(Reason::kNoSpace);
   }
-  uint32_t offset_grains = 0;
+  uint64_t offset_grains = 0;
   if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
     return refuse(room);
   }
@@ -211,9 +211,9 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
   return write_block(hash, key, slot, offset_grains, block, std::move(buffer));
 }
 
-Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains) {
+Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint64_t* offset_grains) {
   const auto fits = [&] {
-    const std::optional<uint32_t> found = space_.allocate(size_bytes);
+    const std::optional<uint64_t> found = space_.allocate(size_bytes);
     *offset_grains = found.value_or(0);
     return found.has_value();
   };
@@ -261,7 +261,7 @@ void BlockCacheImpl::demote(Shard& shard, const DetachedBlock& block) {
 }
 
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
-                                    uint32_t offset_grains, ByteView block, MutableBuffer buffer) {
+                                    uint64_t offset_grains, ByteView block, MutableBuffer buffer) {
   Shard& shard = shard_of(hash);
   const auto size_bytes = static_cast<uint32_t>(block.size());
   const uint64_t offset = space_.to_bytes(offset_grains);

@@ -123,11 +123,11 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   void release(uint64_t handle) override;
 
   // kAdmitted with room at *offset_grains, or why there is none.
-  Reason allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains);
+  Reason allocate(uint64_t hash, uint32_t size_bytes, uint64_t* offset_grains);
   // The bytes of the block that was evicted; 0: there was no victim.
   uint32_t evict_one(Shard& shard);
   void demote(Shard& shard, const DetachedBlock& block);
-  Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
+  Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint64_t offset_grains,
                       ByteView block, MutableBuffer buffer);
   absl::Status write_medium(uint64_t offset, ByteView block);
   void count_written(uint32_t written_bytes, const absl::Status& status);

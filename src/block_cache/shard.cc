@@ -61,7 +61,7 @@ std::optional<uint32_t> Shard::find_slot(uint64_t hash, const BlockKey& key) con
 }
 
 Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
-                      uint32_t offset_grains, const std::atomic<uint32_t>& generation,
+                      uint64_t offset_grains, const std::atomic<uint32_t>& generation,
                       std::optional<uint32_t> expected, uint32_t* slot) {
   MutexLock lock(mutex_);
   if (expected && generation.load(std::memory_order_relaxed) != *expected) {
@@ -241,7 +241,7 @@ uint64_t Shard::erase_all() {
 
 uint64_t Shard::evict_beyond(uint64_t limit_grains) {
   return remove_matching(Cause::kEvicted, [this, limit_grains](const BlockKey&, EntryWord word) {
-    return uint64_t{word.offset_grains()} + space_.to_grains(word.size_bytes()) > limit_grains;
+    return word.offset_grains() + space_.to_grains(word.size_bytes()) > limit_grains;
   });
 }
 

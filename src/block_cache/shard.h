@@ -89,7 +89,7 @@ class Shard final : public Residents {
   // Enters a block as filling, at an extent that the caller allocated. On failure the caller keeps
   // the extent. kStaleToken if `expected` is given and differs from `generation`. If the shard is
   // out of slots, evicts a block, whether admission lets blocks be evicted or not.
-  Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains,
+  Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
                  const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected,
                  uint32_t* slot);
   void set_checksum(uint32_t slot, uint32_t checksum) { checksums_[slot] = checksum; }

@@ -17,7 +17,7 @@ SlabSpace::SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grai
   if (slabs_ > 0) refresh_slabs(0, slabs_ - 1);
 }
 
-std::optional<uint32_t> SlabSpace::allocate(uint32_t size_bytes) {
+std::optional<uint64_t> SlabSpace::allocate(uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
   if (!has_room(size_bytes)) return std::nullopt;
   MutexLock lock(mutex_);
@@ -25,10 +25,10 @@ std::optional<uint32_t> SlabSpace::allocate(uint32_t size_bytes) {
   const uint64_t first = find_run(grains);
   mark(first, grains, true);
   used_grains_ += grains;
-  return static_cast<uint32_t>(first);
+  return first;
 }
 
-void SlabSpace::release(uint32_t offset_grains, uint32_t size_bytes) {
+void SlabSpace::release(uint64_t offset_grains, uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
   MutexLock lock(mutex_);
   mark(offset_grains, grains, false);

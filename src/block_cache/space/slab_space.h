@@ -20,7 +20,7 @@ namespace nvcache {
 // Thread-safe.
 class SlabSpace {
  public:
-  // The largest space: offsets in grains have 32 bits.
+  // The largest space: free runs are at most 2^32 grains long.
   static constexpr uint64_t max_bytes(uint32_t grain_bytes) {
     return (uint64_t{1} << 32) * grain_bytes;
   }
@@ -31,7 +31,7 @@ class SlabSpace {
 
   // Takes a free extent of `size_bytes`. Returns its offset in grains, or nothing if no free run is
   // long enough.
-  std::optional<uint32_t> allocate(uint32_t size_bytes);
+  std::optional<uint64_t> allocate(uint32_t size_bytes);
 
   // Whether allocate() would find room at this moment. Lock-free.
   bool has_room(uint32_t size_bytes) const {
@@ -39,12 +39,12 @@ class SlabSpace {
   }
 
   // Whether an extent of that size, or that extent, lies within the limit. Lock-free.
-  bool is_within_limit(uint32_t size_bytes, uint32_t offset_grains = 0) const {
-    return uint64_t{offset_grains} + to_grains(size_bytes) <= limit();
+  bool is_within_limit(uint32_t size_bytes, uint64_t offset_grains = 0) const {
+    return offset_grains + to_grains(size_bytes) <= limit();
   }
 
   // Frees an extent that allocate() returned. What lies beyond the limit stays unusable.
-  void release(uint32_t offset_grains, uint32_t size_bytes);
+  void release(uint64_t offset_grains, uint32_t size_bytes);
 
   // Makes [0, size_bytes) usable. Extents beyond that stay taken until they are released.
   void set_limit(uint64_t size_bytes);
@@ -56,7 +56,7 @@ class SlabSpace {
   uint64_t limit_bytes() const;
   uint64_t metadata_bytes() const;
   uint32_t grain_bytes() const { return grain_bytes_; }
-  uint64_t to_bytes(uint32_t offset_grains) const { return uint64_t{offset_grains} * grain_bytes_; }
+  uint64_t to_bytes(uint64_t offset_grains) const { return offset_grains * grain_bytes_; }
   uint32_t to_grains(uint32_t size_bytes) const {
     return (size_bytes + grain_bytes_ - 1) / grain_bytes_;
   }
