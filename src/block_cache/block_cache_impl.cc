@@ -165,7 +165,7 @@ Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origi
 Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
                               Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
-  if (!space_.is_within_limit(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
+  if (!space_.can_hold(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
   if (!health_.open()) return refuse(Reason::kMediumFailed);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
@@ -202,7 +202,7 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
     return refuse(reserved);
   }
   // Allocated before a shrink that found it in no shard.
-  if (!space_.is_within_limit(size_bytes, offset_grains)) {
+  if (!space_.is_within_limit(offset_grains, size_bytes)) {
     shard.abandon(slot);
     return refuse(Reason::kNoSpace);
   }

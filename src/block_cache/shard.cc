@@ -10,7 +10,7 @@ constexpr uint32_t kSlotsPerLock = 1024;
 }  // namespace
 
 Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
-             SlabSpace& space, Counters& counters)
+             Space& space, Counters& counters)
     : max_slots_(options.max_slots),
       hash_seed_(options.hash_seed),
       pool_(pool),

@@ -21,7 +21,7 @@
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
-#include "block_cache/space/slab_space.h"
+#include "block_cache/space/space.h"
 #include "nvcache/block_key.h"
 #include "nvcache/verdict.h"
 #include "policy/eviction/eviction_policy.h"
@@ -67,7 +67,7 @@ class Shard final : public Residents {
   };
 
   Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
-        SlabSpace& space, Counters& counters);
+        Space& space, Counters& counters);
 
   // Lock-free. Finds a live block and pins it.
   PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
@@ -176,7 +176,7 @@ class Shard final : public Residents {
   const uint32_t max_slots_;
   const uint64_t hash_seed_;
   EntryPool& pool_;
-  SlabSpace& space_;
+  Space& space_;
   Counters& counters_;
   const std::unique_ptr<EvictionPolicy> policy_;
   Contest* const contest_;        // the policy's, or null

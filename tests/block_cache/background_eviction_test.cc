@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/virtual_clock.h"
+#include "block_cache/space/slab_space.h"
 #include "policy/eviction/eviction_policy.h"
 
 namespace nvcache {
