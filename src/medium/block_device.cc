@@ -218,6 +218,18 @@ absl::Status BlockDeviceMedium::drain() {
   return errno_status("flushing device", path_, errno);
 }
 
+absl::Status BlockDeviceMedium::discard(Extent extent) {
+  if (absl::Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
+    return status;
+  }
+  uint64_t range[2] = {kReservedBytes + extent.offset, extent.size_bytes};
+  if (ioctl(fd_, BLKDISCARD, range) == 0) return absl::OkStatus();
+  if (errno == EOPNOTSUPP) {
+    return absl::UnimplementedError(fmt::format("device {}: takes no discards", path_));
+  }
+  return errno_status("discarding blocks of device", path_, errno);
+}
+
 absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {
   if (absl::Status status = check_resize(path_, size_bytes, max_size_bytes_); !status.ok()) {
     return status;

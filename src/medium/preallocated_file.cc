@@ -174,4 +174,16 @@ absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_
   return errno_status("freeing the tail of file", path_, errno);
 }
 
+absl::Status PreallocatedFile::free_extent(Extent extent) {
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(extent.offset),
+                static_cast<off_t>(extent.size_bytes)) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EOPNOTSUPP) {
+    return absl::UnimplementedError(
+        fmt::format("file {}: its file system cannot free a part of a file", path_));
+  }
+  return errno_status("freeing a part of file", path_, errno);
+}
+
 }  // namespace nvcache

@@ -50,6 +50,8 @@ class PreallocatedFile {
   // Allocates [0, size_bytes), or frees [size_bytes, old_size_bytes).
   [[nodiscard]] absl::Status allocate(uint64_t size_bytes);
   [[nodiscard]] absl::Status free_tail(uint64_t size_bytes, uint64_t old_size_bytes);
+  // Frees an extent in the middle. UNIMPLEMENTED where the file system cannot.
+  [[nodiscard]] absl::Status free_extent(Extent extent);
 
  private:
   PreallocatedFile(int fd, std::string path, bool created)
