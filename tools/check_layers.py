@@ -18,6 +18,7 @@ FLOORS = [
     ["src/medium"],
     ["src/policy"],
     ["src/block_cache/index", "src/block_cache/space"],
+    ["src/block_cache/region"],
     ["src/block_cache", "src/kv_store"],
     ["src/file_cache", "src/tiered_cache"],
     ["src/adapters/rocksdb", "src/adapters/wiredtiger"],
