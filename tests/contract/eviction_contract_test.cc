@@ -66,6 +66,32 @@ TEST_P(EvictionContract, EveryBlockLeavesInTheEnd) {
   EXPECT_EQ(gone.size(), never_evicts() ? 0u : 1000u);
 }
 
+// Blocks whose part of the medium is emptied.
+TEST_P(EvictionContract, KeepsWhatIsUsedForAsLongAsItIs) {
+  constexpr uint64_t kHot = 7;
+  constexpr uint64_t kCold = 8;
+  FakeShard shard(spec(), 400);
+  const auto offer = [&shard](uint64_t key) {
+    if (shard.policy().contest() != nullptr) shard.contest().offer(mix64(key));
+  };
+  for (uint64_t key = 0; key < 300; ++key) {
+    offer(key);
+    shard.insert(key);
+  }
+  for (int i = 0; i < 4; ++i) shard.hit(kHot);
+  const auto keeps = [&shard](uint64_t key) { return shard.policy().keeps(shard.slot_of(key)); };
+  EXPECT_FALSE(keeps(kCold)) << "it was never used";
+  const bool by_use = !never_evicts() && spec() != "fifo";
+  EXPECT_EQ(keeps(kHot), by_use);
+  uint64_t other = 1000;
+  for (int round = 0; round < 1000 && keeps(kHot); ++round) {
+    for (int i = 0; i < 100; ++i) offer(other++);
+    shard.begin_pass(0);
+  }
+  EXPECT_FALSE(keeps(kHot)) << "it was not used again";
+  EXPECT_EQ(shard.policy().evicts(), !never_evicts());
+}
+
 TEST_P(EvictionContract, SlotsAreUsedAgain) {
   FakeShard shard(spec(), 64);
   for (uint64_t key = 0; key < 5000; ++key) {
@@ -197,8 +223,8 @@ EvictionRow with(std::string_view name, std::string_view example) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arguments, EvictionContract,
-                         ::testing::Values(with("lfru", "lfru(1.5)"),
-                                           with("tinylfu", "tinylfu(1)"), with("auto", "auto(0)")),
+                         ::testing::Values(with("lfru", "lfru(1.5)"), with("tinylfu", "tinylfu(1)"),
+                                           with("auto", "auto(0)")),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 struct BadSpec {
