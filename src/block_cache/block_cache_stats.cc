@@ -48,16 +48,27 @@ Stats BlockCacheImpl::stats() const {
   stats.medium_read_bytes =
       counters_.sum(reader_.in_place() ? Count::kHitBytes : Count::kMediumReadBytes);
   stats.medium_written_bytes = counters_.sum(Count::kMediumWrittenBytes);
+  stats.medium_writes = counters_.sum(Count::kMediumWrites);
+  stats.rewritten_blocks = counters_.sum(Count::kRewritten);
+  stats.rewritten_bytes = counters_.sum(Count::kRewrittenBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
   stats.blocks = stats.inserts - stats.removals;
   const uint64_t removed_bytes = counters_.sum(Count::kRemovedBytes);
   stats.data_bytes = counters_.sum(Count::kInsertedBytes) - removed_bytes;
-  stats.used_bytes = space_.used_bytes();
-  stats.size_bytes = space_.limit_bytes();
-  stats.metadata_bytes = space_.metadata_bytes() + admission_->metadata_bytes();
+  stats.used_bytes = space_->used_bytes();
+  stats.size_bytes = space_->limit_bytes();
+  stats.metadata_bytes = space_->metadata_bytes() + admission_->metadata_bytes();
   for (const auto& shard : shards_) stats.metadata_bytes += shard->metadata_bytes();
   stats.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   stats.pending_bytes = write_queue_ == nullptr ? 0 : write_queue_->pending_bytes();
+  if (regions_ != nullptr) {
+    stats.pending_bytes = regions_->writer().pending_bytes();
+    stats.buffer_bytes = regions_->writer().buffer_bytes();
+    stats.regions = regions_->regions();
+    stats.free_regions = regions_->free_regions();
+    stats.discarded_bytes = regions_->discarded_bytes();
+    stats.discard_errors = regions_->discard_errors();
+  }
   stats.failed = health_.off() ? 1 : 0;
   stats.medium = medium_->traits().name;
   stats.admission = admission_->describe();

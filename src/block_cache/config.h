@@ -16,6 +16,7 @@
 namespace nvcache {
 
 enum class Verify : uint8_t { kAuto, kAlways, kNever };
+enum class SpaceKind : uint8_t { kInPlace, kRegions };
 
 struct Config {
   uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
@@ -26,12 +27,18 @@ struct Config {
   Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
   uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
-  double maintenance_seconds = 1;        // how often the maintenance thread wakes; 0: never
-  uint64_t seed = 1;                     // of probability() and of the hash
+  SpaceKind space = SpaceKind::kInPlace;
+  uint64_t region_bytes = 0;       // a power of two; 0: chosen by size
+  bool discard = false;            // give emptied regions back to the medium
+  bool format = false;             // start an empty cache, whatever the medium holds
+  double maintenance_seconds = 1;  // how often the maintenance thread wakes; 0: never
+  uint64_t seed = 1;               // of probability() and of the hash
 
   static constexpr uint64_t kMinSizeBytes = 64 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 44;  // 16 TiB
   static constexpr uint32_t kMaxShards = 4096;
+  static constexpr uint64_t kMinRegionBytes = 64 << 10;
+  static constexpr uint64_t kMaxRegionBytes = 64 << 20;
 };
 
 // INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all values, including

@@ -21,6 +21,9 @@ enum class Count : size_t {
   kMediumErrors,
   kMediumReadBytes,
   kMediumWrittenBytes,
+  kMediumWrites,
+  kRewritten,
+  kRewrittenBytes,
   kFieldCount,
 };
 

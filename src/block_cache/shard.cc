@@ -239,9 +239,10 @@ uint64_t Shard::erase_all() {
   return remove_matching(Cause::kErased, [](const BlockKey&, EntryWord) { return true; });
 }
 
-uint64_t Shard::evict_beyond(uint64_t limit_grains) {
-  return remove_matching(Cause::kEvicted, [this, limit_grains](const BlockKey&, EntryWord word) {
-    return word.offset_grains() + space_.to_grains(word.size_bytes()) > limit_grains;
+uint64_t Shard::evict_between(uint64_t first_grain, uint64_t end_grain) {
+  return remove_matching(Cause::kEvicted, [=, this](const BlockKey&, EntryWord word) {
+    return word.offset_grains() < end_grain &&
+           word.offset_grains() + space_.to_grains(word.size_bytes()) > first_grain;
   });
 }
 

@@ -3,10 +3,10 @@
 // make room for a block of another.
 //
 // What a lookup and a finished write need takes no lock: find_and_pin(), find_slot(), contains(),
-// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference() and
-// evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it drops.
-// offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest or
-// evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
+// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference(), evicts()
+// and evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it
+// drops. offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest
+// or evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
 // functions lock the shard. Lock order: shard, then space. No shard locks another.
 #pragma once
 
@@ -55,6 +55,15 @@ struct DetachedBlock {
   EntryWord word;
   BlockKey key;
   uint32_t token = 0;
+};
+
+// What becomes of a block whose region is emptied.
+struct Evacuation {
+  enum class What : uint8_t { kAbsent, kKept, kEvicted };
+
+  What what = What::kAbsent;
+  // kKept: it is still live, to be written again. The caller has pinned it, unless it is absent.
+  DetachedBlock block;
 };
 
 class Shard final : public Residents {
@@ -116,10 +125,22 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
+  // For a space that is emptied in parts (shard_regions.cc). The block of this key at this place
+  // has to leave it: evicts it, or keeps it if it `may_stay` and the policy finds it worth a second
+  // write. `sink` may be null.
+  Evacuation evacuate(uint64_t hash, const BlockKey& key, uint64_t offset_grains, bool may_stay,
+                      EvictionSink* sink);
+  // Evicts what reaches into a range of places.
+  uint64_t evict_between(uint64_t first_grain, uint64_t end_grain);
+  // Removes the block of this key if it is at this place: the medium failed to write it.
+  void lose(uint64_t hash, const BlockKey& key, uint64_t offset_grains);
+
   // Counts a reference to a slot's block. Returns its references since it came, this one included,
   // at most 255. Only with Options::references. A slot that is not pinned may belong to another
   // block by this time, which then gets the count.
   uint32_t add_reference(uint32_t slot);
+  // Whether blocks ever leave for others.
+  bool evicts() const { return policy_->evicts(); }
   // Whether blocks are evicted in passes only (policy/eviction/eviction_passes.h).
   bool evicts_in_passes() const { return passes_ != nullptr; }
   // Starts a pass of such a policy, which evict_one() then carries out.
@@ -138,7 +159,6 @@ class Shard final : public Residents {
   }
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
-  uint64_t evict_beyond(uint64_t limit_grains);
 
   uint64_t metadata_bytes() const;
 
@@ -165,6 +185,7 @@ class Shard final : public Residents {
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
   uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -113,6 +113,18 @@ class Entry {
     return before.state() == EntryWord::kDying && before.pins() == 1;
   }
 
+  // Drops the caller's pin of a live block and gives the block another place, in one step: no
+  // reader that comes later sees the old place. False, and nothing changes, if the block is dying
+  // or somebody else pins it.
+  [[nodiscard]] bool unpin_and_move(uint64_t offset_grains) {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (now.state() == EntryWord::kLive && now.pins() == 1) {
+      const EntryWord moved = EntryWord::make(EntryWord::kLive, 0, now.size_bytes(), offset_grains);
+      if (word_.compare_exchange_weak(now.bits, moved.bits, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
+
   // live or filling -> dying; true if the caller must now free the entry.
   [[nodiscard]] bool retire() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
