@@ -23,6 +23,8 @@ struct Stats {
   uint64_t removals = 0;   // blocks removed: evictions + erases + damaged + failed reads and writes
   uint64_t evictions = 0;  // of `removals`: chosen by the eviction policy, or by resize
   uint64_t erases = 0;     // of `removals`: by erase() and erase_file()
+  uint64_t recovered_blocks = 0;  // that came back after a restart; not among `inserts`
+  uint64_t damaged_regions = 0;   // whose index could not be read after a restart
   uint64_t rewritten_blocks = 0;  // moved to another region when theirs was emptied
   uint64_t damaged_blocks = 0;    // blocks whose checksum failed when read; each was a miss
   uint64_t medium_errors = 0;     // reads and writes that the medium failed
@@ -48,6 +50,7 @@ struct Stats {
   uint64_t buffer_bytes = 0;        // DRAM for open regions
   uint64_t regions = 0;             // of the medium; 0 where blocks are overwritten in place
   uint64_t free_regions = 0;        // of those
+  uint64_t recovering = 0;          // 1: blocks of before the restart are still coming back
   uint64_t failed = 0;  // 1: the medium fails too often; the cache is off until a probe succeeds
 
   std::string medium;     // what the cache lies on: "file", "emulated:optane"

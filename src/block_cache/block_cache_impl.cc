@@ -108,6 +108,7 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       verify_(choose_verify(config, medium_->traits())),
       peeks_(reader_.can_peek() && !verify_),
       generations_(kGenerations),
+      recovery_({.name = "nvcache-recover", .round = [this] { return recover(); }}),
       maintenance_({.name = "nvcache-maint",
                     .interval_seconds = config.maintenance_seconds,
                     .round = [this] { return maintain(), false; }}) {}
@@ -291,6 +292,7 @@ Verdict BlockCacheImpl::refuse(Reason reason) {
 bool BlockCacheImpl::erase(const BlockKey& key) {
   const uint64_t hash = hash_key(key, config_.seed);
   const bool erased = shard_of(hash).erase(hash, key, generation_of(hash));
+  if (!erased) note_unseen_removal();
   give_back();
   return erased;
 }
@@ -307,10 +309,15 @@ bool BlockCacheImpl::contains(const BlockKey& key) const {
   return shards_[shard_number(hash)]->contains(hash, key);
 }
 
-uint64_t BlockCacheImpl::erase_file(uint64_t file) {
+void BlockCacheImpl::move_generations() {
   for (std::atomic<uint32_t>& generation : generations_) {
     generation.fetch_add(1, std::memory_order_acq_rel);
   }
+  note_unseen_removal();
+}
+
+uint64_t BlockCacheImpl::erase_file(uint64_t file) {
+  move_generations();
   uint64_t erased = 0;
   for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_file(file);
   give_back();
@@ -318,6 +325,7 @@ uint64_t BlockCacheImpl::erase_file(uint64_t file) {
 }
 
 void BlockCacheImpl::clear() {
+  if (recovering()) move_generations();
   for (const std::unique_ptr<Shard>& shard : shards_) shard->erase_all();
   give_back();
 }

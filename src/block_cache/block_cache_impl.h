@@ -78,6 +78,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
     if (limit_bytes == 0) return 1;
     return static_cast<double>(space_->used_bytes()) / static_cast<double>(limit_bytes);
   }
+  // Whether blocks of before a restart may still come back.
+  bool recovering() const { return regions_ != nullptr && regions_->recovering(); }
   void drain() override;
   Stats stats() const override;
 
@@ -124,6 +126,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   // Removes the block if its bytes are damaged.
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
+  // Refuses all puts, and all blocks of before a restart, that are under way.
+  void move_generations();
 
   [[nodiscard]] absl::Status open_space();
   [[nodiscard]] absl::Status open_in_place();
@@ -133,6 +137,15 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   [[nodiscard]] absl::Status open_regions();
   [[nodiscard]] absl::Status start_regions();
   void close_regions();
+  // True: there was no memory, and it must be tried again.
+  bool recover();
+  RecoveryPlan plan_recovery();
+  uint32_t recovery_threads() const;
+  bool recover_block(const RecoveredBlock& block);
+  // A block may have been removed that has not come back yet.
+  void note_unseen_removal() {
+    if (recovering()) unseen_removals_.store(true, std::memory_order_relaxed);
+  }
   Verdict append(uint64_t hash, const BlockKey& key, ByteView block,
                  const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
   bool read_block(Shard& shard, const DetachedBlock& block, MutableBytes into);
@@ -141,7 +154,10 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
     if (regions_ != nullptr && regions_->wants_to_discard()) region_eviction_->wake();
   }
   absl::Status resize_in_place(uint64_t size_bytes);
-  absl::Status resize_regions(uint64_t size_bytes);
+  absl::Status resize_regions(uint64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
+  absl::Status shrink_to(uint32_t regions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
+  // Blocks that came back beyond a limit that was set meanwhile leave.
+  void finish_resize();
 
   // kAdmitted with room at *offset_grains, or why there is none.
   Reason allocate(uint64_t hash, uint32_t size_bytes, uint64_t* offset_grains);
@@ -185,6 +201,9 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   std::unique_ptr<WriteQueue> write_queue_;  // null: who puts a block writes it
   std::unique_ptr<RegionSpace> regions_;     // null: the space is in place
   std::unique_ptr<RegionEviction> region_eviction_;
+  std::atomic<bool> closing_{false};
+  std::atomic<bool> unseen_removals_{false};
+  BackgroundThread recovery_;
   BackgroundThread maintenance_;
 };
 

@@ -1,6 +1,10 @@
-// A block cache whose space is in regions: how it opens, appends and closes.
+// A block cache whose space is in regions: how it opens, comes back, appends and closes.
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <new>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "base/hash.h"
@@ -34,6 +38,8 @@ absl::Status BlockCacheImpl::open_regions() {
                                   {.size_bytes = config_.size_bytes,
                                    .max_size_bytes = config_.max_size_bytes,
                                    .region_bytes = config_.region_bytes,
+                                   .warm = config_.restart == Restart::kWarm,
+                                   .immutable_keys = config_.immutable_keys,
                                    .format = config_.format,
                                    .discard = config_.discard,
                                    .buffer_bytes = config_.write_queue_bytes,
@@ -60,16 +66,78 @@ absl::Status BlockCacheImpl::start_regions() {
   region_eviction_ =
       std::make_unique<RegionEviction>(*regions_, shards_, counters_, std::move(cache));
   const bool timed = config_.maintenance_seconds > 0 && shards_.front()->evicts_in_passes();
-  if (!region_eviction_->start() || (timed && !maintenance_.start())) {
+  if (!region_eviction_->start() || (timed && !maintenance_.start()) ||
+      (regions_->holds_blocks() && !recovery_.start())) {
     return absl::ResourceExhaustedError("no thread for the regions of a cache");
   }
+  if (regions_->holds_blocks()) recovery_.wake();
   return absl::OkStatus();
 }
 
+// A cache that cannot be closed in order is cold the next time, or, with immutable keys, has what
+// was sealed.
 void BlockCacheImpl::close_regions() {
   if (region_eviction_ == nullptr) return;  // it was not opened to the end
+  closing_ = true;
+  recovery_.stop();
   region_eviction_->stop();
+  if (config_.restart == Restart::kWarm) health_.note(regions_->close(unseen_removals_));
   regions_.reset();  // its threads may still tell of a region that is lost
+}
+
+// Not more than the machine has, and no part of the keys without a shard of its own.
+uint32_t BlockCacheImpl::recovery_threads() const {
+  constexpr uint32_t kLeast = 2;
+  constexpr uint32_t kMost = 4;
+  const uint32_t wanted = config_.restart_threads != 0
+                              ? config_.restart_threads
+                              : std::clamp(std::thread::hardware_concurrency(), kLeast, kMost);
+  return std::min(wanted, static_cast<uint32_t>(shards_.size()));
+}
+
+RecoveryPlan BlockCacheImpl::plan_recovery() {
+  const uint32_t threads = recovery_threads();
+  return {
+      .threads = threads,
+      .bytes_per_second = static_cast<double>(config_.restart_bytes_per_second),
+      .clock = &clock_,
+      .part_of =
+          [this, threads](const BlockKey& key) {
+            const uint64_t shard = shard_number(hash_key(key, config_.seed));
+            return static_cast<uint32_t>(shard * threads / shards_.size());
+          },
+      .expect =
+          [this](uint64_t blocks) {
+            // Keys do not spread evenly.
+            const uint64_t share = blocks / shards_.size();
+            for (const auto& shard : shards_) shard->expect_blocks(share + share / 32);
+          },
+      .fetch =
+          [this](const BlockKey& key) {
+            const uint64_t hash = hash_key(key, config_.seed);
+            shard_of(hash).prefetch(hash);
+          },
+      .take = [this](const RecoveredBlock& block) { return recover_block(block); },
+      .stop = [this] { return closing_.load(std::memory_order_relaxed); },
+  };
+}
+
+bool BlockCacheImpl::recover() try {
+  if (closing_ || !regions_->recovering()) return false;
+  regions_->recover(plan_recovery());
+  if (regions_->recovering()) return false;  // told to stop
+  finish_resize();
+  return false;
+} catch (const std::bad_alloc&) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return true;
+}
+
+// Generations begin at 0: a key that was erased since the opening does not come back.
+bool BlockCacheImpl::recover_block(const RecoveredBlock& block) {
+  const uint64_t hash = hash_key(block.key, config_.seed);
+  return shard_of(hash).restore(hash, block.key, block.size_bytes, block.place, block.checksum,
+                                generation_of(hash), 0) == Reason::kAdmitted;
 }
 
 bool BlockCacheImpl::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {

@@ -62,10 +62,24 @@ absl::Status BlockCacheImpl::resize_regions(uint64_t size_bytes) {
   }
   regions_->set_limit(wanted);
   regions_->writer().drain(RegionWriter::Close::kEmptyToo);
-  region_eviction_->drop_between(wanted, before);
+  return shrink_to(wanted);
+}
+
+// Nothing is appended beyond that region. While blocks come back, the medium keeps its size.
+absl::Status BlockCacheImpl::shrink_to(uint32_t regions) {
+  const bool recovering = regions_->recovering();
+  const Geometry& geometry = regions_->geometry();
+  region_eviction_->drop_between(regions, geometry.regions_in(config_.max_size_bytes));
+  if (recovering) return absl::OkStatus();
   // What readers still pin beyond the limit keeps its space until the next resize.
-  const uint32_t needed = std::max(regions_->taken_end(), wanted);
+  const uint32_t needed = std::max(regions_->taken_end(), regions);
   return medium_->resize(std::min(geometry.region_at(needed), medium_->size_bytes()));
+}
+
+void BlockCacheImpl::finish_resize() {
+  MutexLock lock(resize_mutex_);
+  if (regions_->geometry().end_of(regions_->regions()) > medium_->size_bytes()) return;
+  health_.note(shrink_to(regions_->regions()));
 }
 
 }  // namespace nvcache

@@ -67,6 +67,9 @@ constexpr std::array<Word<Verify>, 3> kVerifyWords = {
     {{"auto", Verify::kAuto}, {"always", Verify::kAlways}, {"never", Verify::kNever}}};
 constexpr std::array<Word<SpaceKind>, 2> kSpaceWords = {
     {{"in_place", SpaceKind::kInPlace}, {"regions", SpaceKind::kRegions}}};
+constexpr std::array<Word<Restart>, 2> kRestartWords = {
+    {{"cold", Restart::kCold}, {"warm", Restart::kWarm}}};
+constexpr std::array<Word<bool>, 2> kKeysWords = {{{"mutable", false}, {"immutable", true}}};
 constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
 constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
 
@@ -80,6 +83,15 @@ absl::Status set_region(std::string_view value, Config* config) {
                     format_bytes(Config::kMaxRegionBytes)));
   }
   return parsed;
+}
+
+absl::Status set_restart_rate(std::string_view value, Config* config) {
+  if (value == "0") {
+    config->restart_bytes_per_second = 0;
+    return absl::OkStatus();
+  }
+  return set_size("restart_rate", value, Config::kMinRestartRate, Config::kMaxSizeBytes,
+                  &config->restart_bytes_per_second);
 }
 
 absl::Status set_shards(std::string_view value, Config* config) {
@@ -100,7 +112,7 @@ absl::Status set_maintenance(std::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<Config>, 14> kKeys = {{
+constexpr std::array<QueryKey<Config>, 17> kKeys = {{
     {"size",
      [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
@@ -132,6 +144,11 @@ constexpr std::array<QueryKey<Config>, 14> kKeys = {{
      [](std::string_view v, Config* c) { return set_word("discard", v, kOnWords, &c->discard); }},
     {"format",
      [](std::string_view v, Config* c) { return set_word("format", v, kYesWords, &c->format); }},
+    {"restart", [](std::string_view v,
+                   Config* c) { return set_word("restart", v, kRestartWords, &c->restart); }},
+    {"restart_rate", set_restart_rate},
+    {"keys", [](std::string_view v,
+                Config* c) { return set_word("keys", v, kKeysWords, &c->immutable_keys); }},
     {"maintenance", set_maintenance},
     {"seed", [](std::string_view v, Config* c) { return set_integer("seed", v, &c->seed); }},
 }};
@@ -142,13 +159,20 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
     if (config.verify != Verify::kNever) return absl::OkStatus();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
-  for (const std::string_view key : {"region", "discard", "format"}) {
+  for (const std::string_view key :
+       {"region", "discard", "format", "restart", "restart_rate", "keys"}) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+MediumOptions options_of_medium(const Config& config) {
+  return {.size_bytes = config.size_bytes,
+          .max_size_bytes = config.max_size_bytes,
+          .keep_file = config.restart == Restart::kWarm};
+}
 
 absl::StatusOr<Config> parse_config(std::string_view spec) {
   Config config;

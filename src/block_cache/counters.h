@@ -22,6 +22,8 @@ enum class Count : size_t {
   kMediumReadBytes,
   kMediumWrittenBytes,
   kMediumWrites,
+  kRecovered,
+  kRecoveredBytes,
   kRewritten,
   kRewrittenBytes,
   kFieldCount,

@@ -23,7 +23,8 @@ RegionEviction::RegionEviction(RegionSpace& space, std::span<const std::unique_p
 bool RegionEviction::make_room() {
   if (space_.discard_one()) return true;
   const bool wants_room = space_.wants_room();
-  if (!wants_room && !space_.wants_to_discard()) return false;
+  // The blocks of before a restart are all in before the oldest leave.
+  if ((!wants_room && !space_.wants_to_discard()) || space_.recovering()) return false;
   const bool may_evict = wants_room && shards_.front()->evicts() && cache_.may_evict();
   const std::optional<uint32_t> region = space_.take_to_empty(!may_evict);
   if (!region) return false;

@@ -125,7 +125,15 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // For a space that is emptied in parts (shard_regions.cc). The block of this key at this place
+  // For a space in regions (shard_regions.cc). Makes room in the index for so many more blocks.
+  void expect_blocks(uint64_t blocks);
+  // Brings what restore() of this hash reads into the processor's cache.
+  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
+  // Enters a block that lies on the medium already; as reserve(), but it is live at once, and
+  // displaces no other.
+  Reason restore(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
+                 uint32_t checksum, const std::atomic<uint32_t>& generation, uint32_t expected);
+  // The block of this key at this place
   // has to leave it: evicts it, or keeps it if it `may_stay` and the policy finds it worth a second
   // write. `sink` may be null.
   Evacuation evacuate(uint64_t hash, const BlockKey& key, uint64_t offset_grains, bool may_stay,
@@ -188,6 +196,8 @@ class Shard final : public Residents {
   void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
+  void enter(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
+             uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
   bool win_contest(uint64_t hash);

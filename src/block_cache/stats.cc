@@ -22,6 +22,9 @@ constexpr Metric<Stats> kMetrics[] = {
     {"removals", "Blocks removed, for any cause", kCounter, &Stats::removals},
     {"evictions", "Blocks evicted", kCounter, &Stats::evictions},
     {"erases", "Blocks erased by key or file", kCounter, &Stats::erases},
+    {"recovered_blocks", "Blocks that came back after a restart", kCounter,
+     &Stats::recovered_blocks},
+    {"damaged_regions", "Regions whose index could not be read", kCounter, &Stats::damaged_regions},
     {"rewritten_blocks", "Blocks moved to another region", kCounter, &Stats::rewritten_blocks},
     {"damaged_blocks", "Blocks whose checksum failed", kCounter, &Stats::damaged_blocks},
     {"medium_errors", "Reads and writes the medium failed", kCounter, &Stats::medium_errors},
@@ -43,6 +46,7 @@ constexpr Metric<Stats> kMetrics[] = {
     {"buffer_bytes", "Bytes of DRAM for open regions", kGauge, &Stats::buffer_bytes},
     {"regions", "Regions of the medium", kGauge, &Stats::regions},
     {"free_regions", "Regions that are free", kGauge, &Stats::free_regions},
+    {"recovering", "1 while blocks come back after a restart", kGauge, &Stats::recovering},
     {"failed", "1 when the cache is off because its medium failed", kGauge, &Stats::failed},
     {"overhead_ratio", "Overhead ratio now", kGauge, &Stats::overhead_ratio},
 };

@@ -84,6 +84,7 @@ class Medium {
 struct MediumOptions {
   uint64_t size_bytes = 0;
   uint64_t max_size_bytes = 0;  // how far resize() may grow it; address space only
+  bool keep_file = false;       // a file that the medium creates stays when it is closed
 };
 
 // Opens the medium that `spec` names:

@@ -97,12 +97,13 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
   }
   // Blocks are read at random: reading ahead would fetch what nobody asked for.
   posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);
+  keep_ = status.ok() && options.keep_file;
   return status;
 }
 
 PreallocatedFile::~PreallocatedFile() {
   if (locked_) forget_cache_file(fd_);
-  if (created_ && locked_ && still_at_path()) unlink(path_.c_str());
+  if (created_ && !keep_ && locked_ && still_at_path()) unlink(path_.c_str());
   close(fd_);
 }
 

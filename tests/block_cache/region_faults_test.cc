@@ -31,15 +31,12 @@ class RegionFaults : public testing::Test {
   // Opens the cache on a medium that fails on demand, with a clock that stands still.
   std::unique_ptr<BlockCacheImpl> open(const std::string& more = "") {
     const Config config = parse_config(spec(more)).value();
-    auto medium = open_medium(config.medium, medium_options(config), clock_);
+    auto medium = open_medium(config.medium, options_of_medium(config), clock_);
     EXPECT_TRUE(medium.ok()) << medium.status();
     if (!medium.ok()) return nullptr;
     auto owned = std::make_unique<FailingMedium>(*std::move(medium));
     failing_ = owned.get();
     return test::make_on(spec(more), std::move(owned), clock_);
-  }
-  static MediumOptions medium_options(const Config& config) {
-    return {.size_bytes = config.size_bytes, .max_size_bytes = config.max_size_bytes};
   }
   static uint64_t count_right(BlockCache& cache, uint64_t count) {
     return test::count_blocks(cache, 1, count, 4000);
@@ -92,7 +89,7 @@ TEST_F(RegionFaults, AMediumThatFailsForGoodIsSwitchedOffAndComesBack) {
 TEST_F(RegionFaults, ASyncThatFailsAtTheOpeningIsTold) {
   const Config config = parse_config(spec()).value();
   for (const bool drains : {true, false}) {
-    auto medium = open_medium(config.medium, medium_options(config), clock_);
+    auto medium = open_medium(config.medium, options_of_medium(config), clock_);
     ASSERT_TRUE(medium.ok()) << medium.status();
     auto owned = std::make_unique<FailingMedium>(*std::move(medium));
     if (drains) {
@@ -119,6 +116,50 @@ TEST_F(RegionFaults, RegionsThatCannotBeReadAreEmptiedAllTheSame) {
   EXPECT_EQ(stats.rewritten_blocks, 0u);
   EXPECT_EQ(stats.blocks, stats.inserts - stats.removals);
   EXPECT_EQ(stats.damaged_blocks, 0u);
+}
+
+// What could not be made durable is not called closed.
+TEST_F(RegionFaults, ASyncThatFailsAtTheCloseLeavesTheMediumOpen) {
+  for (const bool immutable : {true, false}) {
+    const std::string keys = std::string("&restart=warm") + (immutable ? "&keys=immutable" : "");
+    {
+      const auto cache = open(keys + "&format=yes");
+      test::put_blocks(*cache, 1, 300, 4000);
+      failing_->fail_drains(kEio);
+    }
+    const auto cache = open(keys);
+    test::wait_for_recovery(*cache);
+    const uint64_t found = count_right(*cache, 300);
+    if (immutable) {
+      EXPECT_GT(found, 200u);
+    } else {
+      EXPECT_EQ(found, 0u) << "what was removed is not known";
+    }
+  }
+}
+
+// Reads of indexes that fail while blocks come back: their regions are dropped.
+TEST_F(RegionFaults, IndexesThatCannotBeReadCostTheirRegions) {
+  {
+    const auto cache = open("&restart=warm&keys=immutable");
+    test::put_blocks(*cache, 1, 600, 4000);
+  }
+  const Config config = parse_config(spec("&restart=warm&keys=immutable")).value();
+  auto medium = open_medium(config.medium, options_of_medium(config), clock_);
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  auto owned = std::make_unique<FailingMedium>(*std::move(medium));
+  FailingMedium& failing = *owned;
+  constexpr uint64_t kSuperblocks = 2;
+  failing.fail_reads(kEio, kSuperblocks + 34);  // footers of 32 regions, then two indexes
+  const auto cache = test::make_on(spec("&restart=warm&keys=immutable"), std::move(owned), clock_);
+  test::wait_for_recovery(*cache);
+  failing.heal();
+  const Stats stats = cache->stats();
+  EXPECT_GT(stats.damaged_regions, 10u) << stats.to_json();
+  EXPECT_GT(stats.recovered_blocks, 0u) << stats.to_json();
+  EXPECT_EQ(count_right(*cache, 600), stats.recovered_blocks);
+  test::put_blocks(*cache, 1000, 500, 4000);
+  EXPECT_TRUE(cache->lookup({1000, 499}).hit());
 }
 
 TEST_F(RegionFaults, AFileCutShortLosesBlocks) {

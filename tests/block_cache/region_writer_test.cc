@@ -1,5 +1,5 @@
-// RegionWriter and RegionTable by themselves: places far out on a vast medium, the order of the
-// writes of a region and how many are in flight, and the order in which regions leave.
+// RegionWriter by itself: places far out on a vast medium, the order of the writes of a region and
+// how many are in flight, and regions that many threads append to.
 #include "block_cache/region/region_writer.h"
 
 #include <algorithm>
@@ -86,7 +86,8 @@ TEST(RegionWriter, PlacesReadsAndFreesBlocksFarOut) {
     // Emptied, it is free again.
     const std::optional<uint32_t> region = table.take_to_empty(/*only_without_blocks=*/false);
     ASSERT_TRUE(region);
-    table.remove(*region, (5000 + geometry.grain_bytes - 1) / geometry.grain_bytes);
+    table.remove(*region, geometry.offset_in_region(spot.place),
+                 (5000 + geometry.grain_bytes - 1) / geometry.grain_bytes);
     EXPECT_EQ(table.free_regions(), free_regions - 1);
     table.let_go(*region);
     EXPECT_EQ(table.free_regions(), free_regions);
@@ -283,7 +284,7 @@ TEST(RegionWriter, EveryRegionIsWholeWhoeverAppends) {
       const ByteView block =
           ByteView(bytes).subspan(uint64_t{record.offset_grains} * 64, record.size_bytes);
       ASSERT_EQ(checksum_block(record.key, block), record.checksum);
-      table.remove(region, (record.size_bytes + 63) / 64);
+      table.remove(region, record.offset_grains, (record.size_bytes + 63) / 64);
     }
     found.fetch_add(footer->count);
     table.let_go(region);
@@ -302,56 +303,6 @@ TEST(RegionWriter, EveryRegionIsWholeWhoeverAppends) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(found, appended);
   EXPECT_EQ(table.used_grains(), 0u);
-}
-
-TEST(RegionTable, TheOldestLeavesFirstButOneWithoutBlocksBefore) {
-  RegionTable table({.regions = 8, .limit = 8});
-  for (uint32_t i = 0; i < 4; ++i) {
-    ASSERT_EQ(table.take_free(), i);
-    table.add(i, 10);
-    table.seal(i);
-  }
-  EXPECT_EQ(table.take_to_empty(/*only_without_blocks=*/true), std::nullopt);
-  table.remove(2, 10);
-  EXPECT_EQ(table.take_to_empty(false), 2u);
-  EXPECT_EQ(table.take_to_empty(false), 0u);
-  EXPECT_EQ(table.take_to_empty(false), 1u);
-  EXPECT_FALSE(table.take_sealed(1));
-  EXPECT_TRUE(table.take_sealed(3));
-}
-
-TEST(RegionTable, ABlockKeepsItsRegion) {
-  RegionTable table({.regions = 4, .limit = 4});
-  const uint32_t region = *table.take_free();
-  table.add(region, 3);
-  table.seal(region);
-  ASSERT_EQ(table.take_to_empty(false), region);
-  table.let_go(region);
-  EXPECT_EQ(table.free_regions(), 3u) << "a reader still pins the block";
-  table.remove(region, 3);
-  EXPECT_EQ(table.free_regions(), 4u);
-}
-
-TEST(RegionTable, LimitsMoveDownAndUp) {
-  RegionTable table({.regions = 8, .limit = 6});
-  EXPECT_EQ(table.free_regions(), 6u);
-  for (uint32_t i = 0; i < 6; ++i) {
-    ASSERT_EQ(table.take_free(), i);
-    table.seal(i);
-  }
-  EXPECT_EQ(table.taken_end(), 6u);
-  table.set_limit(2);
-  for (uint32_t i = 2; i < 6; ++i) {
-    ASSERT_TRUE(table.take_sealed(i));
-    table.let_go(i);
-  }
-  EXPECT_EQ(table.free_regions(), 0u) << "what is freed beyond the limit is not in use";
-  EXPECT_EQ(table.taken_end(), 2u);
-  table.set_limit(8);
-  EXPECT_EQ(table.free_regions(), 6u);
-  table.set_limit(0);
-  EXPECT_EQ(table.free_regions(), 0u);
-  EXPECT_EQ(table.take_free(), std::nullopt);
 }
 
 }  // namespace

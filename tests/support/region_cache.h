@@ -22,6 +22,11 @@ inline void put_for_sure(BlockCache& cache, const BlockKey& key, size_t size_byt
   }
 }
 
+// Until all that comes back of an earlier opening is there.
+inline void wait_for_recovery(const BlockCache& cache) {
+  while (cache.stats().recovering != 0) std::this_thread::yield();
+}
+
 // The blocks {file, 0 .. count - 1}.
 inline void put_blocks(BlockCache& cache, uint64_t file, uint64_t count, size_t size_bytes,
                        uint64_t version = 0) {

@@ -100,6 +100,8 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "removals": 106,
   "evictions": 107,
   "erases": 108,
+  "recovered_blocks": 0,
+  "damaged_regions": 0,
   "rewritten_blocks": 0,
   "damaged_blocks": 109,
   "medium_errors": 110,
@@ -119,6 +121,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "buffer_bytes": 0,
   "regions": 0,
   "free_regions": 0,
+  "recovering": 0,
   "failed": 120,
   "overhead_ratio": 0.3,
   "hit_ratio": 0.5,
@@ -165,6 +168,12 @@ nvcache_evictions_total 107
 # HELP nvcache_erases_total Blocks erased by key or file
 # TYPE nvcache_erases_total counter
 nvcache_erases_total 108
+# HELP nvcache_recovered_blocks_total Blocks that came back after a restart
+# TYPE nvcache_recovered_blocks_total counter
+nvcache_recovered_blocks_total 0
+# HELP nvcache_damaged_regions_total Regions whose index could not be read
+# TYPE nvcache_damaged_regions_total counter
+nvcache_damaged_regions_total 0
 # HELP nvcache_rewritten_blocks_total Blocks moved to another region
 # TYPE nvcache_rewritten_blocks_total counter
 nvcache_rewritten_blocks_total 0
@@ -222,6 +231,9 @@ nvcache_regions 0
 # HELP nvcache_free_regions Regions that are free
 # TYPE nvcache_free_regions gauge
 nvcache_free_regions 0
+# HELP nvcache_recovering 1 while blocks come back after a restart
+# TYPE nvcache_recovering gauge
+nvcache_recovering 0
 # HELP nvcache_failed 1 when the cache is off because its medium failed
 # TYPE nvcache_failed gauge
 nvcache_failed 120
@@ -370,6 +382,8 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "removals": 106,
         "evictions": 107,
         "erases": 108,
+        "recovered_blocks": 0,
+        "damaged_regions": 0,
         "rewritten_blocks": 0,
         "damaged_blocks": 109,
         "medium_errors": 110,
@@ -389,6 +403,7 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "buffer_bytes": 0,
         "regions": 0,
         "free_regions": 0,
+        "recovering": 0,
         "failed": 120,
         "overhead_ratio": 0.3,
         "hit_ratio": 0.5,

@@ -1,10 +1,25 @@
 #include "block_cache/region/region_table.h"
 
+#include <algorithm>
+#include <functional>
+#include <new>
+
+#include "base/test_hooks.h"
+
 namespace nvcache {
 
 RegionTable::RegionTable(const Options& options)
-    : discards_(options.discards), regions_(options.regions), limit_(options.limit) {
+    : list_removals_(options.list_removals),
+      discards_(options.discards),
+      regions_(options.regions),
+      limit_(options.limit),
+      sequence_(options.first_sequence) {
   MutexLock lock(mutex_);
+  for (uint32_t region = options.limit; region < options.regions; ++region) {
+    regions_[region].state = State::kUnused;
+    regions_[region].written = true;  // before this opening, for all that it knows
+  }
+  if (options.recovers) return;
   // From the last to the first, so that the first is taken first.
   for (uint32_t region = options.limit; region-- > 0;) push_free(region);
 }
@@ -17,6 +32,7 @@ std::optional<uint32_t> RegionTable::take_free() {
   free_count_.fetch_sub(1, std::memory_order_relaxed);
   regions_[region].held.store(1, std::memory_order_relaxed);
   regions_[region].state = State::kOpen;
+  regions_[region].written = true;
   return region;
 }
 
@@ -29,6 +45,32 @@ void RegionTable::seal(uint32_t region) {
   (newest_ == kNone ? oldest_ : regions_[newest_].newer) = region;
   newest_ = region;
   if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+}
+
+void RegionTable::recover_sealed(uint32_t region) {
+  MutexLock lock(mutex_);
+  Region& sealed = regions_[region];
+  sealed.state = State::kSealed;
+  sealed.older = kNone;
+  sealed.newer = oldest_;
+  (oldest_ == kNone ? newest_ : regions_[oldest_].older) = region;
+  oldest_ = region;
+  if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+}
+
+void RegionTable::recover_begin(uint32_t region) {
+  regions_[region].held.store(1);
+  regions_[region].written = true;
+}
+
+void RegionTable::recover_free(uint32_t region) {
+  MutexLock lock(mutex_);
+  if (regions_[region].state == State::kUnknown) push_free(region);
+}
+
+void RegionTable::recover_unread(uint32_t region) {
+  regions_[region].written = true;
+  recover_free(region);
 }
 
 std::optional<uint32_t> RegionTable::take_to_empty(bool only_without_blocks) {
@@ -71,8 +113,9 @@ void RegionTable::let_go(uint32_t region) {
   if (holders(before) == 1) free_now(region);
 }
 
-void RegionTable::remove(uint32_t region, uint32_t grains) {
+void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grains) {
   Region& from = regions_[region];
+  if (list_removals_ && from.state != State::kLeaving) note_removed(region, offset_grains);
   const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
   if (holders(before) == 1) {
     free_now(region);
@@ -81,7 +124,75 @@ void RegionTable::remove(uint32_t region, uint32_t grains) {
   }
 }
 
+void RegionTable::note_removed(uint32_t region, uint32_t offset_grains) noexcept {
+  MutexLock lock(stripe(region));
+  try {
+    if (offset_grains == kWholeRegion) {
+      regions_[region].all_removed = true;
+    } else {
+      regions_[region].removed.push_back(offset_grains);
+      listed_.fetch_add(1, std::memory_order_relaxed);
+    }
+  } catch (const std::bad_alloc&) {
+    regions_[region].all_removed = true;
+  }
+}
+
+RegionTable::Removals RegionTable::removed_from(uint32_t region) const {
+  MutexLock lock(stripe(region));
+  Removals found{.all = regions_[region].all_removed, .offsets = regions_[region].removed};
+  std::ranges::sort(found.offsets);
+  return found;
+}
+
+std::vector<RegionTable::Removed> RegionTable::removed(bool unknown) const {
+  std::vector<Removed> all;
+  for (uint32_t region = 0; region < regions_.size(); ++region) {
+    MutexLock lock(stripe(region));
+    const Region& from = regions_[region];
+    const State state = from.state;
+    const bool emptied = state != State::kUnknown && state != State::kSealed && from.written;
+    if (from.all_removed || emptied || (unknown && state == State::kUnknown)) {
+      all.push_back({region, kWholeRegion});
+      continue;
+    }
+    for (const uint32_t offset_grains : from.removed) all.push_back({region, offset_grains});
+  }
+  return all;
+}
+
+void RegionTable::shorten(std::vector<Removed>* removed, size_t most) {
+  if (removed->size() <= most) return;
+  struct Run {  // the blocks of a region
+    size_t begin = 0;
+    size_t count = 0;
+  };
+  std::vector<Run> runs;
+  for (size_t i = 0; i < removed->size(); ++i) {
+    const bool same = i > 0 && (*removed)[i].region == (*removed)[i - 1].region;
+    if (!same) runs.push_back({.begin = i});
+    ++runs.back().count;
+  }
+  std::ranges::sort(runs, std::greater<>(), &Run::count);
+  size_t excess = removed->size() - most;
+  for (const Run& run : runs) {
+    if (excess == 0) break;
+    for (size_t i = 0; i < run.count; ++i) (*removed)[run.begin + i].offset_grains = kWholeRegion;
+    excess -= std::min(excess, run.count - 1);
+  }
+  const auto again = [](const Removed& a, const Removed& b) {
+    return a.region == b.region && a.offset_grains == b.offset_grains;
+  };
+  removed->erase(std::unique(removed->begin(), removed->end(), again), removed->end());
+}
+
 void RegionTable::free_now(uint32_t region) {
+  {
+    MutexLock lock(stripe(region));
+    listed_.fetch_sub(regions_[region].removed.size(), std::memory_order_relaxed);
+    regions_[region].removed = {};
+    regions_[region].all_removed = false;
+  }
   MutexLock lock(mutex_);
   if (!discards_ || region >= limit()) return push_free(region);
   regions_[region].held.store(0, std::memory_order_relaxed);
@@ -89,6 +200,7 @@ void RegionTable::free_now(uint32_t region) {
   first_left_ = region;
 }
 
+// Leaving still, so that it is listed as emptied: its footer may lie there, discarded or not.
 std::optional<uint32_t> RegionTable::take_to_discard() {
   MutexLock lock(mutex_);
   while (first_left_ != kNone) {
@@ -102,6 +214,7 @@ std::optional<uint32_t> RegionTable::take_to_discard() {
 
 void RegionTable::discarded(uint32_t region) {
   MutexLock lock(mutex_);
+  if (test_hooks.believe_discards) regions_[region].written = false;
   push_free(region);
 }
 
@@ -146,6 +259,8 @@ uint64_t RegionTable::used_grains() const {
   return grains;
 }
 
-uint64_t RegionTable::metadata_bytes() const { return limit() * sizeof(Region); }
+uint64_t RegionTable::metadata_bytes() const {
+  return limit() * sizeof(Region) + listed_.load(std::memory_order_relaxed) * sizeof(uint32_t);
+}
 
 }  // namespace nvcache
