@@ -1,4 +1,4 @@
-// BlockCache: a volatile second-tier block cache below an engine's own DRAM cache,
+// BlockCache: a second-tier block cache below an engine's own DRAM cache,
 // on a memory that is larger, cheaper and slowed by writes (persistent memory, CXL
 // memory, NVMe). Admission and eviction weigh every write to that memory: see
 // "Writes Hurt" (SoCC '22), section 3.2, and docs/ARCHITECTURE.md.
@@ -159,6 +159,11 @@ class BlockCache {
 //   nvcache://?size=1GiB&medium=file:/mnt/x
 // docs/guide/configuration.md lists the keys. INVALID_ARGUMENT names the key, what was
 // given and what is allowed; RESOURCE_EXHAUSTED when the medium has no room.
+//
+// A cache begins empty, unless `space=regions&restart=warm` is asked for. Who asks for that says
+// that no other cache stood in for this one since it was closed: what was erased then was erased
+// here. After a crash nothing comes back, unless `keys=immutable` promises besides that no key ever
+// names other bytes: a block that was erased before the crash may be served again then.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

@@ -67,6 +67,13 @@ class EvictionPolicy {
   // removes the block, by on_remove(.., true), or leaves it alone.
   virtual std::optional<uint32_t> next_victim(const Residents& residents) = 0;
 
+  // Whether blocks ever leave for others.
+  virtual bool evicts() const { return true; }
+
+  // Whether the block is worth a second write when the part of the medium that it lies in is
+  // emptied whole; if not, it leaves. A block that is kept and not used again leaves in the end.
+  virtual bool keeps(uint32_t /*slot*/) { return false; }
+
   // The policy's contest for room, owned by the policy. Null: any block may displace any other.
   virtual Contest* contest() { return nullptr; }
 

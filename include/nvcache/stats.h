@@ -23,13 +23,20 @@ struct Stats {
   uint64_t removals = 0;   // blocks removed: evictions + erases + damaged + failed reads and writes
   uint64_t evictions = 0;  // of `removals`: chosen by the eviction policy, or by resize
   uint64_t erases = 0;     // of `removals`: by erase() and erase_file()
-  uint64_t damaged_blocks = 0;  // blocks whose checksum failed when read; each was a miss
-  uint64_t medium_errors = 0;   // reads and writes that the medium failed
+  uint64_t recovered_blocks = 0;  // that came back after a restart; not among `inserts`
+  uint64_t damaged_regions = 0;   // whose index could not be read after a restart
+  uint64_t rewritten_blocks = 0;  // moved to another region when theirs was emptied
+  uint64_t damaged_blocks = 0;    // blocks whose checksum failed when read; each was a miss
+  uint64_t medium_errors = 0;     // reads and writes that the medium failed
   std::array<uint64_t, kReasonCount> refused{};  // blocks refused, by Reason ([kAdmitted] is 0)
 
   // Totals: bytes.
   uint64_t medium_read_bytes = 0;     // read from the medium (in place or copied)
   uint64_t medium_written_bytes = 0;  // written to the medium, padding included
+  uint64_t medium_writes = 0;         // writes, each of one or many blocks
+  uint64_t rewritten_bytes = 0;       // of rewritten_blocks; among medium_written_bytes
+  uint64_t discarded_bytes = 0;       // of emptied regions, given back to the medium
+  uint64_t discard_errors = 0;        // discards that failed; the first one turns discard off
 
   // Gauges.
   double overhead_ratio = 0;        // OBP now: (inserts + removals) / foreground lookups
@@ -39,7 +46,11 @@ struct Stats {
   uint64_t size_bytes = 0;          // bytes of the medium
   uint64_t metadata_bytes = 0;      // DRAM for index, space and policies
   uint64_t dataset_size_bytes = 0;  // the engine's dataset, as last told; 0: not known
-  uint64_t pending_bytes = 0;       // waiting in the write queue, in DRAM
+  uint64_t pending_bytes = 0;       // waiting in the write queue or in open regions, in DRAM
+  uint64_t buffer_bytes = 0;        // DRAM for open regions
+  uint64_t regions = 0;             // of the medium; 0 where blocks are overwritten in place
+  uint64_t free_regions = 0;        // of those
+  uint64_t recovering = 0;          // 1: blocks of before the restart are still coming back
   uint64_t failed = 0;  // 1: the medium fails too often; the cache is off until a probe succeeds
 
   std::string medium;     // what the cache lies on: "file", "emulated:optane"

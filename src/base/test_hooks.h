@@ -13,6 +13,19 @@ namespace nvcache {
 struct TestHooks {
   // BlockCacheImpl: a put on a device that finds no memory leaves its block filling for ever.
   bool leak_slots = false;
+  // RegionSpace: what an opening left that was not closed in order is believed although its keys
+  // were mutable.
+  bool believe_mutable_keys = false;
+  // RegionSpace: the list of removed blocks is not read at the opening.
+  bool skip_removed = false;
+  // RegionSpace: all caches have the same nonce, so an earlier one's regions are taken for own.
+  bool skip_nonce = false;
+  // The checksum of a region's records is not compared.
+  bool skip_region_check = false;
+  // RegionRecovery: the oldest region comes back first, so that an old block hides a newer one.
+  bool recover_oldest_first = false;
+  // RegionTable: a region that was discarded is believed to hold nothing any more.
+  bool believe_discards = false;
   // FileBlockCache: a write removes nothing that is cached. A written block replaces only its
   // own extent, and only where it is offered.
   bool skip_overlap = false;

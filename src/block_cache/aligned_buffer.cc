@@ -30,9 +30,8 @@ AlignedBuffer::AlignedBuffer(size_t size_bytes, size_t unit_bytes)
 
 AlignedBuffer::~AlignedBuffer() { ::operator delete(data_, std::align_val_t{alignment_bytes_}); }
 
-Pin pin_buffer(SharedBuffer buffer, uint32_t size_bytes) noexcept {
+Pin pin_buffer(SharedBuffer buffer, ByteView bytes) noexcept {
   static BufferOwner owner;
-  const ByteView bytes(buffer->data(), size_bytes);
   auto* const held = new (std::nothrow) SharedBuffer(std::move(buffer));
   if (held == nullptr) return {};
   return Pin(&owner, reinterpret_cast<uint64_t>(held), bytes);

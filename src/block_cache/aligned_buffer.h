@@ -39,8 +39,8 @@ class AlignedBuffer {
 using MutableBuffer = std::shared_ptr<AlignedBuffer>;
 using SharedBuffer = std::shared_ptr<const AlignedBuffer>;
 
-// Pins the first bytes of a buffer: the pin keeps the buffer alive. Costs an allocation. Empty if
-// there is no memory.
-Pin pin_buffer(SharedBuffer buffer, uint32_t size_bytes) noexcept;
+// Pins bytes of a buffer: the pin keeps the buffer alive. Costs an allocation. Empty if there is no
+// memory.
+Pin pin_buffer(SharedBuffer buffer, ByteView bytes) noexcept;
 
 }  // namespace nvcache

@@ -11,7 +11,7 @@ constexpr double kStopShare = 0.90;
 
 }  // namespace
 
-std::unique_ptr<BackgroundEviction> BackgroundEviction::make(Shards shards, const SlabSpace& space,
+std::unique_ptr<BackgroundEviction> BackgroundEviction::make(Shards shards, const Space& space,
                                                              Clock& clock, Cache cache) {
   const bool in_passes =
       std::ranges::any_of(shards, [](const auto& shard) { return shard->evicts_in_passes(); });

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "block_cache/shard.h"
-#include "block_cache/space/slab_space.h"
+#include "block_cache/space/space.h"
 
 namespace nvcache {
 
@@ -37,8 +37,8 @@ class BackgroundEviction {
   };
 
   // Null unless the shards' policies evict in passes. All that is given must outlive it.
-  static std::unique_ptr<BackgroundEviction> make(Shards shards, const SlabSpace& space,
-                                                  Clock& clock, Cache cache);
+  static std::unique_ptr<BackgroundEviction> make(Shards shards, const Space& space, Clock& clock,
+                                                  Cache cache);
 
   // Tells the policies the time, and evicts if the space is nearly full. Call it regularly.
   void run_pass();
@@ -52,7 +52,7 @@ class BackgroundEviction {
   }
 
  private:
-  BackgroundEviction(Shards shards, const SlabSpace& space, Clock& clock, Cache cache)
+  BackgroundEviction(Shards shards, const Space& space, Clock& clock, Cache cache)
       : shards_(shards), space_(space), clock_(clock), cache_(std::move(cache)) {}
 
   // The share of its blocks that each shard may have to give up; 0 if there is room.
@@ -60,7 +60,7 @@ class BackgroundEviction {
   bool wants_more_room(uint32_t refused_bytes) const;
 
   const Shards shards_;
-  const SlabSpace& space_;
+  const Space& space_;
   Clock& clock_;
   const Cache cache_;
   std::atomic<uint32_t> refused_bytes_{0};  // the largest refused put; 0: none since the last pass

@@ -59,9 +59,11 @@ absl::Status check_size(const Config& config, const Traits& traits) {
       grain_needed_bytes);
 }
 
-bool choose_verify(Verify verify, const Traits& traits) {
-  if (verify == Verify::kAuto) return traits.name != "dram";
-  return verify == Verify::kAlways;
+// In regions always: a reader may come too late for a block of a region that was lost.
+bool choose_verify(const Config& config, const Traits& traits) {
+  if (config.space == SpaceKind::kRegions) return true;
+  if (config.verify == Verify::kAuto) return traits.name != "dram";
+  return config.verify == Verify::kAlways;
 }
 
 }  // namespace
@@ -70,12 +72,12 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
                                                                      std::unique_ptr<Medium> medium,
                                                                      Clock& clock,
                                                                      TierOptions tier) {
-  if (absl::Status status = check_size(config, medium->traits()); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission(
       config.admission, {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
   if (!admission.ok()) return admission.status();
   std::unique_ptr<BlockCacheImpl> cache(
       new BlockCacheImpl(config, std::move(medium), clock, tier, *std::move(admission)));
+  if (absl::Status status = cache->open_space(); !status.ok()) return status;
   const uint32_t shards = choose_shards(config);
   const Shard::Options options = {.max_slots = choose_max_slots(config, shards),
                                   .hash_seed = config.seed,
@@ -88,18 +90,11 @@ absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Confi
         make_eviction(config.eviction, options.max_slots);
     if (!eviction.ok()) return eviction.status();
     cache->shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), *cache->pool_,
-                                                     cache->space_, cache->counters_));
+                                                     *cache->space_, cache->counters_));
   }
-  BlockCacheImpl* const raw = cache.get();
-  cache->background_eviction_ = BackgroundEviction::make(
-      cache->shards_, cache->space_, clock,
-      {.may_evict = [raw] { return raw->admission_->may_evict(raw->traffic_for_admission()); },
-       .evict_one = [raw](Shard& shard) { return raw->evict_one(shard) != 0; }});
-  if (config.maintenance_seconds > 0 && cache->background_eviction_ != nullptr) {
-    if (!cache->maintenance_.start()) {
-      return absl::ResourceExhaustedError("no thread for the cache's maintenance");
-    }
-  }
+  absl::Status started =
+      cache->regions_ != nullptr ? cache->start_regions() : cache->start_background_eviction();
+  if (!started.ok()) return started;
   return cache;
 }
 
@@ -111,16 +106,27 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       clock_(clock),
       admission_(std::move(admission)),
       totals_interval_(admission_->totals_interval()),
-      space_(config.size_bytes, config.max_size_bytes, choose_grain(medium_->traits())),
       health_(counters_, clock),
-      reader_(*medium_, health_, counters_),
-      verify_(choose_verify(config.verify, medium_->traits())),
+      reader_(*medium_, health_, counters_, config.space == SpaceKind::kInPlace),
+      verify_(choose_verify(config, medium_->traits())),
       peeks_(reader_.can_peek() && !verify_),
       generations_(kGenerations),
+      recovery_({.name = "nvcache-recover", .round = [this] { return recover(); }}),
       maintenance_({.name = "nvcache-maint",
                     .interval_seconds = config.maintenance_seconds,
-                    .round = [this] { return maintain(), false; }}) {
-  if (!medium_->traits().is_device) return;
+                    .round = [this] { return maintain(), false; }}) {}
+
+absl::Status BlockCacheImpl::open_space() {
+  return config_.space == SpaceKind::kRegions ? open_regions() : open_in_place();
+}
+
+absl::Status BlockCacheImpl::open_in_place() {
+  const Traits& traits = medium_->traits();
+  if (absl::Status status = check_size(config_, traits); !status.ok()) return status;
+  in_place_ =
+      std::make_unique<SlabSpace>(config_.size_bytes, config_.max_size_bytes, choose_grain(traits));
+  space_ = in_place_.get();
+  if (!traits.is_device) return absl::OkStatus();
   // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
   const auto written = [this](const PendingBlock& block, const absl::Status& status) {
     count_written(block.padded_bytes, status);
@@ -132,59 +138,32 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
   };
   write_queue_ = std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
                                               WriteQueue::Events{written, left});
+  return absl::OkStatus();
+}
+
+absl::Status BlockCacheImpl::start_background_eviction() {
+  background_eviction_ = BackgroundEviction::make(
+      shards_, *space_, clock_,
+      {.may_evict = [this] { return may_evict(); },
+       .evict_one = [this](Shard& shard) { return evict_one(shard) != 0; }});
+  if (config_.maintenance_seconds > 0 && background_eviction_ != nullptr && !maintenance_.start()) {
+    return absl::ResourceExhaustedError("no thread for the cache's maintenance");
+  }
+  return absl::OkStatus();
 }
 
 BlockCacheImpl::~BlockCacheImpl() {
   maintenance_.stop();
   write_queue_.reset();
+  close_regions();
 }
 
-// ---- admission
-
-Admission BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
-                                MissToken token) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  const Verdict verdict = judge(hash, key, size_bytes, origin);
-  if (!verdict.admitted()) return Admission(verdict);
-  // Without a token of the caller's, an erase from now on refuses the block.
-  if (!token.checked) token = token_of(hash);
-  return Admission(*this, {.key = key, .key_hash = hash, .size_bytes = size_bytes, .token = token});
-}
-
-Verdict BlockCacheImpl::commit(const Admission::Offer& offer, ByteView block) {
-  if (block.size() != offer.size_bytes) return refuse(Reason::kBadSize);
-  return enter(offer.key_hash, offer.key, block, generation_of(offer.key_hash),
-               offer.token.generation);
-}
-
-Verdict BlockCacheImpl::put_if(const BlockKey& key, ByteView block, Origin origin,
-                               const std::atomic<uint32_t>& generation,
-                               std::optional<uint32_t> expected) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  const Verdict verdict = judge(hash, key, block.size(), origin);
-  return verdict.admitted() ? enter(hash, key, block, generation, expected) : verdict;
-}
-
-Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
-                              Origin origin) {
-  if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
-  if (!space_.is_within_limit(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
-  if (!health_.open()) return refuse(Reason::kMediumFailed);
-  Shard& shard = shard_of(hash);
-  if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
-  const auto asked_bytes = static_cast<uint32_t>(size_bytes);
-  const bool worth_it = shard.offer(hash, asked_bytes);
-  const Verdict verdict =
-      admission_->admit({.key = key, .key_hash = hash, .size_bytes = asked_bytes, .origin = origin},
-                        traffic_for_admission());
-  if (!verdict.admitted()) return refuse(verdict.reason);
-  if (!worth_it) return refuse(Reason::kLessUsed);
-  return health_.may_access() ? verdict : refuse(Reason::kMediumFailed);
-}
+// ---- insertion
 
 Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block,
                               const std::atomic<uint32_t>& generation,
                               std::optional<uint32_t> expected) {
+  if (regions_ != nullptr) return append(hash, key, block, generation, expected);
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
   // What may fail comes before the block is entered.
@@ -193,7 +172,7 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
     buffer = reader_.make_buffer(size_bytes);
     if (buffer == nullptr && !test_hooks.leak_slots) return refuse(Reason::kNoSpace);
   }
-  uint32_t offset_grains = 0;
+  uint64_t offset_grains = 0;
   if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
     return refuse(room);
   }
@@ -201,11 +180,11 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
   const Reason reserved =
       shard.reserve(hash, key, size_bytes, offset_grains, generation, expected, &slot);
   if (reserved != Reason::kAdmitted) {
-    space_.release(offset_grains, size_bytes);
+    space_->release(offset_grains, size_bytes);
     return refuse(reserved);
   }
   // Allocated before a shrink that found it in no shard.
-  if (!space_.is_within_limit(size_bytes, offset_grains)) {
+  if (!in_place_->is_within_limit(offset_grains, size_bytes)) {
     shard.abandon(slot);
     return refuse(Reason::kNoSpace);
   }
@@ -214,9 +193,9 @@ Verdict BlockCacheImpl::enter(uint64_t hash, const BlockKey& key, ByteView block
   return write_block(hash, key, slot, offset_grains, block, std::move(buffer));
 }
 
-Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains) {
+Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint64_t* offset_grains) {
   const auto fits = [&] {
-    const std::optional<uint32_t> found = space_.allocate(size_bytes);
+    const std::optional<uint64_t> found = in_place_->allocate(size_bytes);
     *offset_grains = found.value_or(0);
     return found.has_value();
   };
@@ -226,7 +205,7 @@ Reason BlockCacheImpl::allocate(uint64_t hash, uint32_t size_bytes, uint32_t* of
     background_eviction_->note_refused(size_bytes);
     return Reason::kNoSpace;
   }
-  if (!admission_->may_evict(traffic_for_admission())) return Reason::kNoSpace;
+  if (!may_evict()) return Reason::kNoSpace;
   if (!shards_[first]->outranks_victim(hash)) return Reason::kLessUsed;
   // Freed extents need not be neighbours: evict up to eight times the block's size before giving
   // up. The first from its own shard, and then by turns: a large block, or a search for a long run,
@@ -257,17 +236,17 @@ uint32_t BlockCacheImpl::evict_one(Shard& shard) {
 void BlockCacheImpl::demote(Shard& shard, const DetachedBlock& block) {
   SharedBuffer copy;
   ByteView bytes;
-  const Extent extent{space_.to_bytes(block.word.offset_grains()), block.word.size_bytes()};
+  const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
   if (!health_.may_access() || reader_.view(extent, &copy, &bytes) != Fetch::kOk) return;
   if (verify_ && checksum_block(block.key, bytes) != shard.checksum(block.slot)) return;
   tier_.sink->take(block.key, bytes, block.token);
 }
 
 Verdict BlockCacheImpl::write_block(uint64_t hash, const BlockKey& key, uint32_t slot,
-                                    uint32_t offset_grains, ByteView block, MutableBuffer buffer) {
+                                    uint64_t offset_grains, ByteView block, MutableBuffer buffer) {
   Shard& shard = shard_of(hash);
   const auto size_bytes = static_cast<uint32_t>(block.size());
-  const uint64_t offset = space_.to_bytes(offset_grains);
+  const uint64_t offset = space_->to_bytes(offset_grains);
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (write_queue_ == nullptr) {
     const absl::Status status = write_medium(offset, block);
@@ -301,7 +280,9 @@ absl::Status BlockCacheImpl::write_medium(uint64_t offset, ByteView block) {
 
 void BlockCacheImpl::count_written(uint32_t written_bytes, const absl::Status& status) {
   health_.note(status);
-  if (status.ok()) counters_.add(Count::kMediumWrittenBytes, written_bytes);
+  if (!status.ok()) return;
+  counters_.add(Count::kMediumWrittenBytes, written_bytes);
+  counters_.add(Count::kMediumWrites, 1);
 }
 
 Verdict BlockCacheImpl::refuse(Reason reason) {
@@ -313,12 +294,17 @@ Verdict BlockCacheImpl::refuse(Reason reason) {
 
 bool BlockCacheImpl::erase(const BlockKey& key) {
   const uint64_t hash = hash_key(key, config_.seed);
-  return shard_of(hash).erase(hash, key, generation_of(hash));
+  const bool erased = shard_of(hash).erase(hash, key, generation_of(hash));
+  if (!erased) note_unseen_removal();
+  give_back();
+  return erased;
 }
 
 bool BlockCacheImpl::erase_dead(const BlockKey& key) {
   const uint64_t hash = hash_key(key, config_.seed);
-  return shard_of(hash).erase_dead(hash, key);
+  const bool erased = shard_of(hash).erase_dead(hash, key);
+  give_back();
+  return erased;
 }
 
 bool BlockCacheImpl::contains(const BlockKey& key) const {
@@ -326,43 +312,25 @@ bool BlockCacheImpl::contains(const BlockKey& key) const {
   return shards_[shard_number(hash)]->contains(hash, key);
 }
 
-uint64_t BlockCacheImpl::erase_file(uint64_t file) {
+void BlockCacheImpl::move_generations() {
   for (std::atomic<uint32_t>& generation : generations_) {
     generation.fetch_add(1, std::memory_order_acq_rel);
   }
+  note_unseen_removal();
+}
+
+uint64_t BlockCacheImpl::erase_file(uint64_t file) {
+  move_generations();
   uint64_t erased = 0;
   for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_file(file);
+  give_back();
   return erased;
 }
 
 void BlockCacheImpl::clear() {
+  if (recovering()) move_generations();
   for (const std::unique_ptr<Shard>& shard : shards_) shard->erase_all();
-}
-
-absl::Status BlockCacheImpl::resize(uint64_t size_bytes) try {
-  const uint64_t least_bytes = std::max<uint64_t>(Config::kMinSizeBytes, space_.grain_bytes());
-  if ((size_bytes > 0 && size_bytes < least_bytes) || size_bytes > config_.max_size_bytes) {
-    return absl::OutOfRangeError(
-        fmt::format("resize to {} bytes; allowed: 0, and {} to max_size = {}", size_bytes,
-                    least_bytes, config_.max_size_bytes));
-  }
-  // Whole grains: a device takes no other size, and the rest could hold no block.
-  size_bytes -= size_bytes % space_.grain_bytes();
-  MutexLock lock(resize_mutex_);
-  if (size_bytes > space_.limit_bytes()) {
-    absl::Status grown = medium_->resize(std::max(size_bytes, medium_->size_bytes()));
-    if (grown.ok()) space_.set_limit(size_bytes);
-    return grown;
-  }
-  space_.set_limit(size_bytes);
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    shard->evict_beyond(size_bytes / space_.grain_bytes());
-  }
-  // What readers still pin beyond the limit keeps its memory until the next resize.
-  return medium_->resize(std::min(std::max({size_bytes, least_bytes, space_.taken_end_bytes()}),
-                                  medium_->size_bytes()));
-} catch (const std::bad_alloc&) {
-  return no_memory_status("no memory to resize the cache");
+  give_back();
 }
 
 void BlockCacheImpl::set_dataset_size(uint64_t size_bytes) {
@@ -371,10 +339,14 @@ void BlockCacheImpl::set_dataset_size(uint64_t size_bytes) {
 
 void BlockCacheImpl::drain() {
   if (write_queue_ != nullptr) write_queue_->drain();
+  if (regions_ != nullptr) regions_->writer().drain();
 }
 
 void BlockCacheImpl::maintain() {
   if (background_eviction_ != nullptr) background_eviction_->run_pass();
+  if (regions_ == nullptr) return;
+  // Regions are emptied when room is wanted; a policy that works in passes is told the time.
+  for (const std::unique_ptr<Shard>& shard : shards_) shard->begin_pass(clock_.now_ns(), 0);
 }
 
 }  // namespace nvcache

@@ -4,7 +4,8 @@
 // How a block comes in: the admission policy says yes; an extent is allocated,
 // evicting by the shards' policies where it must and may; the block is entered as
 // filling; its bytes are written with no lock held (in place on byte-addressable
-// media, by the write queue on devices); it is published.
+// media, by the write queue on devices, into an open region where the space is in
+// regions); it is published.
 #pragma once
 
 #include <array>
@@ -24,6 +25,8 @@
 #include "block_cache/config.h"
 #include "block_cache/counters.h"
 #include "block_cache/medium_health.h"
+#include "block_cache/region/region_space.h"
+#include "block_cache/region_eviction.h"
 #include "block_cache/shard.h"
 #include "block_cache/space/slab_space.h"
 #include "block_cache/write_queue.h"
@@ -74,10 +77,12 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   void clear();
   // Share of the space that is taken.
   double used_share() const {
-    const uint64_t limit_bytes = space_.limit_bytes();
+    const uint64_t limit_bytes = space_->limit_bytes();
     if (limit_bytes == 0) return 1;
-    return static_cast<double>(space_.used_bytes()) / static_cast<double>(limit_bytes);
+    return static_cast<double>(space_->used_bytes()) / static_cast<double>(limit_bytes);
   }
+  // Whether blocks of before a restart may still come back.
+  bool recovering() const { return regions_ != nullptr && regions_->recovering(); }
   void drain() override;
   Stats stats() const override;
 
@@ -101,7 +106,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Shard& shard_at(uint64_t queue_handle) { return *shards_[queue_handle >> 32]; }
   static uint32_t slot_at(uint64_t queue_handle) { return static_cast<uint32_t>(queue_handle); }
   Extent extent_of(const PinnedBlock& block) const {
-    return {space_.to_bytes(block.word.offset_grains()), block.word.size_bytes()};
+    return {space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
   }
 
   // With kCounts, `references` is not null.
@@ -118,19 +123,51 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
                        uint32_t* slot);
   MissToken token_of(uint64_t hash) const;
   // A miss if there is no memory for the pin.
-  static Lookup serve_buffer(SharedBuffer buffer, uint32_t size_bytes);
+  static Lookup serve_buffer(SharedBuffer buffer, ByteView bytes);
   // Removes the block if the medium failed to read it.
   bool fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome);
   // Removes the block if its bytes are damaged.
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
+  // Refuses all puts, and all blocks of before a restart, that are under way.
+  void move_generations();
+
+  [[nodiscard]] absl::Status open_space();
+  [[nodiscard]] absl::Status open_in_place();
+  [[nodiscard]] absl::Status start_background_eviction();
+
+  // Of a space in regions (block_cache_regions.cc).
+  [[nodiscard]] absl::Status open_regions();
+  [[nodiscard]] absl::Status start_regions();
+  void close_regions();
+  // True: there was no memory, and it must be tried again.
+  bool recover();
+  RecoveryPlan plan_recovery();
+  uint32_t recovery_threads() const;
+  bool recover_block(const RecoveredBlock& block);
+  // A block may have been removed that has not come back yet.
+  void note_unseen_removal() {
+    if (recovering()) unseen_removals_.store(true, std::memory_order_relaxed);
+  }
+  Verdict append(uint64_t hash, const BlockKey& key, ByteView block,
+                 const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected);
+  bool read_block(Shard& shard, const DetachedBlock& block, MutableBytes into);
+  // Blocks were erased: a region may have none left.
+  void give_back() {
+    if (regions_ != nullptr && regions_->wants_to_discard()) region_eviction_->wake();
+  }
+  absl::Status resize_in_place(uint64_t size_bytes);
+  absl::Status resize_regions(uint64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
+  absl::Status shrink_to(uint32_t regions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
+  // Blocks that came back beyond a limit that was set meanwhile leave.
+  void finish_resize();
 
   // kAdmitted with room at *offset_grains, or why there is none.
-  Reason allocate(uint64_t hash, uint32_t size_bytes, uint32_t* offset_grains);
+  Reason allocate(uint64_t hash, uint32_t size_bytes, uint64_t* offset_grains);
   // The bytes of the block that was evicted; 0: there was no victim.
   uint32_t evict_one(Shard& shard);
   void demote(Shard& shard, const DetachedBlock& block);
-  Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint32_t offset_grains,
+  Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint64_t offset_grains,
                       ByteView block, MutableBuffer buffer);
   absl::Status write_medium(uint64_t offset, ByteView block);
   void count_written(uint32_t written_bytes, const absl::Status& status);
@@ -143,6 +180,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Traffic traffic() const;
   // With the totals, if the policy needs them at this question.
   Traffic traffic_for_admission() const;
+  bool may_evict() const { return admission_->may_evict(traffic_for_admission()); }
 
   const Config config_;
   const TierOptions tier_;
@@ -152,7 +190,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   const uint32_t totals_interval_;
   // A read that the page cache serves tells little of the next one: a long mean.
   MeanTime storage_read_{{.times = 128, .most_times_the_mean = 64}};
-  SlabSpace space_;
+  std::unique_ptr<SlabSpace> in_place_;  // null: the space is in regions
+  Space* space_ = nullptr;               // the one or the other
   Counters counters_;
   MediumHealth health_;
   BlockReader reader_;
@@ -167,6 +206,11 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   std::atomic<uint64_t> dataset_size_bytes_{0};
   Mutex resize_mutex_;
   std::unique_ptr<WriteQueue> write_queue_;  // null: who puts a block writes it
+  std::unique_ptr<RegionSpace> regions_;     // null: the space is in place
+  std::unique_ptr<RegionEviction> region_eviction_;
+  std::atomic<bool> closing_{false};
+  std::atomic<bool> unseen_removals_{false};
+  BackgroundThread recovery_;
   BackgroundThread maintenance_;
 };
 

@@ -96,15 +96,15 @@ Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const Pi
       !intact(hash, key, found, bytes)) {
     return {};
   }
-  if (copy != nullptr) return serve_buffer(std::move(copy), size_bytes);
+  if (copy != nullptr) return serve_buffer(std::move(copy), bytes);
   std::move(pin).detach();
   return {.pin = Pin(this, handle, bytes), .size_bytes = size_bytes};
 }
 
-Lookup BlockCacheImpl::serve_buffer(SharedBuffer buffer, uint32_t size_bytes) {
-  Pin pin = pin_buffer(std::move(buffer), size_bytes);
+Lookup BlockCacheImpl::serve_buffer(SharedBuffer buffer, ByteView bytes) {
+  Pin pin = pin_buffer(std::move(buffer), bytes);
   if (pin.bytes().empty()) return {};
-  return {.pin = std::move(pin), .size_bytes = size_bytes};
+  return {.pin = std::move(pin), .size_bytes = static_cast<uint32_t>(bytes.size())};
 }
 
 bool BlockCacheImpl::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome) {
@@ -126,7 +126,10 @@ Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
     *slot = found.slot;
     return found.found() ? serve_pinned(hash, key, found, options) : Lookup();
   }
-  if (!options.copy_into) return serve_buffer(std::move(buffer), size_bytes);
+  if (!options.copy_into) {
+    const ByteView bytes(buffer->data(), size_bytes);
+    return serve_buffer(std::move(buffer), bytes);
+  }
   if (size_bytes <= options.copy_into->size()) {
     std::memcpy(options.copy_into->data(), buffer->data(), size_bytes);
   }

@@ -30,8 +30,8 @@ Traffic BlockCacheImpl::traffic() const {
   traffic.written_bytes = counters_.sum(Count::kMediumWrittenBytes);
   traffic.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   // Stripes are summed one by one: a removal may be seen before its insertion.
-  traffic.resident_blocks =
-      traffic.inserted > traffic.removed ? traffic.inserted - traffic.removed : 0;
+  const uint64_t entered = traffic.inserted + counters_.sum(Count::kRecovered);
+  traffic.resident_blocks = entered > traffic.removed ? entered - traffic.removed : 0;
   traffic.now_ns = clock_.now_ns();
   return traffic;
 }
@@ -45,15 +45,26 @@ Stats BlockCacheImpl::stats() const {
   // In place, a hit is the read.
   if (reader_.in_place()) stats.medium_read_bytes = counters_.sum(Count::kHitBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
-  stats.blocks = stats.inserts - stats.removals;
+  stats.blocks = stats.inserts + stats.recovered_blocks - stats.removals;
   const uint64_t removed_bytes = counters_.sum(Count::kRemovedBytes);
-  stats.data_bytes = counters_.sum(Count::kInsertedBytes) - removed_bytes;
-  stats.used_bytes = space_.used_bytes();
-  stats.size_bytes = space_.limit_bytes();
-  stats.metadata_bytes = space_.metadata_bytes() + admission_->metadata_bytes();
+  stats.data_bytes =
+      counters_.sum(Count::kInsertedBytes) + counters_.sum(Count::kRecoveredBytes) - removed_bytes;
+  stats.used_bytes = space_->used_bytes();
+  stats.size_bytes = space_->limit_bytes();
+  stats.metadata_bytes = space_->metadata_bytes() + admission_->metadata_bytes();
   for (const auto& shard : shards_) stats.metadata_bytes += shard->metadata_bytes();
   stats.dataset_size_bytes = dataset_size_bytes_.load(std::memory_order_relaxed);
   stats.pending_bytes = write_queue_ == nullptr ? 0 : write_queue_->pending_bytes();
+  if (regions_ != nullptr) {
+    stats.pending_bytes = regions_->writer().pending_bytes();
+    stats.buffer_bytes = regions_->writer().buffer_bytes();
+    stats.regions = regions_->regions();
+    stats.free_regions = regions_->free_regions();
+    stats.discarded_bytes = regions_->discarded_bytes();
+    stats.discard_errors = regions_->discard_errors();
+    stats.damaged_regions = regions_->damaged_regions();
+    stats.recovering = regions_->recovering() ? 1 : 0;
+  }
   stats.failed = health_.off() ? 1 : 0;
   stats.medium = medium_->traits().name;
   stats.admission = admission_->describe();

@@ -6,12 +6,12 @@
 
 namespace nvcache {
 
-BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counters)
+BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counters, bool in_place)
     : medium_(medium),
       health_(health),
       counters_(counters),
-      direct_(medium.direct()),
-      can_peek_(in_place() && !medium.traits().charges_direct_reads),
+      direct_(in_place ? medium.direct() : ByteView{}),
+      can_peek_(!direct_.empty() && !medium.traits().charges_direct_reads),
       unit_bytes_(medium.traits().io_granularity_bytes) {}
 
 Fetch BlockReader::view_through_medium(Extent extent, SharedBuffer* copy, ByteView* bytes) {
@@ -19,12 +19,16 @@ Fetch BlockReader::view_through_medium(Extent extent, SharedBuffer* copy, ByteVi
     *bytes = peek(extent);
     return ask_to_read_in_place(extent);
   }
-  MutableBuffer buffer = make_buffer(extent.size_bytes);
+  const uint64_t lead_bytes = extent.offset % unit_bytes_;
+  const uint32_t covered_bytes = padded(lead_bytes + extent.size_bytes);
+  MutableBuffer buffer = make_buffer(covered_bytes);
   if (buffer == nullptr) return Fetch::kNoMemory;
-  const Fetch fetched = read_padded(extent.offset, {buffer->data(), padded(extent.size_bytes)});
-  *bytes = {buffer->data(), extent.size_bytes};
+  const MutableBytes units(buffer->data(), covered_bytes);
+  const MutableBytes block = units.subspan(lead_bytes, extent.size_bytes);
+  *bytes = block;
   *copy = std::move(buffer);
-  return fetched;
+  if (copy_pending(extent.offset, block)) return Fetch::kOk;
+  return read_units(extent.offset - lead_bytes, units);
 }
 
 Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
@@ -33,11 +37,12 @@ Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
     std::memcpy(into.data(), peek(extent).data(), into.size());
     return Fetch::kOk;
   }
+  if (copy_pending(extent.offset, into)) return Fetch::kOk;
   const bool fits_device =
-      into.size() % unit_bytes_ == 0 &&
+      extent.offset % unit_bytes_ == 0 && into.size() % unit_bytes_ == 0 &&
       (unit_bytes_ == 1 ||
        reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::alignment_bytes(unit_bytes_) == 0);
-  if (fits_device) return read_padded(extent.offset, into);
+  if (fits_device) return read_units(extent.offset, into);
   SharedBuffer copy;
   ByteView bytes;
   if (const Fetch viewed = view_through_medium(extent, &copy, &bytes); viewed != Fetch::kOk) {
@@ -58,7 +63,7 @@ Fetch BlockReader::ask_to_read_in_place(Extent extent) {
   return status.ok() ? Fetch::kOk : Fetch::kMediumFailed;
 }
 
-Fetch BlockReader::read_padded(uint64_t offset, MutableBytes into) {
+Fetch BlockReader::read_units(uint64_t offset, MutableBytes into) {
   absl::Status status(absl::StatusCode::kInternal, "");
   try {
     status = medium_.read(offset, into);

@@ -1,9 +1,12 @@
 // How a cache reaches the bytes of its blocks: in place where the medium is byte-addressable, else
-// by a copy. Nothing above this needs to know which.
+// by a copy. Bytes that are not on the medium yet are copied from where they wait. Nothing above
+// this needs to know which.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "block_cache/aligned_buffer.h"
 #include "block_cache/counters.h"
@@ -21,7 +24,13 @@ enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory };
 // the medium.
 class BlockReader {
  public:
-  BlockReader(Medium& medium, MediumHealth& health, Counters& counters);
+  // `in_place` false: always by a copy.
+  BlockReader(Medium& medium, MediumHealth& health, Counters& counters, bool in_place = true);
+
+  // Copies bytes that are not on the medium yet, and says whether it did; asked before each read
+  // that is not in place. Give it before the first read.
+  using Pending = std::function<bool(uint64_t offset, MutableBytes into)>;
+  void set_pending(Pending pending) { pending_ = std::move(pending); }
 
   // Whether view() gives the medium's own bytes.
   bool in_place() const { return !direct_.empty(); }
@@ -35,8 +44,8 @@ class BlockReader {
     *bytes = peek(extent);
     return Fetch::kOk;
   }
-  // Copies the extent into `into`, which has its size. On a device the bytes take no detour if
-  // `into` is aligned and whole units of I/O.
+  // Copies the extent into `into`, which has its size. A device is read in whole units, those that
+  // cover the extent; the bytes take no detour if extent and `into` are aligned and whole units.
   [[nodiscard]] Fetch read(Extent extent, MutableBytes into) {
     if (!can_peek()) return read_through_medium(extent, into);
     std::memcpy(into.data(), direct_.data() + extent.offset, into.size());
@@ -57,7 +66,10 @@ class BlockReader {
   Fetch view_through_medium(Extent extent, SharedBuffer* copy, ByteView* bytes);
   Fetch read_through_medium(Extent extent, MutableBytes into);
   Fetch ask_to_read_in_place(Extent extent);
-  Fetch read_padded(uint64_t offset, MutableBytes into);
+  Fetch read_units(uint64_t offset, MutableBytes into);
+  bool copy_pending(uint64_t offset, MutableBytes into) const {
+    return pending_ != nullptr && pending_(offset, into);
+  }
 
   Medium& medium_;
   MediumHealth& health_;
@@ -65,6 +77,7 @@ class BlockReader {
   const ByteView direct_;
   const bool can_peek_;
   const uint64_t unit_bytes_;  // of I/O
+  Pending pending_;
 };
 
 }  // namespace nvcache

@@ -67,16 +67,55 @@ absl::Status set_preset(std::string_view value, Config* config) {
   return bad_setting("preset", value, allowed);
 }
 
-absl::Status set_verify(std::string_view value, Config* config) {
-  if (value == "auto")
-    config->verify = Verify::kAuto;
-  else if (value == "always")
-    config->verify = Verify::kAlways;
-  else if (value == "never")
-    config->verify = Verify::kNever;
-  else
-    return bad_setting("verify", value, "auto, always, never");
-  return absl::OkStatus();
+template <typename T>
+struct Word {
+  std::string_view word;
+  T value;
+};
+
+template <typename T, size_t N>
+absl::Status set_word(std::string_view key, std::string_view value,
+                      const std::array<Word<T>, N>& words, T* to) {
+  std::string allowed;
+  for (const Word<T>& each : words) {
+    if (value == each.word) {
+      *to = each.value;
+      return absl::OkStatus();
+    }
+    allowed += (allowed.empty() ? "" : ", ") + std::string(each.word);
+  }
+  return bad_setting(key, value, allowed);
+}
+
+constexpr std::array<Word<Verify>, 3> kVerifyWords = {
+    {{"auto", Verify::kAuto}, {"always", Verify::kAlways}, {"never", Verify::kNever}}};
+constexpr std::array<Word<SpaceKind>, 2> kSpaceWords = {
+    {{"in_place", SpaceKind::kInPlace}, {"regions", SpaceKind::kRegions}}};
+constexpr std::array<Word<Restart>, 2> kRestartWords = {
+    {{"cold", Restart::kCold}, {"warm", Restart::kWarm}}};
+constexpr std::array<Word<bool>, 2> kKeysWords = {{{"mutable", false}, {"immutable", true}}};
+constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
+constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
+
+absl::Status set_region(std::string_view value, Config* config) {
+  const absl::Status parsed = set_size("region", value, Config::kMinRegionBytes,
+                                       Config::kMaxRegionBytes, &config->region_bytes);
+  if (parsed.ok() && !std::has_single_bit(config->region_bytes)) {
+    return bad_setting(
+        "region", value,
+        fmt::format("a power of two from {} to {}", format_bytes(Config::kMinRegionBytes),
+                    format_bytes(Config::kMaxRegionBytes)));
+  }
+  return parsed;
+}
+
+absl::Status set_restart_rate(std::string_view value, Config* config) {
+  if (value == "0") {
+    config->restart_bytes_per_second = 0;
+    return absl::OkStatus();
+  }
+  return set_size("restart_rate", value, Config::kMinRestartRate, Config::kMaxSizeBytes,
+                  &config->restart_bytes_per_second);
 }
 
 absl::Status set_shards(std::string_view value, Config* config) {
@@ -97,7 +136,7 @@ absl::Status set_maintenance(std::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<Config>, 11> kKeys = {{
+constexpr std::array<QueryKey<Config>, 18> kKeys = {{
     {"size",
      [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
@@ -115,18 +154,50 @@ constexpr std::array<QueryKey<Config>, 11> kKeys = {{
     {"preset", set_preset},
     {"admission", set_admission},
     {"eviction", set_eviction},
-    {"verify", set_verify},
+    {"verify",
+     [](std::string_view v, Config* c) { return set_word("verify", v, kVerifyWords, &c->verify); }},
     {"shards", set_shards},
     {"write_queue",
      [](std::string_view v, Config* c) {
        return set_size("write_queue", v, uint64_t{2} << 20, uint64_t{16} << 30,
                        &c->write_queue_bytes);
      }},
+    {"space",
+     [](std::string_view v, Config* c) { return set_word("space", v, kSpaceWords, &c->space); }},
+    {"region", set_region},
+    {"discard",
+     [](std::string_view v, Config* c) { return set_word("discard", v, kOnWords, &c->discard); }},
+    {"format",
+     [](std::string_view v, Config* c) { return set_word("format", v, kYesWords, &c->format); }},
+    {"restart", [](std::string_view v,
+                   Config* c) { return set_word("restart", v, kRestartWords, &c->restart); }},
+    {"restart_rate", set_restart_rate},
+    {"keys", [](std::string_view v,
+                Config* c) { return set_word("keys", v, kKeysWords, &c->immutable_keys); }},
     {"maintenance", set_maintenance},
     {"seed", [](std::string_view v, Config* c) { return set_integer("seed", v, &c->seed); }},
 }};
 
+// Settings that say nothing without others, or that others forbid.
+absl::Status check_regions(const Config& config, const SeenKeys& seen) {
+  if (config.space == SpaceKind::kRegions) {
+    if (config.verify != Verify::kNever) return absl::OkStatus();
+    return bad_setting("verify", "never", "auto, always with space=regions");
+  }
+  for (const std::string_view key :
+       {"region", "discard", "format", "restart", "restart_rate", "keys"}) {
+    if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+MediumOptions options_of_medium(const Config& config) {
+  return {.size_bytes = config.size_bytes,
+          .max_size_bytes = config.max_size_bytes,
+          .keep_file = config.restart == Restart::kWarm};
+}
 
 absl::StatusOr<Config> parse_config(std::string_view spec) {
   Config config;
@@ -142,6 +213,7 @@ absl::StatusOr<Config> parse_config(std::string_view spec) {
     return bad_setting("max_size", format_bytes(config.max_size_bytes),
                        fmt::format("at least size, {}", format_bytes(config.size_bytes)));
   }
+  if (absl::Status status = check_regions(config, seen); !status.ok()) return status;
   return config;
 }
 

@@ -12,10 +12,13 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "medium/medium.h"
 
 namespace nvcache {
 
 enum class Verify : uint8_t { kAuto, kAlways, kNever };
+enum class SpaceKind : uint8_t { kInPlace, kRegions };
+enum class Restart : uint8_t { kCold, kWarm };
 
 struct Config {
   uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
@@ -26,13 +29,27 @@ struct Config {
   Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
   uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
-  double maintenance_seconds = 1;        // how often the maintenance thread wakes; 0: never
-  uint64_t seed = 1;                     // of probability() and of the hash
+  SpaceKind space = SpaceKind::kInPlace;
+  uint64_t region_bytes = 0;  // a power of two; 0: chosen by size
+  bool discard = false;       // give emptied regions back to the medium
+  bool format = false;        // start an empty cache, whatever the medium holds
+  Restart restart = Restart::kCold;
+  bool immutable_keys = false;                  // no key ever names other bytes
+  uint64_t restart_bytes_per_second = 1 << 30;  // of indexes that are read; 0: no bound
+  uint32_t restart_threads = 0;                 // that bring blocks back; 0: by the machine
+  double maintenance_seconds = 1;               // how often the maintenance thread wakes; 0: never
+  uint64_t seed = 1;                            // of probability() and of the hash
 
   static constexpr uint64_t kMinSizeBytes = 64 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 44;  // 16 TiB
   static constexpr uint32_t kMaxShards = 4096;
+  static constexpr uint64_t kMinRegionBytes = 64 << 10;
+  static constexpr uint64_t kMaxRegionBytes = 64 << 20;
+  static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
+
+// What the medium of such a cache is opened with.
+MediumOptions options_of_medium(const Config& config);
 
 // INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all values, including
 // the policies, but opens nothing: opening the medium checks the medium's own specification.

@@ -23,6 +23,11 @@ enum class Count : size_t {
   kMediumErrors,
   kMediumReadBytes,
   kMediumWrittenBytes,
+  kMediumWrites,
+  kRecovered,
+  kRecoveredBytes,
+  kRewritten,
+  kRewrittenBytes,
   kFieldCount,
 };
 

@@ -14,9 +14,8 @@ namespace nvcache {
 absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) try {
   const absl::StatusOr<Config> config = parse_config(spec);
   if (!config.ok()) return config.status();
-  absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
-      config->medium, {.size_bytes = config->size_bytes, .max_size_bytes = config->max_size_bytes},
-      system_clock());
+  absl::StatusOr<std::unique_ptr<Medium>> medium =
+      open_medium(config->medium, options_of_medium(*config), system_clock());
   if (!medium.ok()) return medium.status();
   absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
       BlockCacheImpl::make(*config, *std::move(medium), system_clock());

@@ -10,7 +10,7 @@ constexpr uint32_t kSlotsPerLock = 1024;
 }  // namespace
 
 Shard::Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
-             SlabSpace& space, Counters& counters)
+             Space& space, Counters& counters)
     : max_slots_(options.max_slots),
       hash_seed_(options.hash_seed),
       pool_(pool),
@@ -61,7 +61,7 @@ std::optional<uint32_t> Shard::find_slot(uint64_t hash, const BlockKey& key) con
 }
 
 Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
-                      uint32_t offset_grains, const std::atomic<uint32_t>& generation,
+                      uint64_t offset_grains, const std::atomic<uint32_t>& generation,
                       std::optional<uint32_t> expected, uint32_t* slot) {
   MutexLock lock(mutex_);
   if (expected && generation.load(std::memory_order_relaxed) != *expected) {
@@ -70,13 +70,18 @@ Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
   if (find_slot(hash, key)) return Reason::kDuplicate;
   *slot = take_slot();
   if (*slot == kNoSlot) return Reason::kNoSpace;
-  if (references_.size() > 0) references_[*slot].store(0, std::memory_order_relaxed);
-  entry(*slot).reserve(key, size_bytes, offset_grains);
-  index_.insert(hash, *slot, [this](uint32_t other) { return hash_of(other); });
-  policy_->on_insert(*slot, hash);
+  enter(hash, key, size_bytes, offset_grains, *slot);
   counters_.add(Count::kInserts, 1);
   counters_.add(Count::kInsertedBytes, size_bytes);
   return Reason::kAdmitted;
+}
+
+void Shard::enter(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
+                  uint32_t slot) {
+  if (references_.size() > 0) references_[slot].store(0, std::memory_order_relaxed);
+  entry(slot).reserve(key, size_bytes, offset_grains);
+  index_.insert(hash, slot, [this](uint32_t other) { return hash_of(other); });
+  policy_->on_insert(slot, hash);
 }
 
 uint32_t Shard::take_slot() {
@@ -239,9 +244,10 @@ uint64_t Shard::erase_all() {
   return remove_matching(Cause::kErased, [](const BlockKey&, EntryWord) { return true; });
 }
 
-uint64_t Shard::evict_beyond(uint64_t limit_grains) {
-  return remove_matching(Cause::kEvicted, [this, limit_grains](const BlockKey&, EntryWord word) {
-    return uint64_t{word.offset_grains()} + space_.to_grains(word.size_bytes()) > limit_grains;
+uint64_t Shard::evict_between(uint64_t first_grain, uint64_t end_grain) {
+  return remove_matching(Cause::kEvicted, [=, this](const BlockKey&, EntryWord word) {
+    return word.offset_grains() < end_grain &&
+           word.offset_grains() + space_.to_grains(word.size_bytes()) > first_grain;
   });
 }
 

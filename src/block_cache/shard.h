@@ -3,10 +3,10 @@
 // make room for a block of another.
 //
 // What a lookup and a finished write need takes no lock: find_and_pin(), find_slot(), contains(),
-// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference() and
-// evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it drops.
-// offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest or
-// evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
+// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference(), evicts()
+// and evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it
+// drops. offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest
+// or evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
 // functions lock the shard. Lock order: shard, then space. No shard locks another.
 #pragma once
 
@@ -21,7 +21,7 @@
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
-#include "block_cache/space/slab_space.h"
+#include "block_cache/space/space.h"
 #include "nvcache/block_key.h"
 #include "nvcache/eviction_policy.h"
 #include "nvcache/verdict.h"
@@ -57,6 +57,15 @@ struct DetachedBlock {
   uint32_t token = 0;
 };
 
+// What becomes of a block whose region is emptied.
+struct Evacuation {
+  enum class What : uint8_t { kAbsent, kKept, kEvicted };
+
+  What what = What::kAbsent;
+  // kKept: it is still live, to be written again. The caller has pinned it, unless it is absent.
+  DetachedBlock block;
+};
+
 class Shard final : public Residents {
  public:
   struct Options {
@@ -67,7 +76,7 @@ class Shard final : public Residents {
   };
 
   Shard(const Options& options, std::unique_ptr<EvictionPolicy> policy, EntryPool& pool,
-        SlabSpace& space, Counters& counters);
+        Space& space, Counters& counters);
 
   // Lock-free. Finds a live block and pins it.
   PinnedBlock find_and_pin(uint64_t hash, const BlockKey& key);
@@ -89,7 +98,7 @@ class Shard final : public Residents {
   // Enters a block as filling, at an extent that the caller allocated. On failure the caller keeps
   // the extent. kStaleToken if `expected` is given and differs from `generation`. If the shard is
   // out of slots, evicts a block, whether admission lets blocks be evicted or not.
-  Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains,
+  Reason reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
                  const std::atomic<uint32_t>& generation, std::optional<uint32_t> expected,
                  uint32_t* slot);
   void set_checksum(uint32_t slot, uint32_t checksum) { checksums_[slot] = checksum; }
@@ -116,10 +125,30 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
+  // For a space in regions (shard_regions.cc). Makes room in the index for so many more blocks.
+  void expect_blocks(uint64_t blocks);
+  // Brings what restore() of this hash reads into the processor's cache.
+  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
+  // Enters a block that lies on the medium already; as reserve(), but it is live at once, and
+  // displaces no other.
+  Reason restore(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
+                 uint32_t checksum, const std::atomic<uint32_t>& generation, uint32_t expected);
+  // The block of this key at this place
+  // has to leave it: evicts it, or keeps it if it `may_stay` and the policy finds it worth a second
+  // write. `sink` may be null.
+  Evacuation evacuate(uint64_t hash, const BlockKey& key, uint64_t offset_grains, bool may_stay,
+                      EvictionSink* sink);
+  // Evicts what reaches into a range of places.
+  uint64_t evict_between(uint64_t first_grain, uint64_t end_grain);
+  // Removes the block of this key if it is at this place: the medium failed to write it.
+  void lose(uint64_t hash, const BlockKey& key, uint64_t offset_grains);
+
   // Counts a reference to a slot's block. Returns its references since it came, this one included,
   // at most 255. Only with Options::references. A slot that is not pinned may belong to another
   // block by this time, which then gets the count.
   uint32_t add_reference(uint32_t slot);
+  // Whether blocks ever leave for others.
+  bool evicts() const { return policy_->evicts(); }
   // Whether blocks are evicted in passes only (nvcache/eviction_policy.h).
   bool evicts_in_passes() const { return passes_ != nullptr; }
   // Starts a pass of such a policy, which evict_one() then carries out.
@@ -138,7 +167,6 @@ class Shard final : public Residents {
   }
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
-  uint64_t evict_beyond(uint64_t limit_grains);
 
   uint64_t metadata_bytes() const;
 
@@ -165,8 +193,11 @@ class Shard final : public Residents {
   void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
+  void enter(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
+             uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
   bool win_contest(uint64_t hash);
@@ -176,7 +207,7 @@ class Shard final : public Residents {
   const uint32_t max_slots_;
   const uint64_t hash_seed_;
   EntryPool& pool_;
-  SlabSpace& space_;
+  Space& space_;
   Counters& counters_;
   const std::unique_ptr<EvictionPolicy> policy_;
   Contest* const contest_;        // the policy's, or null

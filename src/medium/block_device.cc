@@ -176,6 +176,12 @@ absl::Status BlockDeviceMedium::take(uint64_t device_bytes, uint64_t blocks_end,
   std::memset(bytes.data(), 0, bytes.size());
   if (format) {
     if (absl::Status status = write_at(end_at, bytes); !status.ok()) return status;
+    // The head of the blocks, by which a cache would know what an earlier one left.
+    const uint64_t rest_bytes = device_bytes - kReservedBytes;
+    const uint64_t head_bytes = std::min<uint64_t>(kReservedBytes, rest_bytes);
+    const ByteView head =
+        bytes.first(head_bytes / kLargestDirectUnitBytes * kLargestDirectUnitBytes);
+    if (absl::Status status = write_at(kReservedBytes, head); !status.ok()) return status;
   }
   const Mark mark = make_mark(device_bytes, blocks_end);
   std::memcpy(bytes.data(), &mark, sizeof mark);
@@ -216,6 +222,18 @@ absl::Status BlockDeviceMedium::write(uint64_t offset, ByteView from) {
 absl::Status BlockDeviceMedium::drain() {
   if (fdatasync(fd_) == 0) return absl::OkStatus();
   return errno_status("flushing device", path_, errno);
+}
+
+absl::Status BlockDeviceMedium::discard(Extent extent) {
+  if (absl::Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
+    return status;
+  }
+  uint64_t range[2] = {kReservedBytes + extent.offset, extent.size_bytes};
+  if (ioctl(fd_, BLKDISCARD, range) == 0) return absl::OkStatus();
+  if (errno == EOPNOTSUPP) {
+    return absl::UnimplementedError(fmt::format("device {}: takes no discards", path_));
+  }
+  return errno_status("discarding blocks of device", path_, errno);
 }
 
 absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {

@@ -6,7 +6,7 @@
 // on a device that others use now, whose superblocks lie elsewhere. A device without the mark is
 // taken only if its first and last MiB are zero: no file system, partition table, volume or swap
 // area looks like that. Anything else is refused, unless format=yes says to overwrite it; these two
-// MiB are then cleared, so that nothing finds half of it later.
+// MiB, and the second one, are then cleared, so that nothing finds half of it later.
 //
 // The kernel keeps the device for us alone (O_EXCL): FAILED_PRECONDITION if it is mounted, part of
 // a volume, or open by another cache. The contents do not survive a close.
@@ -39,6 +39,7 @@ class BlockDeviceMedium final : public Medium {
   [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] absl::Status discard(Extent extent) override;
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:

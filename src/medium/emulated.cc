@@ -106,6 +106,15 @@ absl::Status EmulatedMedium::on_direct_read(Extent extent) {
   return status;
 }
 
+absl::Status EmulatedMedium::discard(Extent extent) {
+  if (absl::Status status =
+          check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
+      !status.ok()) {
+    return status;
+  }
+  return inner_->discard(extent);
+}
+
 absl::Status EmulatedMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
 
 uint64_t EmulatedMedium::charge_read(uint64_t size_bytes) {

@@ -43,6 +43,7 @@ class EmulatedMedium final : public Medium {
   ByteView direct() const override;
   [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
   void on_direct_write(Extent extent) override;
+  [[nodiscard]] absl::Status discard(Extent extent) override;  // charges nothing
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:

@@ -45,6 +45,11 @@ absl::Status BufferedFileMedium::flush(Extent extent) {
 
 absl::Status BufferedFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
+absl::Status BufferedFileMedium::discard(Extent extent) {
+  if (absl::Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
+  return file_->free_extent(extent);
+}
+
 absl::Status BufferedFileMedium::resize(uint64_t size_bytes) {
   if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
       !status.ok()) {

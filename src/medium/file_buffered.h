@@ -24,6 +24,7 @@ class BufferedFileMedium final : public Medium {
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] absl::Status flush(Extent extent) override;
   [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] absl::Status discard(Extent extent) override;
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:

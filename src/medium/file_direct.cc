@@ -100,6 +100,13 @@ absl::Status DirectFileMedium::write(uint64_t offset, ByteView from) {
 
 absl::Status DirectFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
+absl::Status DirectFileMedium::discard(Extent extent) {
+  if (absl::Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
+    return status;
+  }
+  return file_->free_extent(extent);
+}
+
 absl::Status DirectFileMedium::resize(uint64_t size_bytes) {
   if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
       !status.ok()) {

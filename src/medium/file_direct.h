@@ -30,6 +30,7 @@ class DirectFileMedium final : public Medium {
   [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] absl::Status discard(Extent extent) override;
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
 
  private:

@@ -68,6 +68,13 @@ class Medium {
   // decorator charges what their way to the medium costs. A no-op elsewhere.
   virtual void on_direct_write(Extent) {}
 
+  // The bytes of an extent are not needed: the medium may give their space back. Until they are
+  // written again a read may return anything there, also what was discarded, and also after a
+  // crash; a write may find no space. UNIMPLEMENTED if the medium cannot do that.
+  [[nodiscard]] virtual absl::Status discard(Extent) {
+    return absl::UnimplementedError("this medium cannot give space back while it is open");
+  }
+
   // Gives space back to, or takes it from, the system; bytes below the smaller
   // of the two sizes keep their contents. At most the `max_size_bytes` given at
   // open (OUT_OF_RANGE); RESOURCE_EXHAUSTED when the system has no more.
@@ -77,6 +84,7 @@ class Medium {
 struct MediumOptions {
   uint64_t size_bytes = 0;
   uint64_t max_size_bytes = 0;  // how far resize() may grow it; address space only
+  bool keep_file = false;       // a file that the medium creates stays when it is closed
 };
 
 // Opens the medium that `spec` names:

@@ -55,6 +55,7 @@ class MeteredMedium final : public Medium {
   [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
   ByteView direct() const override { return inner_->direct(); }
   void on_direct_write(Extent extent) override { inner_->on_direct_write(extent); }
+  [[nodiscard]] absl::Status discard(Extent extent) override { return inner_->discard(extent); }
   [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
     return inner_->resize(size_bytes);
   }

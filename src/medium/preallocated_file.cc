@@ -97,12 +97,13 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
   }
   // Blocks are read at random: reading ahead would fetch what nobody asked for.
   posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);
+  keep_ = status.ok() && options.keep_file;
   return status;
 }
 
 PreallocatedFile::~PreallocatedFile() {
   if (locked_) forget_cache_file(fd_);
-  if (created_ && locked_ && still_at_path()) unlink(path_.c_str());
+  if (created_ && !keep_ && locked_ && still_at_path()) unlink(path_.c_str());
   close(fd_);
 }
 
@@ -161,6 +162,18 @@ absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_
   // A file system that cannot keeps the space: less to give back, nothing lost.
   if (errno == EOPNOTSUPP) return absl::OkStatus();
   return errno_status("freeing the tail of file", path_, errno);
+}
+
+absl::Status PreallocatedFile::free_extent(Extent extent) {
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(extent.offset),
+                static_cast<off_t>(extent.size_bytes)) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EOPNOTSUPP) {
+    return absl::UnimplementedError(
+        fmt::format("file {}: its file system cannot free a part of a file", path_));
+  }
+  return errno_status("freeing a part of file", path_, errno);
 }
 
 }  // namespace nvcache

@@ -2,9 +2,10 @@
 // both file media stand on.
 //
 // - A path that is a directory means the file nvcache.blocks in it.
-// - A file that is not there is created with mode 0600 and removed at close; one
-//   that was there (the user's, or left behind by a crash) is kept, its contents
-//   overwritten. Only regular files: never a device.
+// - A file that is not there is created with mode 0600, and removed at close unless
+//   MediumOptions::keep_file says otherwise; one that was there (the user's, or left
+//   behind by a crash) is kept, its contents overwritten. Only regular files: never a
+//   device.
 // - An exclusive lock (open file description lock) is held while open: a second
 //   opener, in this process or another, gets FAILED_PRECONDITION naming the path.
 // - Space for `size_bytes` is allocated at open: RESOURCE_EXHAUSTED names path and
@@ -50,6 +51,8 @@ class PreallocatedFile {
   // Allocates [0, size_bytes), or frees [size_bytes, old_size_bytes).
   [[nodiscard]] absl::Status allocate(uint64_t size_bytes);
   [[nodiscard]] absl::Status free_tail(uint64_t size_bytes, uint64_t old_size_bytes);
+  // Frees an extent in the middle. UNIMPLEMENTED where the file system cannot.
+  [[nodiscard]] absl::Status free_extent(Extent extent);
 
  private:
   PreallocatedFile(int fd, std::string path, bool created)
@@ -61,6 +64,7 @@ class PreallocatedFile {
   const int fd_;
   const std::string path_;
   const bool created_;  // by us: removed at close
+  bool keep_ = false;   // all the same
   bool locked_ = false;
   uint64_t max_size_bytes_ = 0;
 };

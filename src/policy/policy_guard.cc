@@ -79,6 +79,12 @@ class GuardedEviction final : public EvictionPolicy, private Contest, private Ev
     }
     return slot;
   }
+  bool evicts() const override {
+    return or_else(true, [&] { return policy_->evicts(); });
+  }
+  bool keeps(uint32_t slot) override {
+    return or_else(false, [&] { return policy_->keeps(slot); });
+  }
   Contest* contest() override { return contest_ == nullptr ? nullptr : this; }
   EvictionPasses* passes() override { return passes_ == nullptr ? nullptr : this; }
   uint64_t metadata_bytes() const override {

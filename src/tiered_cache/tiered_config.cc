@@ -113,6 +113,10 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   if (absl::Status medium = check_medium(parsed->medium); !medium.ok()) {
     return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(medium));
   }
+  if (parsed->restart == Restart::kWarm) {
+    return invalid_argument("tier {}: restart: warm given; allowed in a tier: cold",
+                            config->tiers.size() + 1);
+  }
   tier.cache = *std::move(parsed);
   config->tiers.push_back(std::move(tier));
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/virtual_clock.h"
+#include "block_cache/space/slab_space.h"
 #include "policy/eviction/make_eviction.h"
 
 namespace nvcache {

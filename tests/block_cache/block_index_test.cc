@@ -29,6 +29,33 @@ TEST(BlockIndex, FindsWhatWasInsertedThroughGrowth) {
   EXPECT_GE(bytes, 4.2) << "fewer bytes than the cells themselves take";
 }
 
+TEST(BlockIndex, KeepsItsShapeUpToWhatWasReserved) {
+  constexpr uint32_t kSlots = 100'000;
+  BlockIndex index(kSlots);
+  for (uint32_t slot = 0; slot < 1000; ++slot) {
+    index.insert(hash_of_slot(slot), slot, hash_of_slot);
+  }
+  index.reserve(50'000, hash_of_slot);
+  const uint64_t reserved_bytes = index.metadata_bytes();
+  uint64_t asked = 0;
+  const auto counted = [&](uint32_t slot) {
+    ++asked;
+    return hash_of_slot(slot);
+  };
+  for (uint32_t slot = 1000; slot < 50'000; ++slot) {
+    index.insert(hash_of_slot(slot), slot, counted);
+  }
+  EXPECT_EQ(asked, 0u) << "an entry moved";
+  EXPECT_EQ(index.metadata_bytes(), reserved_bytes);
+  index.reserve(10, hash_of_slot);
+  EXPECT_EQ(index.metadata_bytes(), reserved_bytes) << "it never shrinks";
+  for (uint32_t slot = 50'000; slot < kSlots; ++slot) {
+    index.insert(hash_of_slot(slot), slot, hash_of_slot);
+  }
+  index.reserve(10 * kSlots, hash_of_slot);
+  for (uint32_t slot = 0; slot < kSlots; ++slot) ASSERT_TRUE(finds(index, slot)) << slot;
+}
+
 TEST(BlockIndex, RandomInsertsAndErasesAgreeWithASet) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

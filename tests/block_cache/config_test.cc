@@ -22,7 +22,9 @@ std::string error_of(const std::string& spec) {
 TEST(Config, ReadsEveryKey) {
   const absl::StatusOr<Config> config = parse_config(
       "nvcache://?size=1GiB&max_size=2GiB&medium=file:/mnt/x&admission=small_bypass(16GiB)+obp(0.2)"
-      "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9");
+      "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9"
+      "&space=regions&region=4MiB&discard=on&format=yes&restart=warm&keys=immutable"
+      "&restart_rate=5MiB");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->size_bytes, 1u << 30);
   EXPECT_EQ(config->max_size_bytes, 2u << 30);
@@ -34,6 +36,13 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->write_queue_bytes, 4u << 20);
   EXPECT_EQ(config->maintenance_seconds, 0.5);
   EXPECT_EQ(config->seed, 9u);
+  EXPECT_EQ(config->space, SpaceKind::kRegions);
+  EXPECT_EQ(config->region_bytes, 4u << 20);
+  EXPECT_TRUE(config->discard);
+  EXPECT_TRUE(config->format);
+  EXPECT_EQ(config->restart, Restart::kWarm);
+  EXPECT_TRUE(config->immutable_keys);
+  EXPECT_EQ(config->restart_bytes_per_second, 5u << 20);
 }
 
 TEST(Config, DefaultsAreThePoliciesThatNeedNoTuning) {
@@ -89,6 +98,15 @@ TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
       {"nvcache://?size=1GiB&verify=maybe", "verify", "maybe", "auto, always, never"},
       {"nvcache://?size=1GiB&shards=3", "shards", "3", "power of two"},
       {"nvcache://?size=1GiB&shards=x", "shards", "x", "power of two"},
+      {"nvcache://?size=1GiB&space=holes", "space", "holes", "in_place, regions"},
+      {"nvcache://?size=1GiB&space=regions&region=3MiB", "region", "3MiB", "power of two"},
+      {"nvcache://?size=1GiB&space=regions&region=1GiB", "region", "1GiB", "64"},
+      {"nvcache://?size=1GiB&space=regions&discard=yes", "discard", "yes", "off, on"},
+      {"nvcache://?size=1GiB&restart=warm", "restart", "given", "space=regions"},
+      {"nvcache://?size=1GiB&space=regions&restart=hot", "restart", "hot", "cold, warm"},
+      {"nvcache://?size=1GiB&space=regions&keys=some", "keys", "some", "mutable, immutable"},
+      {"nvcache://?size=1GiB&space=regions&restart_rate=1", "restart_rate", "1", "64"},
+      {"nvcache://?size=1GiB&space=regions&verify=never", "verify", "never", "always"},
       {"nvcache://?size=1GiB&maintenance=-1", "maintenance", "-1", "0 to 3600"},
       {"nvcache://?size=1GiB&admission=obp(2x)", "admission", "obp(2x)", "allowed"},
       {"nvcache://?size=1GiB&preset=best", "preset", "best", "auto, writes_hurt"},

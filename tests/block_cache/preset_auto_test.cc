@@ -17,7 +17,7 @@ namespace nvcache {
 namespace {
 
 constexpr uint32_t kBlockBytes = 4096;
-constexpr uint64_t kBlocks = 4096;  // that the tier has room for
+constexpr uint64_t kTierBlocks = 4096;  // that the tier has room for
 constexpr uint64_t kUs = 1000;
 
 struct Outcome {
@@ -57,9 +57,9 @@ class AutoEngine {
   // Lookups of new keys until the share of the tier is full.
   uint64_t lookups_to_fill(double share) {
     uint64_t lookups = 0;
-    while (static_cast<double>(cache_->stats().blocks) < share * kBlocks) {
+    while (static_cast<double>(cache_->stats().blocks) < share * kTierBlocks) {
       look_up(1'000'000'000 + lookups);
-      if (++lookups > 1000 * kBlocks) break;
+      if (++lookups > 1000 * kTierBlocks) break;
     }
     return lookups;
   }
@@ -102,18 +102,18 @@ class PresetAuto : public ::testing::TestWithParam<std::string> {};
 TEST_P(PresetAuto, AScanCostsLittle) {
   AutoEngine engine(GetParam());
   const auto scan = [](uint64_t i) { return i; };
-  const Outcome first = engine.run(4 * kBlocks, scan);
+  const Outcome first = engine.run(4 * kTierBlocks, scan);
   EXPECT_LE(first.time, 1.3) << "an empty tier fills";
-  const Outcome later = engine.run(8 * kBlocks, [&](uint64_t i) { return 1'000'000 + i; });
+  const Outcome later = engine.run(8 * kTierBlocks, [&](uint64_t i) { return 1'000'000 + i; });
   EXPECT_LE(later.time, 1.06);
   EXPECT_LE(later.inserts, 0.25) << "old blocks leave for new ones that are no better";
 }
 
 TEST_P(PresetAuto, ALoopLargerThanTheTierIsHitInPart) {
   AutoEngine engine(GetParam());
-  const auto loop = [](uint64_t i) { return i % (2 * kBlocks); };
-  engine.run(20 * kBlocks, loop);
-  const Outcome outcome = engine.run(20 * kBlocks, loop);
+  const auto loop = [](uint64_t i) { return i % (2 * kTierBlocks); };
+  engine.run(20 * kTierBlocks, loop);
+  const Outcome outcome = engine.run(20 * kTierBlocks, loop);
   EXPECT_LE(outcome.time, 1.06);
   EXPECT_LE(outcome.inserts, 0.25);
   EXPECT_GE(outcome.hit_ratio, 0.2) << "the best is a half, that of lru nothing";
@@ -122,20 +122,20 @@ TEST_P(PresetAuto, ALoopLargerThanTheTierIsHitInPart) {
 TEST_P(PresetAuto, AWriteStormCostsLittle) {
   AutoEngine engine(GetParam());
   Prng random(test_seed());
-  const auto reads = skewed(random, 8 * kBlocks);
-  engine.run(10 * kBlocks, reads);
-  const double before = engine.run(4 * kBlocks, reads).time;
-  for (uint64_t i = 0; i < 8 * kBlocks; ++i) engine.write(random.below(8 * kBlocks));
-  const double after = engine.run(4 * kBlocks, reads).time;
+  const auto reads = skewed(random, 8 * kTierBlocks);
+  engine.run(10 * kTierBlocks, reads);
+  const double before = engine.run(4 * kTierBlocks, reads).time;
+  for (uint64_t i = 0; i < 8 * kTierBlocks; ++i) engine.write(random.below(8 * kTierBlocks));
+  const double after = engine.run(4 * kTierBlocks, reads).time;
   EXPECT_LE(after, std::min(1.06, before + 0.3)) << "what was written over has to come back";
 }
 
 TEST_P(PresetAuto, ANewPhaseIsFollowed) {
   AutoEngine engine(GetParam());
   Prng random(test_seed());
-  const Outcome old = engine.run(30 * kBlocks, skewed(random, 4 * kBlocks));
-  engine.run(30 * kBlocks, skewed(random, 4 * kBlocks, 1'000'000));
-  const Outcome now = engine.run(4 * kBlocks, skewed(random, 4 * kBlocks, 1'000'000));
+  const Outcome old = engine.run(30 * kTierBlocks, skewed(random, 4 * kTierBlocks));
+  engine.run(30 * kTierBlocks, skewed(random, 4 * kTierBlocks, 1'000'000));
+  const Outcome now = engine.run(4 * kTierBlocks, skewed(random, 4 * kTierBlocks, 1'000'000));
   EXPECT_GE(now.hit_ratio, 0.8 * old.hit_ratio);
   EXPECT_LE(now.time, 1.06);
 }
@@ -143,9 +143,9 @@ TEST_P(PresetAuto, ANewPhaseIsFollowed) {
 TEST_P(PresetAuto, AFullTierWritesLittle) {
   AutoEngine engine(GetParam());
   Prng random(test_seed());
-  const auto reads = skewed(random, 8 * kBlocks);
-  engine.run(30 * kBlocks, reads);
-  const Outcome full = engine.run(10 * kBlocks, reads);
+  const auto reads = skewed(random, 8 * kTierBlocks);
+  engine.run(30 * kTierBlocks, reads);
+  const Outcome full = engine.run(10 * kTierBlocks, reads);
   EXPECT_LE(full.inserts, 0.1);
   EXPECT_LE(full.time, 1.06);
 }

@@ -45,11 +45,12 @@ TEST_P(BlockCacheContract, RefusesBadSizesAndDuplicates) {
   const auto cache = open_cache("8MiB");
   EXPECT_EQ(cache->put({1, 1}, {}, Origin::kRead).reason, Reason::kBadSize);
   EXPECT_EQ(put(*cache, {1, 1}, kMaxBlockBytes + 1).reason, Reason::kBadSize);
-  EXPECT_TRUE(put(*cache, {1, 1}, kMaxBlockBytes).admitted());
+  const uint32_t largest_bytes = GetParam().largest_block_bytes;
+  EXPECT_TRUE(put(*cache, {1, 1}, largest_bytes).admitted());
   EXPECT_TRUE(put(*cache, {1, 2}, 1).admitted());
   EXPECT_EQ(put(*cache, {1, 1}, 100).reason, Reason::kDuplicate);
   cache->drain();
-  EXPECT_TRUE(holds(cache->lookup({1, 1}).pin.bytes(), {1, 1}, kMaxBlockBytes));
+  EXPECT_TRUE(holds(cache->lookup({1, 1}).pin.bytes(), {1, 1}, largest_bytes));
   EXPECT_TRUE(holds(cache->lookup({1, 2}).pin.bytes(), {1, 2}, 1));
   const Stats stats = cache->stats();
   EXPECT_EQ(stats.refused[static_cast<size_t>(Reason::kBadSize)], 2u);

@@ -16,10 +16,10 @@ class BlockCacheSizeContract : public test::BlockCacheOfKind {};
 INSTANTIATE_TEST_SUITE_P(Caches, BlockCacheSizeContract, test::kCacheKinds, test::name_of);
 
 TEST_P(BlockCacheSizeContract, ResizesDownAndUp) {
-  const auto cache = open_cache("4MiB", "&max_size=8MiB");
+  const auto cache = open_cache("4MiB", "&max_size=" + std::to_string(size_for(8 << 20)));
   for (uint64_t i = 0; i < 900; ++i) put(*cache, {1, i}, 4096);
   cache->drain();
-  ASSERT_TRUE(cache->resize(1 << 20).ok());
+  ASSERT_TRUE(cache->resize(size_for(1 << 20)).ok());
   EXPECT_LE(cache->stats().used_bytes, 1u << 20);
   EXPECT_EQ(cache->stats().size_bytes, 1u << 20);
   uint64_t kept = 0;
@@ -30,8 +30,8 @@ TEST_P(BlockCacheSizeContract, ResizesDownAndUp) {
     ASSERT_TRUE(holds(lookup.pin.bytes(), {1, i}, 4096));
   }
   EXPECT_GT(kept, 100u);
-  EXPECT_EQ(cache->resize(16 << 20).code(), absl::StatusCode::kOutOfRange);
-  ASSERT_TRUE(cache->resize(8 << 20).ok());
+  EXPECT_EQ(cache->resize(size_for(16 << 20)).code(), absl::StatusCode::kOutOfRange);
+  ASSERT_TRUE(cache->resize(size_for(8 << 20)).ok());
   for (uint64_t i = 0; i < 1500; ++i) put(*cache, {2, i}, 4096);
   cache->drain();
   uint64_t hits = 0;
@@ -58,7 +58,7 @@ TEST_P(BlockCacheSizeContract, ResizedToNothingItIsOffAndComesBack) {
   EXPECT_EQ(put(*cache, {1, 7}, 4096).reason, Reason::kNoSpace);
   EXPECT_EQ(put(*cache, {1, 8}, 1).reason, Reason::kNoSpace);
   for (uint64_t i = 0; i < 500; ++i) ASSERT_FALSE(cache->lookup({1, i}).hit());
-  ASSERT_TRUE(cache->resize(4 << 20).ok());
+  ASSERT_TRUE(cache->resize(size_for(4 << 20)).ok());
   for (uint64_t i = 0; i < 500; ++i) ASSERT_FALSE(cache->lookup({1, i}).hit());
   for (uint64_t i = 0; i < 500; ++i) EXPECT_TRUE(put(*cache, {1, i}, 4000).admitted());
   cache->drain();
@@ -82,7 +82,7 @@ TEST_P(BlockCacheSizeContract, ConcurrentPutsLeaveNothingInACacheThatIsOff) {
     ASSERT_TRUE(cache->resize(0).ok());
     std::this_thread::yield();
     for (uint64_t i = 0; i < 64; ++i) ASSERT_FALSE(cache->lookup({1, i}).hit()) << round;
-    ASSERT_TRUE(cache->resize(1 << 20).ok());
+    ASSERT_TRUE(cache->resize(size_for(1 << 20)).ok());
     std::this_thread::yield();
   }
   done = true;
@@ -90,19 +90,21 @@ TEST_P(BlockCacheSizeContract, ConcurrentPutsLeaveNothingInACacheThatIsOff) {
 }
 
 // Shards have no part of the space of their own.
-TEST_P(BlockCacheSizeContract, ABlockMayBeAsLargeAsTheCache) {
+TEST_P(BlockCacheSizeContract, ABlockMayBeAsLargeAsTheCacheOrItsRegions) {
+  const uint32_t largest_bytes = GetParam().largest_block_bytes;
   for (const char* shards : {"1", "64"}) {
     const auto cache = open_cache("1MiB", std::string("&shards=") + shards);
-    EXPECT_TRUE(put(*cache, {1, 1}, kMaxBlockBytes).admitted());
+    EXPECT_TRUE(put(*cache, {1, 1}, largest_bytes).admitted());
     cache->drain();
     const Lookup found = cache->lookup({1, 1});
     ASSERT_TRUE(found.hit());
-    EXPECT_TRUE(holds(found.pin.bytes(), {1, 1}, kMaxBlockBytes));
+    EXPECT_TRUE(holds(found.pin.bytes(), {1, 1}, largest_bytes));
   }
 }
 
 TEST_P(BlockCacheSizeContract, ABlockThatCanNeverFitEvictsNothing) {
-  const auto cache = open_cache("64KiB");
+  const bool in_regions = GetParam().head_bytes > 0;  // of 64 KiB, eight at least
+  const auto cache = open_cache(in_regions ? "512KiB" : "64KiB");
   for (uint64_t i = 0; i < 14; ++i) EXPECT_TRUE(put(*cache, {1, i}, 4096).admitted());
   cache->drain();
   EXPECT_EQ(put(*cache, {2, 1}, (64 << 10) + 1).reason, Reason::kNoSpace);

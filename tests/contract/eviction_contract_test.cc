@@ -22,7 +22,8 @@ EvictionPromises promises_of(const EvictionRow& row, std::string_view spec) {
           .make = [spec](uint32_t max_slots) { return make_eviction(spec, max_slots).value(); },
           .bytes_per_slot = row.bytes_per_slot,
           .evicts = row.evicts,
-          .spares_used = row.spares_used};
+          .spares_used = row.spares_used,
+          .keeps_used = row.evicts && row.spares_used};
 }
 
 std::vector<EvictionPromises> eviction_promises() {

@@ -202,6 +202,19 @@ TEST_P(MediumContract, ResizingPastTheMaximumOrToNothingIsOutOfRange) {
   EXPECT_EQ(medium_->size_bytes(), kSizeBytes);
 }
 
+TEST_P(MediumContract, ADiscardChangesNothingBesideItOrIsRefused) {
+  for (uint64_t piece = 0; piece < 3; ++piece) {
+    ASSERT_EQ(medium_->write(piece * kPiece, Block(piece + 1, kPiece).view()), absl::OkStatus());
+  }
+  const absl::Status status = medium_->discard({kPiece, kPiece});
+  EXPECT_TRUE(status.ok() || absl::IsUnimplemented(status)) << status;
+  EXPECT_TRUE(same(read_piece(0).view(), Block(1, kPiece).view()));
+  EXPECT_TRUE(same(read_piece(2 * kPiece).view(), Block(3, kPiece).view()));
+  ASSERT_EQ(medium_->write(kPiece, Block(9, kPiece).view()), absl::OkStatus());
+  EXPECT_TRUE(same(read_piece(kPiece).view(), Block(9, kPiece).view()));
+  EXPECT_FALSE(medium_->discard({kSizeBytes, kPiece}).ok()) << "past the end";
+}
+
 TEST_P(MediumContract, FlushAndDrainSucceed) {
   const Block block(1, kPiece);
   ASSERT_EQ(medium_->write(0, block.view()), absl::OkStatus());

@@ -111,11 +111,10 @@ TEST_F(BlockDevice, OneThatIsFullOfBlocksIsKnownAgain) {
 }
 
 TEST_F(BlockDevice, FormatOverwritesWhatOthersWouldFind) {
-  for (const uint64_t at : {uint64_t{510}, uint64_t{1080}, kMiB - 1, kDeviceBytes - 512}) {
-    write_behind(at, "#");
-  }
+  const uint64_t places[] = {510, 1080, kMiB - 1, kMiB, 2 * kMiB - 1, kDeviceBytes - 512};
+  for (const uint64_t at : places) write_behind(at, "#");
   ASSERT_TRUE(open(/*format=*/true).ok());
-  for (const uint64_t at : {uint64_t{510}, uint64_t{1080}, kMiB - 1, kDeviceBytes - 512}) {
+  for (const uint64_t at : places) {
     EXPECT_EQ(read_behind(at, 1), std::string(1, '\0')) << at;
   }
   EXPECT_TRUE(open().ok());

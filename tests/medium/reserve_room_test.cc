@@ -16,9 +16,9 @@ namespace {
 
 constexpr uint64_t kBytes = 1 << 20;
 
-int calls = 0;
+int interruptions = 0;
 int interrupted_twice(int fd, int mode, off_t offset, off_t length) {
-  if (++calls > 2) return ::fallocate(fd, mode, offset, length);
+  if (++interruptions > 2) return ::fallocate(fd, mode, offset, length);
   errno = EINTR;
   return -1;
 }
@@ -57,10 +57,10 @@ TEST_F(ReserveRoom, TakesItsBlocks) {
 }
 
 TEST_F(ReserveRoom, IsTriedAgainWhenASignalComes) {
-  calls = 0;
+  interruptions = 0;
   const auto room = reserve_room(fd_, "data", kBytes, interrupted_twice);
   ASSERT_TRUE(room.ok()) << room.status();
-  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(interruptions, 3);
   EXPECT_EQ(length(), kBytes);
 }
 

@@ -29,6 +29,8 @@ constexpr const char* kSpecs[] = {
     "size=256KiB&shards=1&maintenance=0&admission=always&eviction=lfru",
     "size=1MiB&shards=1&maintenance=0&admission=always&eviction=clock&medium=file:FILE",
     "size=1MiB&shards=1&maintenance=0&admission=always&eviction=lru&medium=file:FILE,io=direct",
+    "size=2MiB&shards=1&maintenance=0&admission=always&eviction=clock&space=regions&region=64KiB"
+    "&medium=file:FILE",
 };
 
 class OutOfMemory : public testing::TestWithParam<const char*> {
@@ -149,7 +151,7 @@ TEST_P(OutOfMemory, RemovalAndResizeNeedNone) {
         (void)cache->resize(2 << 20);
       },
       [&] {
-        ASSERT_TRUE(cache->resize(1 << 20).ok());
+        ASSERT_TRUE(cache->resize(3 << 19).ok());
         expect_put(*cache, {1, 1});
       });
 }

@@ -147,6 +147,8 @@ class Wrong final : public EvictionPolicy, public Contest, public AdmissionPolic
     if (victim == kThrows) throw 4;
     return victim;
   }
+  bool evicts() const override { throw 12; }
+  bool keeps(uint32_t) override { throw 13; }
   Contest* contest() override { return this; }
   void offer(uint64_t) override { throw 5; }
   bool outranks_victim(uint64_t, const Residents&) override { throw 6; }
@@ -181,6 +183,8 @@ TEST(PolicyGuard, CatchesWhatAPolicyThrows) {
   ASSERT_NE(eviction->contest(), nullptr);
   eviction->contest()->offer(1);
   EXPECT_FALSE(eviction->contest()->outranks_victim(1, shard));
+  EXPECT_TRUE(eviction->evicts());
+  EXPECT_FALSE(eviction->keeps(0));
   EXPECT_EQ(eviction->passes(), nullptr);
   EXPECT_EQ(eviction->metadata_bytes(), 0u);
 

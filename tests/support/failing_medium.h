@@ -34,6 +34,12 @@ class FailingMedium final : public Medium {
   void fail_flushes(absl::Status status, uint64_t successes = 0) {
     flushes_.arm(std::move(status), successes);
   }
+  void fail_drains(absl::Status status, uint64_t successes = 0) {
+    drains_.arm(std::move(status), successes);
+  }
+  void fail_discards(absl::Status status, uint64_t successes = 0) {
+    discards_.arm(std::move(status), successes);
+  }
   // From now on each access fails with `status` by chance, `percent` in a hundred; the
   // choices follow from the seed and the number of the access. Until heal().
   void fail_some(const absl::Status& status, uint32_t percent, uint64_t seed) {
@@ -44,6 +50,8 @@ class FailingMedium final : public Medium {
     reads_.disarm();
     writes_.disarm();
     flushes_.disarm();
+    drains_.disarm();
+    discards_.disarm();
   }
 
   // Inverts the bits of `mask` in the byte at `offset`, behind the user's back.
@@ -62,6 +70,7 @@ class FailingMedium final : public Medium {
   // Accesses asked for, failed ones included.
   uint64_t reads() const { return reads_.count.load(); }
   uint64_t writes() const { return writes_.count.load(); }
+  uint64_t discards() const { return discards_.count.load(); }
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
@@ -77,7 +86,14 @@ class FailingMedium final : public Medium {
     if (absl::Status status = flushes_.next(); !status.ok()) return status;
     return inner_->flush(extent);
   }
-  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
+  [[nodiscard]] absl::Status drain() override {
+    if (absl::Status status = drains_.next(); !status.ok()) return status;
+    return inner_->drain();
+  }
+  [[nodiscard]] absl::Status discard(Extent extent) override {
+    if (absl::Status status = discards_.next(); !status.ok()) return status;
+    return inner_->discard(extent);
+  }
   ByteView direct() const override { return inner_->direct(); }
   [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
     if (absl::Status status = reads_.next(); !status.ok()) return status;
@@ -126,6 +142,8 @@ class FailingMedium final : public Medium {
   Switch reads_;
   Switch writes_;
   Switch flushes_;
+  Switch drains_;
+  Switch discards_;
 };
 
 }  // namespace nvcache

@@ -20,6 +20,12 @@ constexpr struct {
   std::string_view name;
   bool TestHooks::*hook;
 } kHooks[] = {{"leak_slots", &TestHooks::leak_slots},
+              {"believe_mutable_keys", &TestHooks::believe_mutable_keys},
+              {"skip_removed", &TestHooks::skip_removed},
+              {"skip_nonce", &TestHooks::skip_nonce},
+              {"skip_region_check", &TestHooks::skip_region_check},
+              {"recover_oldest_first", &TestHooks::recover_oldest_first},
+              {"believe_discards", &TestHooks::believe_discards},
               {"skip_overlap", &TestHooks::skip_overlap},
               {"skip_update", &TestHooks::skip_update},
               {"skip_tokens", &TestHooks::skip_tokens},

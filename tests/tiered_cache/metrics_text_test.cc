@@ -121,10 +121,17 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "removals": 106,
   "evictions": 107,
   "erases": 108,
+  "recovered_blocks": 0,
+  "damaged_regions": 0,
+  "rewritten_blocks": 0,
   "damaged_blocks": 109,
   "medium_errors": 110,
   "medium_read_bytes": 111,
   "medium_written_bytes": 112,
+  "medium_writes": 0,
+  "rewritten_bytes": 0,
+  "discarded_bytes": 0,
+  "discard_errors": 0,
   "blocks": 113,
   "data_bytes": 114,
   "used_bytes": 115,
@@ -132,6 +139,10 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "metadata_bytes": 117,
   "dataset_size_bytes": 118,
   "pending_bytes": 119,
+  "buffer_bytes": 0,
+  "regions": 0,
+  "free_regions": 0,
+  "recovering": 0,
   "failed": 120,
   "overhead_ratio": 0.3,
   "hit_ratio": 0.5,
@@ -168,6 +179,15 @@ nvcache_evictions_total 107
 # HELP nvcache_erases_total Blocks erased by key or file
 # TYPE nvcache_erases_total counter
 nvcache_erases_total 108
+# HELP nvcache_recovered_blocks_total Blocks that came back after a restart
+# TYPE nvcache_recovered_blocks_total counter
+nvcache_recovered_blocks_total 0
+# HELP nvcache_damaged_regions_total Regions whose index could not be read
+# TYPE nvcache_damaged_regions_total counter
+nvcache_damaged_regions_total 0
+# HELP nvcache_rewritten_blocks_total Blocks moved to another region
+# TYPE nvcache_rewritten_blocks_total counter
+nvcache_rewritten_blocks_total 0
 # HELP nvcache_damaged_blocks_total Blocks whose checksum failed
 # TYPE nvcache_damaged_blocks_total counter
 nvcache_damaged_blocks_total 109
@@ -180,6 +200,18 @@ nvcache_medium_read_bytes_total 111
 # HELP nvcache_medium_written_bytes_total Bytes written to the medium
 # TYPE nvcache_medium_written_bytes_total counter
 nvcache_medium_written_bytes_total 112
+# HELP nvcache_medium_writes_total Writes to the medium
+# TYPE nvcache_medium_writes_total counter
+nvcache_medium_writes_total 0
+# HELP nvcache_rewritten_bytes_total Bytes of rewritten blocks
+# TYPE nvcache_rewritten_bytes_total counter
+nvcache_rewritten_bytes_total 0
+# HELP nvcache_discarded_bytes_total Bytes of emptied regions given back to the medium
+# TYPE nvcache_discarded_bytes_total counter
+nvcache_discarded_bytes_total 0
+# HELP nvcache_discard_errors_total Discards that failed: the first turns discard off
+# TYPE nvcache_discard_errors_total counter
+nvcache_discard_errors_total 0
 # HELP nvcache_blocks Blocks in the cache
 # TYPE nvcache_blocks gauge
 nvcache_blocks 113
@@ -201,6 +233,18 @@ nvcache_dataset_size_bytes 118
 # HELP nvcache_pending_bytes Bytes in the write queue
 # TYPE nvcache_pending_bytes gauge
 nvcache_pending_bytes 119
+# HELP nvcache_buffer_bytes Bytes of DRAM for open regions
+# TYPE nvcache_buffer_bytes gauge
+nvcache_buffer_bytes 0
+# HELP nvcache_regions Regions of the medium
+# TYPE nvcache_regions gauge
+nvcache_regions 0
+# HELP nvcache_free_regions Regions that are free
+# TYPE nvcache_free_regions gauge
+nvcache_free_regions 0
+# HELP nvcache_recovering 1 while blocks come back after a restart
+# TYPE nvcache_recovering gauge
+nvcache_recovering 0
 # HELP nvcache_failed 1 when the cache is off because its medium failed
 # TYPE nvcache_failed gauge
 nvcache_failed 120
@@ -338,10 +382,17 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "removals": 106,
         "evictions": 107,
         "erases": 108,
+        "recovered_blocks": 0,
+        "damaged_regions": 0,
+        "rewritten_blocks": 0,
         "damaged_blocks": 109,
         "medium_errors": 110,
         "medium_read_bytes": 111,
         "medium_written_bytes": 112,
+        "medium_writes": 0,
+        "rewritten_bytes": 0,
+        "discarded_bytes": 0,
+        "discard_errors": 0,
         "blocks": 113,
         "data_bytes": 114,
         "used_bytes": 115,
@@ -349,6 +400,10 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "metadata_bytes": 117,
         "dataset_size_bytes": 118,
         "pending_bytes": 119,
+        "buffer_bytes": 0,
+        "regions": 0,
+        "free_regions": 0,
+        "recovering": 0,
         "failed": 120,
         "overhead_ratio": 0.3,
         "hit_ratio": 0.5,

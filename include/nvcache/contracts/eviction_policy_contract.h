@@ -31,6 +31,7 @@ struct EvictionPromises {
   double bytes_per_slot = 16;  // DRAM for each slot that was ever used, at most; and 4 KiB
   bool evicts = true;          // every block leaves in the end
   bool spares_used = true;     // blocks in use survive a scan
+  bool keeps_used = false;     // keeps() blocks in use
 
   friend void PrintTo(const EvictionPromises& promises, std::ostream* out) {
     *out << promises.name;
@@ -87,6 +88,31 @@ TEST_P(EvictionPolicyContract, EveryBlockLeavesInTheEnd) {
   std::set<uint64_t> gone;
   while (const auto key = shard.evict()) EXPECT_TRUE(gone.insert(*key).second);
   EXPECT_EQ(gone.size(), never_evicts() ? 0u : 1000u);
+}
+
+// Blocks whose part of the medium is emptied.
+TEST_P(EvictionPolicyContract, KeepsWhatIsUsedForAsLongAsItIs) {
+  constexpr uint64_t kHot = 7;
+  constexpr uint64_t kCold = 8;
+  PolicyShard shard = shard_of(400);
+  const auto offer = [&shard](uint64_t key) {
+    if (shard.policy().contest() != nullptr) shard.contest().offer(PolicyShard::hash_of(key));
+  };
+  for (uint64_t key = 0; key < 300; ++key) {
+    offer(key);
+    shard.insert(key);
+  }
+  for (int i = 0; i < 4; ++i) shard.hit(kHot);
+  const auto keeps = [&shard](uint64_t key) { return shard.policy().keeps(shard.slot_of(key)); };
+  EXPECT_FALSE(keeps(kCold)) << "it was never used";
+  EXPECT_EQ(keeps(kHot), GetParam().keeps_used);
+  uint64_t other = 1000;
+  for (int round = 0; round < 1000 && keeps(kHot); ++round) {
+    for (int i = 0; i < 100; ++i) offer(other++);
+    shard.begin_pass(0);
+  }
+  EXPECT_FALSE(keeps(kHot)) << "it was not used again";
+  EXPECT_EQ(shard.policy().evicts(), !never_evicts());
 }
 
 TEST_P(EvictionPolicyContract, SlotsAreUsedAgain) {

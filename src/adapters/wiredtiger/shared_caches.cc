@@ -74,6 +74,11 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
                                                                   OnWrite on_write) {
   const auto config = parse_config(spec);
   if (!config.ok()) return config.status();
+  if (config->restart == Restart::kWarm) {
+    return invalid_argument(
+        "restart: warm given; allowed under WiredTiger, whose files are overwritten in place: "
+        "cold");
+  }
   const std::string path = path_of(config->medium);
   if (path.empty()) return open_one(spec, on_write);
 

@@ -23,10 +23,12 @@ BlockIndex::BlockIndex(uint32_t max_slots)
 
 uint64_t BlockIndex::next_shape(uint64_t shape) const {
   const uint32_t buckets = buckets_in(shape);
-  const uint32_t grown = std::min(max_buckets_, buckets + std::max(buckets / 16, 2u));
-  if (grown == buckets) return shape;
-  const uint64_t first_bucket = (shape >> 32) == 0 ? max_buckets_ : 0;
-  return first_bucket << 32 | grown;
+  return shape_with(std::min(max_buckets_, buckets + std::max(buckets / 16, 2u)), shape);
+}
+
+uint64_t BlockIndex::shape_for(uint32_t entries, uint64_t shape) const {
+  const auto needed = static_cast<uint32_t>(uint64_t{entries} * 8 / 7 / kCells + 2);
+  return shape_with(std::min(max_buckets_, std::max(needed, buckets_in(shape))), shape);
 }
 
 void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {

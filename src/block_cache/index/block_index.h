@@ -74,6 +74,12 @@ class BlockIndex {
     }
   }
 
+  // Brings the bucket of this hash into the processor's cache.
+  void prefetch(uint64_t hash) const {
+    const uint64_t shape = shape_.load(std::memory_order_acquire);
+    __builtin_prefetch(&table(shape)[home(shape, hash)], 1);
+  }
+
   // Adds a slot. `hash_of(slot)` gives the hash of any slot in the index; growth asks for it.
   template <typename HashOf>
   void insert(uint64_t hash, uint32_t slot, HashOf&& hash_of) {
@@ -83,6 +89,16 @@ class BlockIndex {
     }
     place(shape_.load(std::memory_order_relaxed), hash, slot);
     ++entries_;
+  }
+
+  // Makes room for so many entries at once: growing to them step by step would move each of them
+  // about 16 times.
+  template <typename HashOf>
+  void reserve(uint32_t entries, HashOf&& hash_of) {
+    const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
+    if (const uint64_t new_shape = shape_for(entries, old_shape); new_shape != old_shape) {
+      move_to(new_shape, hash_of);
+    }
   }
 
   // Removes a slot that was inserted with this hash.
@@ -164,7 +180,12 @@ class BlockIndex {
   void grow(HashOf&& hash_of) {
     const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
     const uint64_t new_shape = next_shape(old_shape);
-    if (new_shape == old_shape) return;
+    if (new_shape != old_shape) move_to(new_shape, hash_of);
+  }
+
+  template <typename HashOf>
+  void move_to(uint64_t new_shape, HashOf&& hash_of) {
+    const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
     for (uint32_t i = 0; i < buckets_in(old_shape); ++i) {
       for (const std::atomic<uint32_t>& cell : table(old_shape)[i].cells) {
         const uint32_t slot = cell.load(std::memory_order_relaxed) & kSlotMask;
@@ -176,6 +197,12 @@ class BlockIndex {
   }
 
   uint64_t next_shape(uint64_t shape) const;
+  // At least `shape`'s number of buckets.
+  uint64_t shape_for(uint32_t entries, uint64_t shape) const;
+  uint64_t shape_with(uint32_t buckets, uint64_t shape) const {
+    const uint64_t first_bucket = (shape >> 32) == 0 ? max_buckets_ : 0;
+    return buckets == buckets_in(shape) ? shape : first_bucket << 32 | buckets;
+  }
   void place(uint64_t shape, uint64_t hash, uint32_t slot);
   static void count_passing(Bucket& bucket, uint64_t hash, int change);
   void discard(uint64_t shape);

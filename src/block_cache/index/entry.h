@@ -23,23 +23,31 @@
 
 namespace nvcache {
 
-// The word, unpacked: | state 2 | unused 2 | pins 8 | size - 1 20 | offset 32 |
+// The word, unpacked: | state 2 | pins 8 | size - 1 20 | offset 34 |
 struct EntryWord {
   enum State : uint64_t { kFree = 0, kFilling = 1, kLive = 2, kDying = 3 };
 
-  static constexpr uint64_t kOnePin = uint64_t{1} << 52;
+  static constexpr uint32_t kOffsetBits = 34;
+  static constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
+  static constexpr uint32_t kPinsShift = kOffsetBits + 20;
+  static constexpr uint64_t kOnePin = uint64_t{1} << kPinsShift;
   static constexpr uint32_t kMaxPins = 255;
+
+  // The largest space whose places the word can tell.
+  static constexpr uint64_t max_space_bytes(uint32_t grain_bytes) {
+    return (uint64_t{1} << kOffsetBits) * grain_bytes;
+  }
 
   uint64_t bits = 0;
 
-  static EntryWord make(State state, uint32_t pins, uint32_t size_bytes, uint32_t offset_grains) {
-    return {uint64_t{state} << 62 | uint64_t{pins} << 52 | uint64_t{size_bytes - 1} << 32 |
-            offset_grains};
+  static EntryWord make(State state, uint32_t pins, uint32_t size_bytes, uint64_t offset_grains) {
+    return {uint64_t{state} << 62 | uint64_t{pins} << kPinsShift |
+            uint64_t{size_bytes - 1} << kOffsetBits | offset_grains};
   }
   State state() const { return static_cast<State>(bits >> 62); }
-  uint32_t pins() const { return static_cast<uint32_t>(bits >> 52) & kMaxPins; }
-  uint32_t size_bytes() const { return (static_cast<uint32_t>(bits >> 32) & 0xfffff) + 1; }
-  uint32_t offset_grains() const { return static_cast<uint32_t>(bits); }
+  uint32_t pins() const { return static_cast<uint32_t>(bits >> kPinsShift) & kMaxPins; }
+  uint32_t size_bytes() const { return (static_cast<uint32_t>(bits >> kOffsetBits) & 0xfffff) + 1; }
+  uint64_t offset_grains() const { return bits & kOffsetMask; }
   EntryWord with_state(State state) const {
     return {(bits & ~(uint64_t{3} << 62)) | uint64_t{state} << 62};
   }
@@ -60,7 +68,7 @@ class Entry {
   }
 
   // free -> filling, pinned by its writer.
-  void reserve(const BlockKey& key, uint32_t size_bytes, uint32_t offset_grains) {
+  void reserve(const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains) {
     NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kFree);
     file_.store(key.file, std::memory_order_relaxed);
     offset_.store(key.offset, std::memory_order_relaxed);
@@ -106,6 +114,18 @@ class Entry {
     const EntryWord before{word_.fetch_sub(EntryWord::kOnePin, std::memory_order_acq_rel)};
     NVCACHE_ASSERT_SLOW(before.pins() > 0);
     return before.state() == EntryWord::kDying && before.pins() == 1;
+  }
+
+  // Drops the caller's pin of a live block and gives the block another place, in one step: no
+  // reader that comes later sees the old place. False, and nothing changes, if the block is dying
+  // or somebody else pins it.
+  [[nodiscard]] bool unpin_and_move(uint64_t offset_grains) {
+    EntryWord now{word_.load(std::memory_order_relaxed)};
+    while (now.state() == EntryWord::kLive && now.pins() == 1) {
+      const EntryWord moved = EntryWord::make(EntryWord::kLive, 0, now.size_bytes(), offset_grains);
+      if (word_.compare_exchange_weak(now.bits, moved.bits, std::memory_order_acq_rel)) return true;
+    }
+    return false;
   }
 
   // live or filling -> dying; true if the caller must now free the entry.

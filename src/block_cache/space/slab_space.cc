@@ -8,18 +8,18 @@
 namespace nvcache {
 
 SlabSpace::SlabSpace(uint64_t size_bytes, uint64_t max_size_bytes, uint32_t grain_bytes)
-    : grain_bytes_(grain_bytes),
+    : Space(grain_bytes),
       slabs_((std::max(size_bytes, max_size_bytes) / grain_bytes + kSlabGrains - 1) / kSlabGrains),
       leaves_(std::bit_ceil(std::max<uint64_t>(slabs_, 1))) {
   MutexLock lock(mutex_);
   taken_.resize(slabs_ * kSlabWords);
   // The tree ends at the last slab that exists: absent leaves have no free grain.
   tree_.resize(leaves_ + slabs_);
-  limit_grains_.store(size_bytes / grain_bytes_, std::memory_order_relaxed);
+  limit_grains_.store(size_bytes / grain_bytes, std::memory_order_relaxed);
   if (slabs_ > 0) refresh_slabs(0, slabs_ - 1);
 }
 
-std::optional<uint32_t> SlabSpace::allocate(uint32_t size_bytes) {
+std::optional<uint64_t> SlabSpace::allocate(uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
   if (!has_room(size_bytes)) return std::nullopt;
   MutexLock lock(mutex_);
@@ -27,10 +27,10 @@ std::optional<uint32_t> SlabSpace::allocate(uint32_t size_bytes) {
   const uint64_t first = find_run(grains);
   mark(first, grains, true);
   used_grains_ += grains;
-  return static_cast<uint32_t>(first);
+  return first;
 }
 
-void SlabSpace::release(uint32_t offset_grains, uint32_t size_bytes) {
+void SlabSpace::release(uint64_t offset_grains, uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
   MutexLock lock(mutex_);
   mark(offset_grains, grains, false);
@@ -40,7 +40,7 @@ void SlabSpace::release(uint32_t offset_grains, uint32_t size_bytes) {
 void SlabSpace::set_limit(uint64_t size_bytes) {
   MutexLock lock(mutex_);
   const uint64_t old_limit = limit();
-  const uint64_t new_limit = std::min(size_bytes / grain_bytes_, slabs_ * kSlabGrains);
+  const uint64_t new_limit = std::min(size_bytes / grain_bytes(), slabs_ * kSlabGrains);
   limit_grains_.store(new_limit, std::memory_order_relaxed);
   const uint64_t low = std::min(old_limit, new_limit) / kSlabGrains;
   const uint64_t high = std::max(old_limit, new_limit) / kSlabGrains;
@@ -51,7 +51,7 @@ uint64_t SlabSpace::taken_end_bytes() const {
   MutexLock lock(mutex_);
   for (uint64_t word = taken_.size(); word > 0; --word) {
     if (taken_[word - 1] != 0) {
-      return ((word - 1) / kSlabWords + 1) * kSlabGrains * uint64_t{grain_bytes_};
+      return ((word - 1) / kSlabWords + 1) * kSlabGrains * uint64_t{grain_bytes()};
     }
   }
   return 0;
@@ -59,10 +59,10 @@ uint64_t SlabSpace::taken_end_bytes() const {
 
 uint64_t SlabSpace::used_bytes() const {
   MutexLock lock(mutex_);
-  return used_grains_ * grain_bytes_;
+  return used_grains_ * grain_bytes();
 }
 
-uint64_t SlabSpace::limit_bytes() const { return limit() * grain_bytes_; }
+uint64_t SlabSpace::limit_bytes() const { return limit() * grain_bytes(); }
 
 uint64_t SlabSpace::metadata_bytes() const {
   // Counts only what serves the usable part: memory for the space beyond the limit is not in use.

@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "block_cache/space/space.h"
 
 namespace nvcache {
 
 // Thread-safe.
-class SlabSpace {
+class SlabSpace final : public Space {
  public:
-  // The largest space: offsets in grains have 32 bits.
+  // The largest space: free runs are at most 2^32 grains long.
   static constexpr uint64_t max_bytes(uint32_t grain_bytes) {
     return (uint64_t{1} << 32) * grain_bytes;
   }
@@ -31,20 +32,21 @@ class SlabSpace {
 
   // Takes a free extent of `size_bytes`. Returns its offset in grains, or nothing if no free run is
   // long enough.
-  std::optional<uint32_t> allocate(uint32_t size_bytes);
+  std::optional<uint64_t> allocate(uint32_t size_bytes);
 
   // Whether allocate() would find room at this moment. Lock-free.
-  bool has_room(uint32_t size_bytes) const {
+  bool has_room(uint32_t size_bytes) const override {
     return longest_free_grains_.load(std::memory_order_relaxed) >= to_grains(size_bytes);
   }
 
-  // Whether an extent of that size, or that extent, lies within the limit. Lock-free.
-  bool is_within_limit(uint32_t size_bytes, uint32_t offset_grains = 0) const {
-    return uint64_t{offset_grains} + to_grains(size_bytes) <= limit();
+  bool can_hold(uint32_t size_bytes) const override { return is_within_limit(0, size_bytes); }
+  // Whether that extent lies within the limit. Lock-free.
+  bool is_within_limit(uint64_t offset_grains, uint32_t size_bytes) const {
+    return offset_grains + to_grains(size_bytes) <= limit();
   }
 
   // Frees an extent that allocate() returned. What lies beyond the limit stays unusable.
-  void release(uint32_t offset_grains, uint32_t size_bytes);
+  void release(uint64_t offset_grains, uint32_t size_bytes) override;
 
   // Makes [0, size_bytes) usable. Extents beyond that stay taken until they are released.
   void set_limit(uint64_t size_bytes);
@@ -52,14 +54,9 @@ class SlabSpace {
   // One past the last taken byte, rounded up to a slab.
   uint64_t taken_end_bytes() const;
 
-  uint64_t used_bytes() const;
-  uint64_t limit_bytes() const;
-  uint64_t metadata_bytes() const;
-  uint32_t grain_bytes() const { return grain_bytes_; }
-  uint64_t to_bytes(uint32_t offset_grains) const { return uint64_t{offset_grains} * grain_bytes_; }
-  uint32_t to_grains(uint32_t size_bytes) const {
-    return (size_bytes + grain_bytes_ - 1) / grain_bytes_;
-  }
+  uint64_t used_bytes() const override;
+  uint64_t limit_bytes() const override;
+  uint64_t metadata_bytes() const override;
 
  private:
   static constexpr uint32_t kSlabGrains = 1024;
@@ -80,7 +77,6 @@ class SlabSpace {
   uint64_t find_in_slab(uint64_t slab, uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t free_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const uint32_t grain_bytes_;
   const uint64_t slabs_;   // that exist
   const uint64_t leaves_;  // slabs_ rounded up to a power of two
   std::atomic<uint32_t> longest_free_grains_{0};

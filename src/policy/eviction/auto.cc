@@ -8,6 +8,7 @@
 //   victim:  the lowest score of kSample blocks, chosen by a hand that goes round
 //   contest: the offered block's score must lead the victim's by LEAD steps, else it is refused
 //            (less_used)
+//   keeps:   a score above those of the blocks that come; it then loses half of it
 //   learn:   half-life and LEAD are those of the shadow cache that earns most: hits, less
 //            INSERT_COST for each insert (policy/shadow_caches.h). There are shadows from the first
 //            contest on
@@ -42,6 +43,8 @@ constexpr double kMostInsertCost = 100;
 constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
 constexpr uint32_t kAgeStep = 16;  // slots, and entries of the table, aged with an offer
+constexpr double kNewcomers = 1024;
+constexpr int kHalved = UseScore::kStepsPerHalfLife;
 
 // Slots that were hit, of blocks with a sampled key. A full one forgets the oldest.
 // Thread-safe: add(). Caller-locked: drain().
@@ -80,6 +83,7 @@ class Auto final : public EvictionPolicy, private Contest {
     absent_.follow(static_cast<uint64_t>(kAbsentPerBlock * static_cast<double>(resident_)));
     const uint32_t score = absent_.take(key_hash).value_or(UseScore::once(clock_.now()));
     set(slot, score | (is_sampled(key_hash) ? kSampled : 0));
+    newcomer_lead_ += (UseScore::lead(score, clock_.now()) - newcomer_lead_) / kNewcomers;
   }
 
   void on_hit(uint32_t slot) override {
@@ -103,6 +107,15 @@ class Auto final : public EvictionPolicy, private Contest {
     if (chosen && residents.evictable(*chosen)) return chosen;
     return sample_.any(residents, UseScore::kHighest + 1,
                        [this](uint32_t slot) { return lead(slot); });
+  }
+
+  bool keeps(uint32_t slot) override {
+    const uint32_t now = clock_.now();
+    const uint32_t record = records_[slot].load(kRelaxed);
+    const int lead = UseScore::lead(record & UseScore::kMask, now);
+    if (lead <= 0 || lead <= newcomer_lead_) return false;
+    set(slot, UseScore::at_lead(lead - kHalved, now) | (record & kSampled));
+    return true;
   }
 
   uint64_t metadata_bytes() const override {
@@ -190,6 +203,7 @@ class Auto final : public EvictionPolicy, private Contest {
   SampledHits sampled_hits_;
   std::unique_ptr<ShadowCaches> shadows_;
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
+  double newcomer_lead_ = 0;  // of blocks when they come, the mean of about the last kNewcomers
   uint64_t resident_ = 0;
   uint64_t offers_ = 0;
   uint64_t aging_bucket_ = 0;

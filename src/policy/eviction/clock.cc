@@ -54,6 +54,12 @@ class ClockPolicy final : public EvictionPolicy {
     return std::nullopt;  // blocks are hit as fast as the hand goes round
   }
 
+  bool keeps(uint32_t slot) override {
+    const uint8_t count = counts_[slot].load(std::memory_order_relaxed);
+    if (count > 0) counts_[slot].store(static_cast<uint8_t>(count - 1), std::memory_order_relaxed);
+    return count > 0;
+  }
+
   uint64_t metadata_bytes() const override { return slots_used_ * sizeof(counts_[0]); }
 
  private:

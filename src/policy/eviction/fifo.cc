@@ -39,6 +39,8 @@ class Fifo final : public EvictionPolicy {
     return std::nullopt;
   }
 
+  bool keeps(uint32_t) override { return false; }
+
   uint64_t metadata_bytes() const override { return slots_used_ * sizeof(Link); }
 
  private:

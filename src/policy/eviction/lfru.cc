@@ -102,6 +102,16 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     return std::nullopt;
   }
 
+  // A block that a pass would not take, and that was hit.
+  bool keeps(uint32_t slot) override {
+    const uint16_t before = uses_[slot].load(kRelaxed);
+    Use use = Use::unpack(before);
+    if (use.frequency < 2 || is_target(use)) return false;
+    use.frequency = static_cast<uint8_t>(use.frequency / 2);
+    uses_[slot].store(use.pack(), kRelaxed);
+    return true;
+  }
+
   uint64_t metadata_bytes() const override { return slots_used_ * sizeof(uses_[0]); }
 
  private:

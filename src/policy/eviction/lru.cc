@@ -72,6 +72,15 @@ class Lru final : public EvictionPolicy {
     return std::nullopt;
   }
 
+  // A block that was hit since it came, or since it was kept. Its age stays: a hit's stamp is one
+  // more than an insertion's of the same tick.
+  bool keeps(uint32_t slot) override {
+    const uint16_t stamp = stamps_[slot].load(std::memory_order_relaxed);
+    if (stamp % 2 == 0) return false;
+    stamps_[slot].store(static_cast<uint16_t>(stamp - 1), std::memory_order_relaxed);
+    return true;
+  }
+
   uint64_t metadata_bytes() const override {
     return slots_used_ * sizeof(stamps_[0]) + batch_.capacity() * sizeof(Aged);
   }

@@ -12,6 +12,8 @@ class None final : public EvictionPolicy {
   void on_hit(uint32_t) override {}
   void on_remove(uint32_t, uint64_t, bool) override {}
   std::optional<uint32_t> next_victim(const Residents&) override { return std::nullopt; }
+  bool evicts() const override { return false; }
+  bool keeps(uint32_t) override { return false; }
   uint64_t metadata_bytes() const override { return 0; }
 };
 

@@ -100,6 +100,13 @@ class S3Fifo final : public EvictionPolicy {
     return take_main(residents);  // what take_small() moved there
   }
 
+  bool keeps(uint32_t slot) override {
+    uint8_t now = state(slot);
+    if ((now & kCountMask) == 0) return false;
+    states_[slot].compare_exchange_strong(now, static_cast<uint8_t>(now - 1), kRelaxed);
+    return true;
+  }
+
   uint64_t metadata_bytes() const override {
     return slots_used_ * sizeof(states_[0]) + small_.size() * sizeof(SmallEntry) +
            ghost_.metadata_bytes();

@@ -6,6 +6,7 @@
 //   victim:  the lowest count of kSample blocks, chosen by a hand that goes round
 //   contest: the offered block's count must exceed the victim's, else it is refused (less_used)
 //   evict:   count back into the table
+//   keeps:   a count above those of the blocks that come, and at least 2
 //   age:     after PERIOD offers for each cached block all counts are halved, a few at a time;
 //            without offers nothing ages
 //
@@ -34,6 +35,7 @@ constexpr double kMinPeriod = 1;
 constexpr double kMaxPeriod = 1000;
 constexpr uint32_t kAgeStep = 256;  // slots, and entries of the table, halved in one call
 constexpr uint32_t kMaxUses = 255;
+constexpr double kNewcomers = 1024;
 
 class TinyLfu final : public EvictionPolicy, private Contest {
  public:
@@ -44,7 +46,9 @@ class TinyLfu final : public EvictionPolicy, private Contest {
     ++resident_;
     slots_used_ = std::max(slots_used_, slot + 1);
     table_.follow(resident_);
-    counts_[slot].store(static_cast<uint8_t>(table_.take(key_hash)), kRelaxed);
+    const uint32_t uses = table_.take(key_hash);
+    counts_[slot].store(static_cast<uint8_t>(uses), kRelaxed);
+    newcomer_uses_ += (static_cast<double>(uses) - newcomer_uses_) / kNewcomers;
   }
 
   void on_hit(uint32_t slot) override {
@@ -63,6 +67,12 @@ class TinyLfu final : public EvictionPolicy, private Contest {
     const std::optional<uint32_t> chosen = std::exchange(chosen_, std::nullopt);
     if (chosen && residents.evictable(*chosen)) return chosen;
     return sample_.any(residents, int{kMaxUses} + 1, [this](uint32_t slot) { return uses(slot); });
+  }
+
+  // A block with more uses than those that came of late had when they came. Time makes it fewer.
+  bool keeps(uint32_t slot) override {
+    const auto uses = static_cast<double>(counts_[slot].load(kRelaxed));
+    return uses >= 2 && uses > newcomer_uses_;
   }
 
   uint64_t metadata_bytes() const override {
@@ -112,6 +122,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
   ReservedArray<std::atomic<uint8_t>> counts_;
   FrequencyTable table_;
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
+  double newcomer_uses_ = 0;  // of blocks when they come, the mean of about the last kNewcomers
   uint64_t resident_ = 0;
   uint64_t offers_ = 0;  // since the last halving began
   uint64_t aging_bucket_ = 0;

@@ -1,0 +1,178 @@
+// A block cache whose space is in regions: how it opens, comes back, appends and closes.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "base/hash.h"
+#include "block_cache/block_cache_impl.h"
+
+namespace nvcache {
+namespace {
+
+static_assert(Config::kMaxRegionBytes <= RegionWriter::kMostRegionBytes);
+
+uint64_t random_nonce() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+}  // namespace
+
+absl::Status BlockCacheImpl::open_regions() {
+  RegionWriter::Events events = {
+      .wants_room = [this] { region_eviction_->wake(); },
+      .wrote =
+          [this](uint64_t bytes, const absl::Status& status) {
+            count_written(static_cast<uint32_t>(bytes), status);
+          },
+      .lost =
+          [this](uint32_t region, std::span<const BlockRecord> records) {
+            region_eviction_->lose(region, records);
+          },
+  };
+  auto opened = RegionSpace::open(*medium_,
+                                  {.size_bytes = config_.size_bytes,
+                                   .max_size_bytes = config_.max_size_bytes,
+                                   .region_bytes = config_.region_bytes,
+                                   .warm = config_.restart == Restart::kWarm,
+                                   .immutable_keys = config_.immutable_keys,
+                                   .format = config_.format,
+                                   .discard = config_.discard,
+                                   .buffer_bytes = config_.write_queue_bytes,
+                                   .nonce = random_nonce()},
+                                  std::move(events));
+  if (!opened.ok()) return opened.status();
+  regions_ = *std::move(opened);
+  space_ = regions_.get();
+  reader_.set_pending(
+      [this](uint64_t offset, MutableBytes into) { return regions_->writer().copy(offset, into); });
+  return absl::OkStatus();
+}
+
+absl::Status BlockCacheImpl::start_regions() {
+  RegionEviction::Cache cache = {
+      .may_evict = [this] { return may_evict(); },
+      .hash_of = [this](const BlockKey& key) { return hash_key(key, config_.seed); },
+      .shard_of = [this](uint64_t hash) -> Shard& { return shard_of(hash); },
+      .read = [this](Shard& shard, const DetachedBlock& block,
+                     MutableBytes into) { return read_block(shard, block, into); },
+      .demote = [this](Shard& shard, const DetachedBlock& block) { demote(shard, block); },
+      .sink = tier_.sink,
+  };
+  region_eviction_ =
+      std::make_unique<RegionEviction>(*regions_, shards_, counters_, std::move(cache));
+  const bool timed = config_.maintenance_seconds > 0 && shards_.front()->evicts_in_passes();
+  if (!region_eviction_->start() || (timed && !maintenance_.start()) ||
+      (regions_->holds_blocks() && !recovery_.start())) {
+    return absl::ResourceExhaustedError("no thread for the regions of a cache");
+  }
+  if (regions_->holds_blocks()) recovery_.wake();
+  return absl::OkStatus();
+}
+
+// A cache that cannot be closed in order is cold the next time, or, with immutable keys, has what
+// was sealed.
+void BlockCacheImpl::close_regions() {
+  if (region_eviction_ == nullptr) return;  // it was not opened to the end
+  closing_ = true;
+  recovery_.stop();
+  region_eviction_->stop();
+  if (config_.restart == Restart::kWarm) health_.note(regions_->close(unseen_removals_));
+  regions_.reset();  // its threads may still tell of a region that is lost
+}
+
+// Not more than the machine has, and no part of the keys without a shard of its own.
+uint32_t BlockCacheImpl::recovery_threads() const {
+  constexpr uint32_t kLeast = 2;
+  constexpr uint32_t kMost = 4;
+  const uint32_t wanted = config_.restart_threads != 0
+                              ? config_.restart_threads
+                              : std::clamp(std::thread::hardware_concurrency(), kLeast, kMost);
+  return std::min(wanted, static_cast<uint32_t>(shards_.size()));
+}
+
+RecoveryPlan BlockCacheImpl::plan_recovery() {
+  const uint32_t threads = recovery_threads();
+  return {
+      .threads = threads,
+      .bytes_per_second = static_cast<double>(config_.restart_bytes_per_second),
+      .clock = &clock_,
+      .part_of =
+          [this, threads](const BlockKey& key) {
+            const uint64_t shard = shard_number(hash_key(key, config_.seed));
+            return static_cast<uint32_t>(shard * threads / shards_.size());
+          },
+      .expect =
+          [this](uint64_t blocks) {
+            // Keys do not spread evenly.
+            const uint64_t share = blocks / shards_.size();
+            for (const auto& shard : shards_) shard->expect_blocks(share + share / 32);
+          },
+      .fetch =
+          [this](const BlockKey& key) {
+            const uint64_t hash = hash_key(key, config_.seed);
+            shard_of(hash).prefetch(hash);
+          },
+      .take = [this](const RecoveredBlock& block) { return recover_block(block); },
+      .stop = [this] { return closing_.load(std::memory_order_relaxed); },
+  };
+}
+
+bool BlockCacheImpl::recover() try {
+  if (closing_ || !regions_->recovering()) return false;
+  regions_->recover(plan_recovery());
+  if (regions_->recovering()) return false;  // told to stop
+  finish_resize();
+  return false;
+} catch (const std::bad_alloc&) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return true;
+}
+
+// Generations begin at 0: a key that was erased since the opening does not come back.
+bool BlockCacheImpl::recover_block(const RecoveredBlock& block) {
+  const uint64_t hash = hash_key(block.key, config_.seed);
+  return shard_of(hash).restore(hash, block.key, block.size_bytes, block.place, block.checksum,
+                                generation_of(hash), 0) == Reason::kAdmitted;
+}
+
+bool BlockCacheImpl::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {
+  const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
+  if (!health_.may_access() || reader_.read(extent, into) != Fetch::kOk) return false;
+  if (checksum_block(block.key, into) == shard.checksum(block.slot)) return true;
+  shard.remove_damaged(hash_key(block.key, config_.seed), block.slot);
+  return false;
+}
+
+Verdict BlockCacheImpl::append(uint64_t hash, const BlockKey& key, ByteView block,
+                               const std::atomic<uint32_t>& generation,
+                               std::optional<uint32_t> expected) {
+  const auto size_bytes = static_cast<uint32_t>(block.size());
+  Shard& shard = shard_of(hash);
+  RegionSpace::Spot spot;
+  if (const Reason room = regions_->append(size_bytes, &spot); room != Reason::kAdmitted) {
+    return refuse(room);
+  }
+  uint32_t slot = 0;
+  const Reason reserved =
+      shard.reserve(hash, key, size_bytes, spot.place, generation, expected, &slot);
+  if (reserved != Reason::kAdmitted) {
+    regions_->cancel(spot, size_bytes);
+    return refuse(reserved);
+  }
+  std::memcpy(spot.bytes, block.data(), size_bytes);
+  const uint32_t checksum = checksum_block(key, block);
+  shard.set_checksum(slot, checksum);
+  spot.record->key = key;
+  spot.record->size_bytes = size_bytes;
+  spot.record->checksum = checksum;
+  shard.publish(slot);
+  regions_->finish(spot);
+  return Verdict::admit();
+}
+
+}  // namespace nvcache

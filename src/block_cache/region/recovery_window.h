@@ -1,0 +1,79 @@
+// Who does what while the indexes of regions come back in several threads: a window over the
+// indexes, which moves from the newest to the oldest.
+//
+//   read()    one thread at a time reads the next few indexes, together
+//   take()    the blocks of an index are divided into parts by their keys; each part goes through
+//             the indexes in their order, one index at a time, by whatever thread is idle
+//   forget    an index leaves once every part has been through it
+//
+// Of two blocks of one key, which are in one part, the newer one is met first. Threads that wait
+// for nothing but the pace look again every 10 ms.
+//
+// Holds kSlots indexes at most, and kMostBytes of them, or a single one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/mutex.h"
+#include "block_cache/region/read_pace.h"
+
+namespace nvcache {
+
+// Thread-safe. No lock is held while an index is read or taken from.
+class RecoveryWindow {
+ public:
+  static constexpr uint32_t kSlots = 8;
+  static constexpr uint32_t kTogether = 4;  // indexes that are read at once
+  static constexpr uint64_t kMostBytes = 16 << 20;
+
+  // `index_bytes` of each index, in their order. Throws std::bad_alloc.
+  RecoveryWindow(std::vector<uint64_t> index_bytes, uint32_t parts, ReadPace pace);
+
+  struct Job {
+    enum class What : uint8_t {
+      kRead,  // `count` indexes from `index` on; then done()
+      kTake,  // `part` of `index`; then done()
+      kNone,  // look again
+      kEnd,   // all are through
+    };
+    What what = What::kNone;
+    uint32_t index = 0;
+    uint32_t count = 0;
+    uint32_t part = 0;
+  };
+  // Waits if there is nothing to do yet.
+  Job next();
+  // What was read is there for all threads; what was taken is in.
+  void done(const Job& job);
+  // Whether all parts but this one have been through the index. Once for each kTake, before
+  // done(): so indexes are through in their order.
+  bool is_last(const Job& job) {
+    return parts_left_[job.index % kSlots].fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+ private:
+  struct Part {
+    uint32_t next = 0;  // index
+    bool busy = false;
+  };
+
+  uint32_t readable() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t through() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t bytes_between(uint32_t first, uint32_t end) const;
+  void wait(uint64_t pace_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::vector<uint64_t> index_bytes_;
+  const uint32_t count_;
+  std::array<std::atomic<uint32_t>, kSlots> parts_left_{};
+  Mutex mutex_;
+  CondVar changed_;
+  ReadPace pace_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
+  uint32_t read_end_ ABSL_GUARDED_BY(mutex_) = 0;  // one past the last that is there
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace nvcache

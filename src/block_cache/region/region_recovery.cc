@@ -1,0 +1,205 @@
+#include "block_cache/region/region_recovery.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "base/background_thread.h"
+#include "base/test_hooks.h"
+
+namespace nvcache {
+namespace {
+
+// What a footer has for its count that is not there, or could not be read.
+constexpr uint32_t kNoFooter = ~uint32_t{0};
+constexpr uint32_t kUnread = kNoFooter - 1;
+
+bool is_there(const RegionFooter& footer) { return footer.count < kUnread; }
+
+// Others do what this thread has no memory for.
+void run_quietly(const std::function<void()>& work) noexcept {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+// Runs `work` on so many threads, and returns when all have done it. If the system has no more
+// threads, fewer run it; the caller's does in any case.
+void on_threads(uint32_t threads, const std::function<void()>& work) {
+  std::vector<std::unique_ptr<BackgroundThread>> helpers;
+  try {
+    while (helpers.size() + 1 < threads) {
+      helpers.push_back(std::make_unique<BackgroundThread>(BackgroundThread::Work{
+          .name = "nvcache-recover", .round = [&work] { return run_quietly(work), false; }}));
+      if (!helpers.back()->start()) break;
+      helpers.back()->wake();
+    }
+  } catch (const std::bad_alloc&) {  // fewer
+  }
+  work();
+}
+
+}  // namespace
+
+bool RegionRecovery::run() {
+  footers_.resize(regions_.table.limit(), {.count = kUnread});
+  read_footers();
+  if (recovery_.stop()) return false;
+  std::vector<uint32_t> free;
+  std::vector<uint32_t> unread;
+  for (uint32_t region = 0; region < footers_.size(); ++region) {
+    if (footers_[region].count == kNoFooter) free.push_back(region);
+    if (footers_[region].count == kUnread) unread.push_back(region);
+  }
+  sort_footers();
+  std::vector<uint64_t> index_bytes;
+  uint64_t blocks = 0;
+  for (const RegionFooter& footer : footers_) {
+    index_bytes.push_back(geometry_.round_up(RegionFooter::tail_bytes(footer.count)));
+    blocks += footer.count;
+  }
+  const uint32_t threads = std::max(recovery_.threads, 1u);
+  window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), threads,
+                                             ReadPace(recovery_.clock, recovery_.bytes_per_second));
+  // From here on nothing throws, and puts find room.
+  recovery_.expect(blocks);
+  for (const uint32_t region : unread) regions_.table.recover_unread(region);
+  for (auto region = free.rbegin(); region != free.rend(); ++region) {
+    regions_.table.recover_free(*region);  // the first one last: it is taken first
+  }
+  on_threads(threads, [this] { work(); });
+  return !recovery_.stop();
+}
+
+// ---- footers
+
+void RegionRecovery::read_footers() {
+  const auto regions = static_cast<uint32_t>(footers_.size());
+  const uint32_t chunks = (regions + kFootersTogether - 1) / kFootersTogether;
+  on_threads(std::min(recovery_.threads, chunks), [&] {
+    AlignedBytes memory(geometry_.unit_bytes, geometry_.unit_bytes);
+    while (!recovery_.stop()) {
+      const uint32_t first = next_region_.fetch_add(kFootersTogether, std::memory_order_relaxed);
+      if (first >= regions) break;
+      read_some_footers(first, std::min(kFootersTogether, regions - first), memory);
+    }
+  });
+}
+
+void RegionRecovery::read_some_footers(uint32_t first, uint32_t count, AlignedBytes& memory) {
+  const uint32_t end = std::min(first + count, std::max(first, regions_.believed));
+  for (uint32_t region = first; region < end; ++region) {
+    if (!read_medium(geometry_.end_of(region) - geometry_.unit_bytes, memory.span())) {
+      regions_.damaged.fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
+    const ByteView bytes = ByteView(memory.span()).last(RegionFooter::kBytes);
+    const auto footer = RegionFooter::decode_of(geometry_, regions_.nonce, region, bytes);
+    footers_[region] = footer.value_or(RegionFooter{.count = kNoFooter});
+  }
+}
+
+void RegionRecovery::sort_footers() {
+  std::erase_if(footers_, [](const RegionFooter& each) { return !is_there(each); });
+  std::ranges::sort(footers_, std::greater<>(), &RegionFooter::sequence);
+  if (test_hooks.recover_oldest_first) std::ranges::reverse(footers_);
+}
+
+// ---- indexes
+
+void RegionRecovery::work() {
+  while (!recovery_.stop()) {
+    const RecoveryWindow::Job job = window_->next();
+    if (job.what == RecoveryWindow::Job::What::kEnd) return;
+    if (job.what == RecoveryWindow::Job::What::kNone) continue;
+    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job);
+    window_->done(job);
+  }
+}
+
+// An index that cannot be read, or is damaged, costs its region.
+void RegionRecovery::read(const RecoveryWindow::Job& job) noexcept {
+  for (uint32_t at = job.index; at < job.index + job.count; ++at) {
+    Index& index = slot(at);
+    index.footer = footers_[at];
+    index.usable = read_index(index.footer, &index);
+    if (index.usable) {
+      regions_.table.recover_begin(index.footer.region);
+    } else {
+      regions_.damaged.fetch_add(1, std::memory_order_relaxed);
+      regions_.table.recover_unread(index.footer.region);
+    }
+  }
+}
+
+bool RegionRecovery::read_medium(uint64_t offset, MutableBytes into) noexcept {
+  try {
+    return regions_.medium.read(offset, into).ok();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexcept try {
+  const uint64_t end = geometry_.end_of(footer.region);
+  const uint64_t begin = geometry_.round_down(end - RegionFooter::tail_bytes(footer.count));
+  if (index->memory == nullptr || index->memory->span().size() < end - begin) {
+    index->memory.reset();
+    index->memory = std::make_unique<AlignedBytes>(end - begin, geometry_.unit_bytes);
+  }
+  const MutableBytes bytes = index->memory->span().first(end - begin);
+  if (!read_medium(begin, bytes)) return false;
+  const std::byte* const footer_at = bytes.data() + bytes.size() - RegionFooter::kBytes;
+  index->records = {reinterpret_cast<const BlockRecord*>(footer_at) - footer.count, footer.count};
+  index->removals = regions_.table.removed_from(footer.region);
+  return is_whole(geometry_, regions_.nonce, footer, index->records);
+} catch (const std::exception&) {
+  return false;
+}
+
+void RegionRecovery::take(const RecoveryWindow::Job& job) {
+  constexpr size_t kChunk = 256;
+  constexpr size_t kAhead = 8;  // as many cache misses at a time
+  const Index& index = slot(job.index);
+  if (!index.usable) return;
+  const bool all = recovery_.threads <= 1;
+  std::array<const BlockRecord*, kChunk> mine;
+  for (size_t begin = 0; begin < index.records.size() && !index.removals.all; begin += kChunk) {
+    const auto chunk = index.records.subspan(begin, std::min(kChunk, index.records.size() - begin));
+    size_t count = 0;
+    for (const BlockRecord& record : chunk) {
+      mine[count] = &record;
+      count += all || recovery_.part_of(record.key) == job.part ? 1 : 0;
+    }
+    for (size_t i = 0; i < std::min(kAhead, count); ++i) recovery_.fetch(mine[i]->key);
+    for (size_t i = 0; i < count; ++i) {
+      if (i + kAhead < count) recovery_.fetch(mine[i + kAhead]->key);
+      take_block(index, *mine[i]);
+    }
+  }
+  if (window_->is_last(job)) regions_.table.recover_sealed(index.footer.region);
+}
+
+void RegionRecovery::take_block(const Index& index, const BlockRecord& record) {
+  if (record.size_bytes == 0 ||
+      std::ranges::binary_search(index.removals.offsets, record.offset_grains)) {
+    return;
+  }
+  const uint32_t region = index.footer.region;
+  const uint32_t grains = (record.size_bytes + geometry_.grain_bytes - 1) / geometry_.grain_bytes;
+  const RecoveredBlock block{.key = record.key,
+                             .place = geometry_.place_of(region, record.offset_grains),
+                             .size_bytes = record.size_bytes,
+                             .checksum = record.checksum};
+  regions_.table.add(region, grains);
+  bool is_in = false;
+  try {
+    is_in = recovery_.take(block);
+  } catch (const std::bad_alloc&) {  // then it stays away
+  }
+  if (!is_in) regions_.table.remove(region, record.offset_grains, grains);
+}
+
+}  // namespace nvcache

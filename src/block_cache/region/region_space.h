@@ -1,0 +1,153 @@
+// The space of a cache that appends: blocks go to open regions, regions are emptied whole, and what
+// a region holds is written beside it, so that the cache can be warm after a restart.
+//
+// What an earlier opening left on the medium is believed if that was closed in order, for then the
+// blocks that were removed are listed. After a crash it is believed only if its keys were
+// immutable: a removed block that comes back is still the right one. Else the cache starts empty,
+// with a nonce of its own.
+//
+// docs/design/regions.md has the bytes and the reasons.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "block_cache/region/format.h"
+#include "block_cache/region/geometry.h"
+#include "block_cache/region/region_recovery.h"
+#include "block_cache/region/region_table.h"
+#include "block_cache/region/region_writer.h"
+#include "block_cache/space/space.h"
+#include "medium/medium.h"
+
+namespace nvcache {
+
+// Thread-safe, except open(), recover() and close(), which one thread calls.
+class RegionSpace final : public Space {
+ public:
+  static constexpr uint32_t kLeastRegions = 8;
+
+  struct Options {
+    uint64_t size_bytes = 0;
+    uint64_t max_size_bytes = 0;
+    uint64_t region_bytes = 0;  // 0: chosen by size
+    bool warm = false;          // come back with the blocks of the opening before
+    bool immutable_keys = false;
+    bool format = false;        // start anew, whatever the medium holds
+    bool discard = false;       // give emptied regions back to the medium
+    uint64_t buffer_bytes = 0;  // of DRAM for regions that are open; at least 4 regions are
+    uint64_t nonce = 0;         // random
+  };
+
+  // The region size for a cache of that size: a 128th of it, from 2 MiB to 16 MiB.
+  static uint64_t choose_region_bytes(uint64_t size_bytes);
+
+  // FAILED_PRECONDITION, DATA_LOSS: the medium holds a superblock of another version, or a damaged
+  // one. INVALID_ARGUMENT: too small for its regions. `medium` must outlive the space.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<RegionSpace>> open(
+      Medium& medium, const Options& options, RegionWriter::Events events);
+
+  // Whether there may be blocks to recover.
+  bool holds_blocks() const { return believed_; }
+  // Reads the index of each region, the newest first, and offers each block. Puts find room as
+  // regions turn out to be free. May throw std::bad_alloc before a block was offered.
+  void recover(const RecoveryPlan& recovery);
+  bool recovering() const { return recovering_.load(std::memory_order_relaxed); }
+  uint64_t damaged_regions() const { return damaged_.load(std::memory_order_relaxed); }
+
+  // Writes what is open, the list of what was removed, and that all is in order. Regions that were
+  // not recovered yet are given up if blocks of them may have been removed.
+  [[nodiscard]] absl::Status close(bool unseen_removals);
+
+  // Space.
+  bool can_hold(uint32_t size_bytes) const override {
+    return table_.limit() > 0 && writer_.can_hold(size_bytes);
+  }
+  bool has_room(uint32_t) const override { return table_.free_regions() > kSpareRegions; }
+  void release(uint64_t place, uint32_t size_bytes) override {
+    table_.remove(geometry_.region_of(place), geometry_.offset_in_region(place),
+                  to_grains(size_bytes));
+  }
+  uint64_t used_bytes() const override { return table_.used_grains() * grain_bytes(); }
+  uint64_t limit_bytes() const override { return table_.limit() * geometry_.region_bytes; }
+  uint64_t metadata_bytes() const override { return table_.metadata_bytes(); }
+
+  // Appending: see RegionWriter. cancel(): the block does not come after all.
+  using Spot = RegionWriter::Spot;
+  Reason append(uint32_t size_bytes, Spot* spot,
+                RegionWriter::For use = RegionWriter::For::kNewBlock) {
+    return writer_.append(size_bytes, spot, use);
+  }
+  void finish(const Spot& spot) { writer_.finish(spot); }
+  void cancel(const Spot& spot, uint32_t size_bytes);
+
+  // Emptying: takes a region, removes what is in it, lets it go.
+  std::optional<uint32_t> take_to_empty(bool only_without_blocks) {
+    return table_.take_to_empty(only_without_blocks);
+  }
+  bool take_sealed(uint32_t region) { return table_.take_sealed(region); }
+  void let_go(uint32_t region) { table_.let_go(region); }
+  // Gives a region that nobody holds back to the medium, and frees it. False: there is none. The
+  // first failure is counted and ends the discarding: regions are only freed from then on. One
+  // thread at a time.
+  bool discard_one();
+  bool discards() const { return discards_.load(std::memory_order_relaxed); }
+  uint64_t discarded_bytes() const { return discarded_bytes_.load(std::memory_order_relaxed); }
+  uint64_t discard_errors() const { return discard_errors_.load(std::memory_order_relaxed); }
+  // Whether emptying a region without blocks would give space back.
+  bool wants_to_discard() const { return discards() && table_.some_are_dead(); }
+  bool wants_room() const { return table_.free_regions() < kSpareRegions; }
+  // The index of a sealed region, the last block first.
+  [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(uint32_t region);
+
+  // Changes how many regions are in use: see RegionTable.
+  void set_limit(uint32_t regions) { table_.set_limit(regions); }
+  // One past the last region that holds anything.
+  uint32_t taken_end() const { return table_.taken_end(); }
+
+  RegionWriter& writer() { return writer_; }
+  const RegionWriter& writer() const { return writer_; }
+  const Geometry& geometry() const { return geometry_; }
+  uint32_t regions() const { return table_.limit(); }
+  uint32_t free_regions() const { return table_.free_regions(); }
+
+ private:
+  static constexpr uint32_t kSpareRegions = 2;
+
+  RegionSpace(Medium& medium, const Options& options, const Geometry& geometry,
+              const Superblock& superblock, bool believed, RegionWriter::Events events);
+  static Geometry choose_geometry(const Options& options, uint32_t unit_bytes);
+  static bool believes(const Options& options, const Superblock& before);
+  static uint32_t believed_regions(const Options& options, const Superblock& before);
+  [[nodiscard]] absl::Status begin(bool immutable_keys);
+  [[nodiscard]] absl::Status load_removed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] absl::Status store_removed(bool unseen_removals)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] absl::Status store_superblock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
+  [[nodiscard]] absl::StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
+
+  Medium& medium_;
+  const Geometry geometry_;
+  const uint64_t nonce_;
+  const bool lists_removals_;
+  const bool believed_;
+  const uint32_t known_regions_;     // at most
+  const uint32_t believed_regions_;  // the first of them hold what may come back
+  std::atomic<bool> recovering_;
+  std::atomic<uint64_t> damaged_{0};
+  std::atomic<bool> discards_;
+  std::atomic<uint64_t> discarded_bytes_{0};
+  std::atomic<uint64_t> discard_errors_{0};
+  RegionTable table_;
+  RegionWriter writer_;
+  Mutex mutex_;
+  Superblock superblock_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace nvcache

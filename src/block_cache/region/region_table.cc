@@ -1,0 +1,266 @@
+#include "block_cache/region/region_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <new>
+
+#include "base/test_hooks.h"
+
+namespace nvcache {
+
+RegionTable::RegionTable(const Options& options)
+    : list_removals_(options.list_removals),
+      discards_(options.discards),
+      regions_(options.regions),
+      limit_(options.limit),
+      sequence_(options.first_sequence) {
+  MutexLock lock(mutex_);
+  for (uint32_t region = options.limit; region < options.regions; ++region) {
+    regions_[region].state = State::kUnused;
+    regions_[region].written = true;  // before this opening, for all that it knows
+  }
+  if (options.recovers) return;
+  // From the last to the first, so that the first is taken first.
+  for (uint32_t region = options.limit; region-- > 0;) push_free(region);
+}
+
+std::optional<uint32_t> RegionTable::take_free() {
+  MutexLock lock(mutex_);
+  const uint32_t region = first_free_;
+  if (region == kNone) return std::nullopt;
+  first_free_ = regions_[region].older;
+  free_count_.fetch_sub(1, std::memory_order_relaxed);
+  regions_[region].held.store(1, std::memory_order_relaxed);
+  regions_[region].state = State::kOpen;
+  regions_[region].written = true;
+  return region;
+}
+
+void RegionTable::seal(uint32_t region) {
+  MutexLock lock(mutex_);
+  Region& sealed = regions_[region];
+  sealed.state = State::kSealed;
+  sealed.newer = kNone;
+  sealed.older = newest_;
+  (newest_ == kNone ? oldest_ : regions_[newest_].newer) = region;
+  newest_ = region;
+  if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+}
+
+void RegionTable::recover_sealed(uint32_t region) {
+  MutexLock lock(mutex_);
+  Region& sealed = regions_[region];
+  sealed.state = State::kSealed;
+  sealed.older = kNone;
+  sealed.newer = oldest_;
+  (oldest_ == kNone ? newest_ : regions_[oldest_].older) = region;
+  oldest_ = region;
+  if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+}
+
+void RegionTable::recover_begin(uint32_t region) {
+  regions_[region].held.store(1);
+  regions_[region].written = true;
+}
+
+void RegionTable::recover_free(uint32_t region) {
+  MutexLock lock(mutex_);
+  if (regions_[region].state == State::kUnknown) push_free(region);
+}
+
+void RegionTable::recover_unread(uint32_t region) {
+  regions_[region].written = true;
+  recover_free(region);
+}
+
+std::optional<uint32_t> RegionTable::take_to_empty(bool only_without_blocks) {
+  MutexLock lock(mutex_);
+  if (oldest_ == kNone) return std::nullopt;
+  uint32_t chosen = only_without_blocks ? kNone : oldest_;
+  if (some_are_dead_) {
+    uint32_t dead = oldest_;
+    while (dead != kNone && holders(regions_[dead].held.load()) != 1) dead = regions_[dead].newer;
+    some_are_dead_ = dead != kNone;
+    if (dead != kNone) chosen = dead;
+  }
+  if (chosen == kNone) return std::nullopt;
+  unlink(chosen);
+  regions_[chosen].state = State::kLeaving;
+  return chosen;
+}
+
+bool RegionTable::take_sealed(uint32_t region) {
+  MutexLock lock(mutex_);
+  if (regions_[region].state != State::kSealed) return false;
+  unlink(region);
+  regions_[region].state = State::kLeaving;
+  return true;
+}
+
+void RegionTable::unlink(uint32_t region) {
+  const Region& gone = regions_[region];
+  (gone.older == kNone ? oldest_ : regions_[gone.older].newer) = gone.newer;
+  (gone.newer == kNone ? newest_ : regions_[gone.newer].older) = gone.older;
+}
+
+void RegionTable::give_up(uint32_t region) {
+  MutexLock lock(mutex_);
+  regions_[region].state = State::kLeaving;
+}
+
+void RegionTable::let_go(uint32_t region) {
+  const uint64_t before = regions_[region].held.fetch_sub(1, std::memory_order_acq_rel);
+  if (holders(before) == 1) free_now(region);
+}
+
+void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grains) {
+  Region& from = regions_[region];
+  if (list_removals_ && from.state != State::kLeaving) note_removed(region, offset_grains);
+  const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
+  if (holders(before) == 1) {
+    free_now(region);
+  } else if (holders(before) == 2 && from.state == State::kSealed) {
+    some_are_dead_ = true;
+  }
+}
+
+void RegionTable::note_removed(uint32_t region, uint32_t offset_grains) noexcept {
+  MutexLock lock(stripe(region));
+  try {
+    if (offset_grains == kWholeRegion) {
+      regions_[region].all_removed = true;
+    } else {
+      regions_[region].removed.push_back(offset_grains);
+      listed_.fetch_add(1, std::memory_order_relaxed);
+    }
+  } catch (const std::bad_alloc&) {
+    regions_[region].all_removed = true;
+  }
+}
+
+RegionTable::Removals RegionTable::removed_from(uint32_t region) const {
+  MutexLock lock(stripe(region));
+  Removals found{.all = regions_[region].all_removed, .offsets = regions_[region].removed};
+  std::ranges::sort(found.offsets);
+  return found;
+}
+
+std::vector<RegionTable::Removed> RegionTable::removed(bool unknown) const {
+  std::vector<Removed> all;
+  for (uint32_t region = 0; region < regions_.size(); ++region) {
+    MutexLock lock(stripe(region));
+    const Region& from = regions_[region];
+    const State state = from.state;
+    const bool emptied = state != State::kUnknown && state != State::kSealed && from.written;
+    if (from.all_removed || emptied || (unknown && state == State::kUnknown)) {
+      all.push_back({region, kWholeRegion});
+      continue;
+    }
+    for (const uint32_t offset_grains : from.removed) all.push_back({region, offset_grains});
+  }
+  return all;
+}
+
+void RegionTable::shorten(std::vector<Removed>* removed, size_t most) {
+  if (removed->size() <= most) return;
+  struct Run {  // the blocks of a region
+    size_t begin = 0;
+    size_t count = 0;
+  };
+  std::vector<Run> runs;
+  for (size_t i = 0; i < removed->size(); ++i) {
+    const bool same = i > 0 && (*removed)[i].region == (*removed)[i - 1].region;
+    if (!same) runs.push_back({.begin = i});
+    ++runs.back().count;
+  }
+  std::ranges::sort(runs, std::greater<>(), &Run::count);
+  size_t excess = removed->size() - most;
+  for (const Run& run : runs) {
+    if (excess == 0) break;
+    for (size_t i = 0; i < run.count; ++i) (*removed)[run.begin + i].offset_grains = kWholeRegion;
+    excess -= std::min(excess, run.count - 1);
+  }
+  const auto again = [](const Removed& a, const Removed& b) {
+    return a.region == b.region && a.offset_grains == b.offset_grains;
+  };
+  removed->erase(std::unique(removed->begin(), removed->end(), again), removed->end());
+}
+
+void RegionTable::free_now(uint32_t region) {
+  {
+    MutexLock lock(stripe(region));
+    listed_.fetch_sub(regions_[region].removed.size(), std::memory_order_relaxed);
+    regions_[region].removed = {};
+    regions_[region].all_removed = false;
+  }
+  MutexLock lock(mutex_);
+  if (!discards_ || region >= limit()) return push_free(region);
+  regions_[region].held.store(0, std::memory_order_relaxed);
+  regions_[region].older = first_left_;
+  first_left_ = region;
+}
+
+// Leaving still, so that it is listed as emptied: its footer may lie there, discarded or not.
+std::optional<uint32_t> RegionTable::take_to_discard() {
+  MutexLock lock(mutex_);
+  while (first_left_ != kNone) {
+    const uint32_t region = first_left_;
+    first_left_ = regions_[region].older;
+    if (region < limit()) return region;
+    push_free(region);
+  }
+  return std::nullopt;
+}
+
+void RegionTable::discarded(uint32_t region) {
+  MutexLock lock(mutex_);
+  if (test_hooks.believe_discards) regions_[region].written = false;
+  push_free(region);
+}
+
+void RegionTable::push_free(uint32_t region) {
+  regions_[region].held.store(0, std::memory_order_relaxed);
+  if (region >= limit()) {
+    regions_[region].state = State::kUnused;
+    return;
+  }
+  regions_[region].state = State::kFree;
+  regions_[region].older = first_free_;
+  first_free_ = region;
+  free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void RegionTable::set_limit(uint32_t regions) {
+  MutexLock lock(mutex_);
+  const uint32_t before = limit_.exchange(regions);
+  for (uint32_t region = before; region < regions; ++region) {
+    if (regions_[region].state == State::kUnused) push_free(region);
+  }
+  if (regions >= before) return;
+  const uint32_t first = first_free_;
+  first_free_ = kNone;
+  free_count_ = 0;
+  for (uint32_t region = first; region != kNone;) {
+    const uint32_t next = regions_[region].older;
+    push_free(region);
+    region = next;
+  }
+}
+
+uint32_t RegionTable::taken_end() const {
+  uint32_t end = static_cast<uint32_t>(regions_.size());
+  while (end > 0 && holders(regions_[end - 1].held.load()) == 0) --end;
+  return end;
+}
+
+uint64_t RegionTable::used_grains() const {
+  uint64_t grains = 0;
+  for (const Region& region : regions_) grains += region.held.load() >> 32;
+  return grains;
+}
+
+uint64_t RegionTable::metadata_bytes() const {
+  return limit() * sizeof(Region) + listed_.load(std::memory_order_relaxed) * sizeof(uint32_t);
+}
+
+}  // namespace nvcache

@@ -1,0 +1,71 @@
+// Empties regions, so that new blocks find room: the oldest region first, or one that has no block
+// left. A block that its eviction policy finds worth a second write is appended again, up to half a
+// region; all others are evicted.
+//
+// One thread, woken when fewer than two regions are free. Emptying a region reads its index, costs
+// a lookup and the lock of a shard for each block, and reads and writes the blocks that stay. With
+// discard=on the thread also gives the regions that nobody holds back to the medium, and empties
+// those without blocks before room is wanted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "base/background_thread.h"
+#include "block_cache/counters.h"
+#include "block_cache/region/region_space.h"
+#include "block_cache/shard.h"
+
+namespace nvcache {
+
+// Thread-safe. No lock is held while blocks are read or written.
+class RegionEviction {
+ public:
+  // What it asks of the cache. Called without a lock.
+  struct Cache {
+    std::function<bool()> may_evict;  // whether admission lets blocks leave now
+    std::function<uint64_t(const BlockKey&)> hash_of;
+    std::function<Shard&(uint64_t hash)> shard_of;
+    // Copies a pinned block and verifies it; false if it is damaged, which also removes it, or the
+    // medium fails.
+    std::function<bool(Shard&, const DetachedBlock&, MutableBytes into)> read;
+    std::function<void(Shard&, const DetachedBlock&)> demote;  // to `sink`
+    EvictionSink* sink = nullptr;                              // of a tiered cache
+  };
+
+  // All that is given must outlive it.
+  RegionEviction(RegionSpace& space, std::span<const std::unique_ptr<Shard>> shards,
+                 Counters& counters, Cache cache);
+
+  [[nodiscard]] bool start() { return thread_.start(); }
+  void wake() { thread_.wake(); }
+  // Ends the thread for good. Regions may still be lost.
+  void stop() { thread_.stop(); }
+
+  // Evicts what lies in these regions, and lets go of those that are sealed. Nothing may be
+  // appended to them meanwhile.
+  void drop_between(uint32_t first, uint32_t end);
+  // Removes the blocks of a region that could not be written.
+  void lose(uint32_t region, std::span<const BlockRecord> records);
+
+ private:
+  bool make_room();
+  void empty(uint32_t region);
+  void drop(uint32_t region);
+  // The bytes that were written again.
+  uint32_t leave(uint32_t region, const BlockRecord& record, bool may_stay);
+  // Whether the block is in another region now.
+  bool rewrite(Shard& shard, const BlockKey& key, const DetachedBlock& block);
+  static bool move(Entry& entry, uint64_t place);
+  void evict_between(uint32_t first, uint32_t end);
+
+  RegionSpace& space_;
+  const std::span<const std::unique_ptr<Shard>> shards_;
+  Counters& counters_;
+  const Cache cache_;
+  BackgroundThread thread_;
+};
+
+}  // namespace nvcache

@@ -1,0 +1,121 @@
+// RecoveryWindow and ReadPace by themselves: who does what, in which order, and how fast.
+#include "block_cache/region/recovery_window.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/virtual_clock.h"
+#include "gtest/gtest.h"
+
+namespace nvcache {
+namespace {
+
+using What = RecoveryWindow::Job::What;
+
+constexpr uint64_t kPaceSecondNs = 1'000'000'000;
+
+TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) {
+  constexpr uint32_t kIndexes = 500;
+  for (const uint32_t parts : {1u, 2u, 3u, 4u}) {
+    RecoveryWindow window(std::vector<uint64_t>(kIndexes, 4096), parts, ReadPace(nullptr, 0));
+    std::vector<std::atomic<uint32_t>> next(parts);  // index of each part
+    std::atomic<uint32_t> read{0};
+    std::atomic<uint32_t> through{0};
+    std::atomic<uint32_t> wrong{0};
+    const auto work = [&] {
+      for (;;) {
+        const RecoveryWindow::Job job = window.next();
+        if (job.what == What::kEnd) return;
+        if (job.what == What::kRead) {
+          wrong += read.fetch_add(job.count) != job.index ? 1 : 0;
+          wrong += job.index + job.count - through.load() > RecoveryWindow::kSlots ? 1 : 0;
+        } else if (job.what == What::kTake) {
+          wrong += job.index >= read.load() ? 1 : 0;
+          wrong += next[job.part].fetch_add(1) != job.index ? 1 : 0;
+          if (window.is_last(job)) wrong += through.fetch_add(1) != job.index ? 1 : 0;
+        }
+        if (job.what != What::kNone) window.done(job);
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0u) << parts;
+    EXPECT_EQ(through, kIndexes) << parts;
+  }
+}
+
+TEST(RecoveryWindow, OneThreadDoesAllOfTheParts) {
+  RecoveryWindow window(std::vector<uint64_t>(20, 4096), /*parts=*/4, ReadPace(nullptr, 0));
+  uint32_t taken = 0;
+  for (;;) {
+    const RecoveryWindow::Job job = window.next();
+    if (job.what == What::kEnd) break;
+    ASSERT_NE(job.what, What::kNone) << "nobody else could do it";
+    if (job.what == What::kTake) taken += 1 + (window.is_last(job) ? 100 : 0);
+    window.done(job);
+  }
+  EXPECT_EQ(taken, 20 * (4 + 100));
+}
+
+TEST(RecoveryWindow, IndexesThatAreLargerThanTheWindowComeOneByOne) {
+  RecoveryWindow window(std::vector<uint64_t>(9, 2 * RecoveryWindow::kMostBytes), /*parts=*/1,
+                        ReadPace(nullptr, 0));
+  for (uint32_t index = 0; index < 9; ++index) {
+    RecoveryWindow::Job job = window.next();
+    EXPECT_EQ(job.what, What::kRead);
+    EXPECT_EQ(job.count, 1u);
+    window.done(job);
+    job = window.next();
+    EXPECT_EQ(job.what, What::kTake);
+    EXPECT_TRUE(window.is_last(job));
+    window.done(job);
+  }
+  EXPECT_EQ(window.next().what, What::kEnd);
+}
+
+TEST(RecoveryWindow, NothingToReadIsTheEnd) {
+  RecoveryWindow window({}, 3, ReadPace(nullptr, 0));
+  EXPECT_EQ(window.next().what, What::kEnd);
+}
+
+TEST(ReadPace, ReadsAsMuchAsTheRateAllowsAndNoMore) {
+  constexpr double kRate = 1e6;
+  constexpr uint64_t kReadBytes = 7000;
+  constexpr double kBucket = kRate / 20;
+  VirtualClock clock(123 * kPaceSecondNs);
+  ReadPace pace(&clock, kRate);
+  const uint64_t start_ns = clock.now_ns();
+  double read_bytes = 0;
+  while (read_bytes < 5e6) {
+    if (const uint64_t wait_ns = pace.wait_ns(); wait_ns > 0) {
+      clock.wait_until_ns(clock.now_ns() + wait_ns);
+      continue;
+    }
+    pace.take(kReadBytes);
+    read_bytes += kReadBytes;
+    const double allowed = kRate * static_cast<double>(clock.now_ns() - start_ns) / 1e9 + kBucket;
+    ASSERT_LE(read_bytes, allowed + kReadBytes);
+    ASSERT_GE(read_bytes, allowed - kBucket - 1) << "slower than it might be";
+  }
+}
+
+TEST(ReadPace, APauseFillsTheBucketAndNoMore) {
+  VirtualClock clock;
+  ReadPace pace(&clock, 1e6);
+  clock.wait_until_ns(1000 * kPaceSecondNs);
+  pace.take(50'000);
+  EXPECT_GT(pace.wait_ns() + 1, 0u);
+  pace.take(1'000'000);
+  EXPECT_NEAR(static_cast<double>(pace.wait_ns()), 1e9, 1e3);
+}
+
+TEST(ReadPace, WithoutARateNothingWaits) {
+  ReadPace pace(nullptr, 0);
+  pace.take(uint64_t{1} << 60);
+  EXPECT_EQ(pace.wait_ns(), 0u);
+}
+
+}  // namespace
+}  // namespace nvcache

@@ -1,0 +1,49 @@
+// What tests of a block cache in regions share: puts that wait for room, and lookups that check
+// what they find. A block's version tells it from its predecessors.
+#pragma once
+
+#include <cstdint>
+#include <thread>
+
+#include "support/block_cache_fixture.h"
+
+namespace nvcache::test {
+
+// Puts the block unless it is there: a full queue, or no region that is free yet, refuses for a
+// while.
+inline void put_for_sure(BlockCache& cache, const BlockKey& key, size_t size_bytes,
+                         uint64_t version = 0) {
+  for (;;) {
+    const Reason reason = put(cache, key, size_bytes, version).reason;
+    if (reason == Reason::kAdmitted || reason == Reason::kDuplicate) return;
+    ASSERT_TRUE(reason == Reason::kWriteQueueFull || reason == Reason::kNoSpace)
+        << reason_name(reason);
+    std::this_thread::yield();
+  }
+}
+
+// Until all that comes back of an earlier opening is there.
+inline void wait_for_recovery(const BlockCache& cache) {
+  while (cache.stats().recovering != 0) std::this_thread::yield();
+}
+
+// The blocks {file, 0 .. count - 1}.
+inline void put_blocks(BlockCache& cache, uint64_t file, uint64_t count, size_t size_bytes,
+                       uint64_t version = 0) {
+  for (uint64_t i = 0; i < count; ++i) put_for_sure(cache, {file, i}, size_bytes, version);
+}
+
+// How many of them are there; all that are must be right.
+inline uint64_t count_blocks(BlockCache& cache, uint64_t file, uint64_t count, size_t size_bytes,
+                             uint64_t version = 0) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Lookup lookup = cache.lookup({file, i});
+    if (!lookup.hit()) continue;
+    EXPECT_TRUE(holds(lookup.pin.bytes(), {file, i}, size_bytes, version)) << i;
+    ++found;
+  }
+  return found;
+}
+
+}  // namespace nvcache::test
