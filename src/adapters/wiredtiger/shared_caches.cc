@@ -84,9 +84,12 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
 
   const std::shared_ptr<Place> place = place_at(path);
   MutexLock lock(place->mutex);
-  // Its last database has let go of it, and it is not closed yet.
-  while (place->in_use && place->cache.expired()) place->closed.wait(place->mutex);
-  if (std::shared_ptr<FileBlockCache> open = place->cache.lock()) {
+  // One look: its last database may let go of it at any time, and then it is not closed yet.
+  std::shared_ptr<FileBlockCache> open;
+  while ((open = place->cache.lock()) == nullptr && place->in_use) {
+    place->closed.wait(place->mutex);
+  }
+  if (open != nullptr) {
     if (place->spec == spec && place->on_write == on_write) return open;
     return invalid_argument(
         "cache in {}: another database of this process has it open as {}; given: {}; allowed: the "
