@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,9 +46,13 @@ inline bool has_extension() { return !extension_path().empty(); }
 // What WiredTiger and its extensions say.
 class EventRecorder : public WT_EVENT_HANDLER {
  public:
-  EventRecorder() : WT_EVENT_HANDLER{} {
-    handle_error = [](WT_EVENT_HANDLER* self, WT_SESSION*, int, const char* text) {
+  // `at_panic` ends the process, on any of its threads: after a panic those that write wait
+  // for ever for an eviction that is no more.
+  explicit EventRecorder(std::function<void()> at_panic)
+      : WT_EVENT_HANDLER{}, at_panic_(std::move(at_panic)) {
+    handle_error = [](WT_EVENT_HANDLER* self, WT_SESSION*, int error, const char* text) {
       static_cast<EventRecorder*>(self)->add(text);
+      if (error == WT_PANIC) static_cast<EventRecorder*>(self)->panic();
       return 0;
     };
     handle_message = [](WT_EVENT_HANDLER* self, WT_SESSION*, const char* text) {
@@ -66,6 +72,12 @@ class EventRecorder : public WT_EVENT_HANDLER {
     MutexLock lock(mutex_);
     messages_.emplace_back(text);
   }
+  void panic() const {
+    if (at_panic_) at_panic_();
+    std::fprintf(stderr, "WiredTiger panics; what it said:\n%s", text().c_str());
+    std::abort();
+  }
+  const std::function<void()> at_panic_;
   mutable Mutex mutex_;
   std::vector<std::string> messages_ ABSL_GUARDED_BY(mutex_);
 };
@@ -136,10 +148,14 @@ class Session {
   WT_SESSION* session_ = nullptr;
 };
 
-// A database folder. open() and close() may be called any number of times.
+// A database folder. open() and close() may be called any number of times. If WiredTiger
+// panics, the process ends: by `at_panic`, or else by a signal and with what WiredTiger said.
 class Database {
  public:
-  explicit Database(std::string home) : home_(std::move(home)) { mkdir(home_.c_str(), 0777); }
+  explicit Database(std::string home, std::function<void()> at_panic = nullptr)
+      : home_(std::move(home)), events_(std::move(at_panic)) {
+    mkdir(home_.c_str(), 0777);
+  }
   ~Database() {
     if (connection_ != nullptr) (void)close();
   }

@@ -65,25 +65,26 @@ TEST_P(FileMediumTest, DamagedBytesAreNeverServed) {
 TEST_P(FileMediumTest, ControlDamagedBytesAreServedWithoutVerification) {
   if (!has_extension()) GTEST_SKIP() << "no extension given";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  // WiredTiger panics and cannot be closed: in a process of its own.
+  // WiredTiger panics and cannot be closed: in a process of its own, which ends at the panic.
   const auto leave = [&](int code) {
     std::error_code ignored;
     std::filesystem::remove_all(dir_.path(), ignored);  // no destructor will
     ::_exit(code);
   };
   const auto run_unverified = [&] {
+    Database db(dir_.file("unverified"), [&] { leave(3); });
     const std::string spec =
         "nvcache://?size=6MiB&write_queue=2MiB&verify=never&admission=always&eviction=clock"
         "&medium=file:" +
         medium_ + ",io=" + GetParam();
-    if (db_.open({.spec = spec}) != 0) leave(1);
+    if (db.open({.spec = spec}) != 0) leave(1);
     VersionedTables tables(kShape, test_seed());
-    tables.create(db_.get());
-    tables.verify(db_.get());
+    tables.create(db.get());
+    tables.verify(db.get());
     if (!tables.good()) leave(2);
-    tables.run(db_.get(),
+    tables.run(db.get(),
                {.steps = 7, .at_step = [&](int step) { flip_bytes(medium_, byte_of(step)); }});
-    tables.verify(db_.get());
+    tables.verify(db.get());
     leave(tables.good() ? 0 : 3);
   };
   EXPECT_EXIT(
