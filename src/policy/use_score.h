@@ -40,12 +40,9 @@ struct UseScore {
 
   // The score after one more use.
   static uint32_t used(uint32_t score, uint32_t now, uint32_t noise) {
-    const int before = lead(score, now);
-    const auto apart = static_cast<size_t>(before < 0 ? -before : before);
-    const uint32_t gain = apart < kGain.size() ? kGain[apart] : 0;  // in 1/256
-    const uint32_t fraction = noise & 255;
-    const int after = std::max(before, 0) + static_cast<int>((gain + fraction) >> 8);
-    return at_lead(std::min(after, kHighest), now);
+    const uint32_t above_lowest = (score - now - static_cast<uint32_t>(kLowest)) & kMask;
+    const uint32_t after = (kAfterUse[above_lowest] + (noise & 255)) >> 8;
+    return (now + std::min(after, kMask) + static_cast<uint32_t>(kLowest)) & kMask;
   }
 
   // The score, kept from wrapping around.
@@ -58,6 +55,18 @@ struct UseScore {
   static constexpr std::array<uint16_t, 32> kGain = {
       1024, 902, 790, 689, 599, 518, 447, 385, 330, 282, 240, 205, 174, 148, 125, 106,
       90,   76,  64,  54,  45,  38,  32,  27,  23,  19,  16,  14,  11,  10,  8,   7};
+
+  // 256 * the score after a use, by the score before it, both in steps above kLowest.
+  static constexpr std::array<uint16_t, 1 << kBits> kAfterUse = [] {
+    std::array<uint16_t, 1 << kBits> after{};
+    for (int before = kLowest; before <= kHighest; ++before) {
+      const auto apart = static_cast<size_t>(before < 0 ? -before : before);
+      const uint32_t gain = apart < kGain.size() ? kGain[apart] : 0;
+      const auto steps = static_cast<uint32_t>(std::max(before, 0) - kLowest);
+      after[static_cast<size_t>(before - kLowest)] = static_cast<uint16_t>(256 * steps + gain);
+    }
+    return after;
+  }();
 };
 
 }  // namespace nvcache

@@ -8,7 +8,9 @@
 //   victim:  the lowest score of kSample blocks, chosen by a hand that goes round
 //   contest: the offered block's score must lead the victim's by LEAD steps, else it is refused
 //            (less_used)
-//   keeps:   a score above those of the blocks that come; it then loses half of it
+//   keeps:   a score above those of the blocks that come. Time alone lowers it: when it fell
+//            each time a block was kept, a cache that turned over fast forgot what it had learned,
+//            turned over faster, and hit next to nothing
 //   learn:   half-life and LEAD are those of the shadow cache that earns most: hits, less
 //            INSERT_COST for each insert (policy/shadow_caches.h). There are shadows from the first
 //            contest on
@@ -44,29 +46,29 @@ constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
 constexpr uint32_t kAgeStep = 16;  // slots, and entries of the table, aged with an offer
 constexpr double kNewcomers = 1024;
-constexpr int kHalved = UseScore::kStepsPerHalfLife;
+constexpr uint64_t kSmallCache = 8 * ShadowCaches::kLeastKeys;
 
-// Slots that were hit, of blocks with a sampled key. A full one forgets the oldest.
+// Slots that were hit, of blocks with a sampled key: of those that share a place, the last.
 // Thread-safe: add(). Caller-locked: drain().
 class SampledHits {
  public:
   void add(uint32_t slot) {
-    slots_[added_.fetch_add(1, std::memory_order_relaxed) % kSlots].store(
-        slot, std::memory_order_relaxed);
+    slots_[slot % kPlaces].store(slot + 1, std::memory_order_relaxed);
   }
+  // A hit that comes at the same time may be taken the next time, or be lost.
   template <typename Take>
   void drain(Take&& take) {
-    const uint32_t end = added_.load(std::memory_order_relaxed);
-    for (drained_ = std::max(drained_ + kSlots, end) - kSlots; drained_ != end; ++drained_) {
-      take(slots_[drained_ % kSlots].load(std::memory_order_relaxed));
+    for (std::atomic<uint32_t>& place : slots_) {
+      const uint32_t next = place.load(std::memory_order_relaxed);
+      if (next == 0) continue;
+      place.store(0, std::memory_order_relaxed);
+      take(next - 1);
     }
   }
 
  private:
-  static constexpr uint32_t kSlots = 64;
-  std::array<std::atomic<uint32_t>, kSlots> slots_{};
-  std::atomic<uint32_t> added_{0};
-  uint32_t drained_ = 0;
+  static constexpr uint32_t kPlaces = 8;
+  std::array<std::atomic<uint32_t>, kPlaces> slots_{};  // slot + 1; 0: none
 };
 
 class Auto final : public EvictionPolicy, private Contest {
@@ -110,12 +112,8 @@ class Auto final : public EvictionPolicy, private Contest {
   }
 
   bool keeps(uint32_t slot) override {
-    const uint32_t now = clock_.now();
-    const uint32_t record = records_[slot].load(kRelaxed);
-    const int lead = UseScore::lead(record & UseScore::kMask, now);
-    if (lead <= 0 || lead <= newcomer_lead_) return false;
-    set(slot, UseScore::at_lead(lead - kHalved, now) | (record & kSampled));
-    return true;
+    const int ahead = lead(slot);
+    return ahead > 0 && ahead > newcomer_lead_;
   }
 
   uint64_t metadata_bytes() const override {
@@ -171,8 +169,11 @@ class Auto final : public EvictionPolicy, private Contest {
     settings_ = shadows_->settings();
   }
 
-  // Before there are shadows: whether they may sample the key.
+  // Before there are shadows: whether they may sample the key. In a small cache all keys pass for
+  // sampled, and follow_shadows() sorts them out: a processor that has to guess at each hit whether
+  // its key is sampled guesses wrong too often.
   bool is_sampled(uint64_t key_hash) const {
+    if (resident_ <= kSmallCache) return true;
     return shadows_ == nullptr ? ShadowCaches::samples(key_hash, resident_)
                                : shadows_->samples(key_hash);
   }
@@ -198,9 +199,10 @@ class Auto final : public EvictionPolicy, private Contest {
   const double insert_cost_;
   ReservedArray<std::atomic<uint8_t>> records_;  // kSampled | score
   ScoreTable absent_;
-  UseClock clock_;
-  UseSettings settings_;
+  alignas(64) UseClock clock_;  // in one cache line: what a hit needs, but for its record
   SampledHits sampled_hits_;
+  static_assert(sizeof(UseClock) + sizeof(SampledHits) <= 64);
+  UseSettings settings_;
   std::unique_ptr<ShadowCaches> shadows_;
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
   double newcomer_lead_ = 0;  // of blocks when they come, the mean of about the last kNewcomers
