@@ -64,7 +64,8 @@ absl::Status BlockCacheImpl::start_regions() {
       .sink = tier_.sink,
   };
   region_eviction_ =
-      std::make_unique<RegionEviction>(*regions_, shards_, counters_, std::move(cache));
+      std::make_unique<RegionEviction>(*regions_, shards_, counters_, config_.rewrite,
+                                       std::move(cache));
   const bool timed = config_.maintenance_seconds > 0 && shards_.front()->evicts_in_passes();
   if (!region_eviction_->start() || (timed && !maintenance_.start()) ||
       (regions_->holds_blocks() && !recovery_.start())) {

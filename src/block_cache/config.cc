@@ -109,6 +109,13 @@ absl::Status set_region(std::string_view value, Config* config) {
   return parsed;
 }
 
+absl::Status set_rewrite(std::string_view value, Config* config) {
+  const absl::StatusOr<double> share = parse_number("rewrite", value, 0, Config::kMostRewrite);
+  if (!share.ok()) return share.status();
+  config->rewrite = *share;
+  return absl::OkStatus();
+}
+
 absl::Status set_restart_rate(std::string_view value, Config* config) {
   if (value == "0") {
     config->restart_bytes_per_second = 0;
@@ -136,7 +143,7 @@ absl::Status set_maintenance(std::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<Config>, 18> kKeys = {{
+constexpr std::array<QueryKey<Config>, 19> kKeys = {{
     {"size",
      [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
@@ -165,6 +172,7 @@ constexpr std::array<QueryKey<Config>, 18> kKeys = {{
     {"space",
      [](std::string_view v, Config* c) { return set_word("space", v, kSpaceWords, &c->space); }},
     {"region", set_region},
+    {"rewrite", set_rewrite},
     {"discard",
      [](std::string_view v, Config* c) { return set_word("discard", v, kOnWords, &c->discard); }},
     {"format",
@@ -185,7 +193,7 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
   for (const std::string_view key :
-       {"region", "discard", "format", "restart", "restart_rate", "keys"}) {
+       {"region", "rewrite", "discard", "format", "restart", "restart_rate", "keys"}) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
   return absl::OkStatus();

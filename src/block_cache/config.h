@@ -31,6 +31,7 @@ struct Config {
   uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
   SpaceKind space = SpaceKind::kInPlace;
   uint64_t region_bytes = 0;  // a power of two; 0: chosen by size
+  double rewrite = 0.75;      // of a region's bytes, at most, that are written again
   bool discard = false;       // give emptied regions back to the medium
   bool format = false;        // start an empty cache, whatever the medium holds
   Restart restart = Restart::kCold;
@@ -45,6 +46,7 @@ struct Config {
   static constexpr uint32_t kMaxShards = 4096;
   static constexpr uint64_t kMinRegionBytes = 64 << 10;
   static constexpr uint64_t kMaxRegionBytes = 64 << 20;
+  static constexpr double kMostRewrite = 0.9;  // each emptied region makes room
   static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
 

@@ -12,10 +12,12 @@ constexpr int kMoveAttempts = 256;
 }  // namespace
 
 RegionEviction::RegionEviction(RegionSpace& space, std::span<const std::unique_ptr<Shard>> shards,
-                               Counters& counters, Cache cache)
+                               Counters& counters, double rewrite, Cache cache)
     : space_(space),
       shards_(shards),
       counters_(counters),
+      most_rewritten_bytes_(
+          static_cast<uint64_t>(rewrite * static_cast<double>(space.geometry().region_bytes))),
       cache_(std::move(cache)),
       thread_({.name = "nvcache-evict", .round = [this] { return make_room(); }}) {}
 
@@ -37,12 +39,11 @@ void RegionEviction::empty(uint32_t region) {
   if (!records.ok()) return drop(region);
   counters_.add(Count::kMediumReadBytes,
                 space_.geometry().round_up(RegionFooter::tail_bytes(records->size())));
-  const uint64_t most_rewritten_bytes = space_.geometry().region_bytes / 2;
   uint64_t rewritten_bytes = 0;
   FirstException problem;
   for (auto record = records->rbegin(); record != records->rend(); ++record) {
     if (record->size_bytes == 0) continue;
-    const bool may_stay = rewritten_bytes + record->size_bytes <= most_rewritten_bytes;
+    const bool may_stay = rewritten_bytes + record->size_bytes <= most_rewritten_bytes_;
     problem.run([&] { rewritten_bytes += leave(region, *record, may_stay); });
   }
   space_.let_go(region);

@@ -1,6 +1,6 @@
 // Empties regions, so that new blocks find room: the oldest region first, or one that has no block
-// left. A block that its eviction policy finds worth a second write is appended again, up to half a
-// region; all others are evicted.
+// left. A block that its eviction policy finds worth a second write is appended again, up to a share
+// (`rewrite`) of the region; all others are evicted.
 //
 // One thread, woken when fewer than two regions are free. Emptying a region reads its index, costs
 // a lookup and the lock of a shard for each block, and reads and writes the blocks that stay. With
@@ -35,9 +35,9 @@ class RegionEviction {
     EvictionSink* sink = nullptr;                              // of a tiered cache
   };
 
-  // All that is given must outlive it.
+  // All that is given must outlive it. `rewrite`: of a region's bytes, at most, that stay.
   RegionEviction(RegionSpace& space, std::span<const std::unique_ptr<Shard>> shards,
-                 Counters& counters, Cache cache);
+                 Counters& counters, double rewrite, Cache cache);
 
   [[nodiscard]] bool start() { return thread_.start(); }
   void wake() { thread_.wake(); }
@@ -64,6 +64,7 @@ class RegionEviction {
   RegionSpace& space_;
   const std::span<const std::unique_ptr<Shard>> shards_;
   Counters& counters_;
+  const uint64_t most_rewritten_bytes_;  // of a region
   const Cache cache_;
   BackgroundThread thread_;
 };

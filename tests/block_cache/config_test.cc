@@ -23,7 +23,7 @@ TEST(Config, ReadsEveryKey) {
   const absl::StatusOr<Config> config = parse_config(
       "nvcache://?size=1GiB&max_size=2GiB&medium=file:/mnt/x&admission=small_bypass(16GiB)+obp(0.2)"
       "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9"
-      "&space=regions&region=4MiB&discard=on&format=yes&restart=warm&keys=immutable"
+      "&space=regions&region=4MiB&rewrite=0.25&discard=on&format=yes&restart=warm&keys=immutable"
       "&restart_rate=5MiB");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->size_bytes, 1u << 30);
@@ -38,6 +38,7 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->seed, 9u);
   EXPECT_EQ(config->space, SpaceKind::kRegions);
   EXPECT_EQ(config->region_bytes, 4u << 20);
+  EXPECT_EQ(config->rewrite, 0.25);
   EXPECT_TRUE(config->discard);
   EXPECT_TRUE(config->format);
   EXPECT_EQ(config->restart, Restart::kWarm);
@@ -101,6 +102,8 @@ TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
       {"nvcache://?size=1GiB&space=holes", "space", "holes", "in_place, regions"},
       {"nvcache://?size=1GiB&space=regions&region=3MiB", "region", "3MiB", "power of two"},
       {"nvcache://?size=1GiB&space=regions&region=1GiB", "region", "1GiB", "64"},
+      {"nvcache://?size=1GiB&space=regions&rewrite=1", "rewrite", "1", "0 to 0.9"},
+      {"nvcache://?size=1GiB&rewrite=0", "rewrite", "given", "space=regions"},
       {"nvcache://?size=1GiB&space=regions&discard=yes", "discard", "yes", "off, on"},
       {"nvcache://?size=1GiB&restart=warm", "restart", "given", "space=regions"},
       {"nvcache://?size=1GiB&space=regions&restart=hot", "restart", "hot", "cold, warm"},
