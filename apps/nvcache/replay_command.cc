@@ -30,12 +30,13 @@ constexpr const char* kFooter = R"(Examples:
   nvcache replay a.oracleGeneral.zst b.csv --dram 10% --tier 20%,50% --html both.html
   nvcache replay keys.txt --spec 'always+tinylfu(2)' --spec optimal --json out.json
   nvcache replay a.lis --policies ./own_policies.so --spec 'always+coldest(5)'
+  nvcache replay a.lis --block 4KiB --spec 'space=regions&region=64KiB&eviction=tinylfu'
   zcat keys.gz | nvcache replay - --format text --dram 1000 --tier 10000,20000
 
 Each tier lies below a DRAM cache (LRU) and sees what that misses; the cache is the real one, in
 DRAM, in blocks that all count as one. A cell: the tier's hit ratio / inserts per lookup, and the
-bytes written. 'optimal' knows the future, and keeps the whole trace in memory. Writes of a trace
-count as lookups.
+bytes written; with space=regions, blocks that are written again count too. 'optimal' knows the
+future, and keeps the whole trace in memory. Writes of a trace count as lookups.
 
 Formats, by --format or the end of the name (then .zst, .xz or .gz if packed):
 )";
@@ -54,6 +55,7 @@ struct Arguments {
   std::string dram = "5%";
   std::vector<std::string> policy_libraries;
   TraceOptions trace;
+  uint64_t block_bytes = TierReplay::kUsualBlockBytes;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::string json_path;
   std::string html_path;
@@ -64,7 +66,8 @@ absl::StatusOr<ReplayPlan> plan_of(const Arguments& arguments) {
                   .tiers = {},
                   .dram = {},
                   .trace = arguments.trace,
-                  .threads = arguments.threads};
+                  .threads = arguments.threads,
+                  .block_bytes = static_cast<uint32_t>(arguments.block_bytes)};
   if (plan.specs.empty()) plan.specs.assign(kUsualSpecs.begin(), kUsualSpecs.end());
   for (const std::string& text : arguments.tiers) {
     auto size = parse_replay_size("--tier", text);
@@ -155,6 +158,12 @@ void add_replay_command(CLI::App& app) {
   command->add_option("--format", arguments->trace.format, "Format of the traces (below)");
   command->add_option("--columns", arguments->trace.columns,
                       "Of csv: KEY or KEY,SIZE; names of the heading, or numbers from 1");
+  command
+      ->add_option("--block", arguments->block_bytes,
+                   "What a block takes of the medium: a region has room for so many of them")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(64, 64 << 10))
+      ->default_str("512");
   command
       ->add_option("--threads", arguments->threads, "Caches that are replayed at once")
       ->check(CLI::Range(1, 256))

@@ -9,7 +9,7 @@
 namespace nvcache {
 namespace {
 
-constexpr size_t kNameColumns = 24;
+constexpr size_t kLeastNameColumns = 24;
 constexpr size_t kCellColumns = 19;
 
 struct Figures {
@@ -32,14 +32,23 @@ std::string ratio_text(double ratio, int places) {
   return text.starts_with("0.") ? text.substr(1) : text;
 }
 
+size_t name_columns(const ReplayPlan& plan) {
+  size_t columns = kLeastNameColumns;
+  for (const std::string& spec : plan.specs) {
+    columns = std::max(columns, short_name(spec).size() + 1);
+  }
+  return columns;
+}
+
 std::string heading(const std::string& title, const ReplayPlan& plan) {
-  std::string text = fmt::format("{}\n{:<{}}", title, "tier", kNameColumns);
+  std::string text = fmt::format("{}\n{:<{}}", title, "tier", name_columns(plan));
   for (const ReplaySize& size : plan.tiers) text += fmt::format("{:>{}}", size.text, kCellColumns);
   return text + "\n";
 }
 
-std::string row_text(const std::string& spec, const std::vector<Figures>& cells) {
-  std::string text = fmt::format("{:<{}}", short_name(spec), kNameColumns);
+std::string row_text(const std::string& spec, const ReplayPlan& plan,
+                     const std::vector<Figures>& cells) {
+  std::string text = fmt::format("{:<{}}", short_name(spec), name_columns(plan));
   for (const Figures& cell : cells) {
     text += fmt::format("{:>{}}",
                         fmt::format("{} /{} {}", ratio_text(cell.hit_ratio, 3),
@@ -90,7 +99,7 @@ std::string replay_text(const ReplayTable& table, const ReplayPlan& plan) {
   for (size_t row = 0; row < plan.specs.size(); ++row) {
     std::vector<Figures> cells;
     for (const ReplayResult& result : table.rows[row]) cells.push_back(figures_of(result));
-    text += row_text(plan.specs[row], cells);
+    text += row_text(plan.specs[row], plan, cells);
   }
   return text;
 }
@@ -99,7 +108,7 @@ std::string replay_means_text(const std::vector<ReplayTable>& tables, const Repl
   std::string text =
       heading(fmt::format("mean of {} traces, sum of their bytes", tables.size()), plan);
   for (size_t row = 0; row < plan.specs.size(); ++row) {
-    text += row_text(plan.specs[row], means_of(tables, row, plan.tiers.size()));
+    text += row_text(plan.specs[row], plan, means_of(tables, row, plan.tiers.size()));
   }
   return text;
 }

@@ -146,7 +146,8 @@ class Replay {
         if (plan_.specs[row] == kOptimal) {
           keeps_lookups_ = true;
         } else {
-          auto cache = TierReplay::open(plan_.specs[row], table_.tier_blocks[column]);
+          auto cache = TierReplay::open(plan_.specs[row], table_.tier_blocks[column],
+                                        plan_.block_bytes);
           if (!cache.ok()) return cache.status();
           cell.cache = *std::move(cache);
         }

@@ -35,6 +35,7 @@ struct ReplayPlan {
   ReplaySize dram;           // an LRU cache above each tier
   TraceOptions trace;
   unsigned threads = 1;
+  uint32_t block_bytes = TierReplay::kUsualBlockBytes;  // of the medium
 };
 
 struct ReplayTable {

@@ -1,10 +1,12 @@
 #include "apps/nvcache/tier_replay.h"
 
-#include <array>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <queue>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "fmt/format.h"
@@ -12,11 +14,17 @@
 namespace nvcache {
 namespace {
 
-constexpr size_t kBlockBytes = 512;
+constexpr uint64_t kSectorBytes = 512;
+constexpr uint64_t kHeadBytes = 1 << 20;  // of a medium of regions
 constexpr uint64_t kBlocksAFile = 1 << 20;  // as an engine has files
 
 BlockKey block_key(uint64_t key) {
-  return {.file = 1 + key / kBlocksAFile, .offset = key % kBlocksAFile * kBlockBytes};
+  return {.file = 1 + key / kBlocksAFile, .offset = key % kBlocksAFile * kSectorBytes};
+}
+
+bool names(const std::string& settings, std::string_view setting) {
+  return settings.starts_with(setting) || settings.find("&" + std::string(setting)) !=
+                                              std::string::npos;
 }
 
 // The settings of a specification, for policies that are named alone.
@@ -49,32 +57,55 @@ bool LruKeys::lookup(uint64_t key) {
 }
 
 absl::StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& settings,
-                                                             uint64_t blocks) {
+                                                             uint64_t blocks,
+                                                             uint32_t block_bytes) {
   std::string rest = settings_of(settings);
-  if (rest.starts_with("size=") || rest.find("&size=") != std::string::npos) {
+  if (names(rest, "size=")) {
     return invalid_argument("--spec '{}': names a size; allowed: --tier does that", settings);
   }
-  std::string spec = fmt::format("nvcache://?size={}", blocks * kBlockBytes);
-  if (!rest.starts_with("medium=") && rest.find("&medium=") == std::string::npos) {
-    spec += "&medium=dram";
-  }
+  const uint64_t head_bytes = names(rest, "space=regions") ? kHeadBytes : 0;
+  std::string spec = fmt::format("nvcache://?size={}", blocks * block_bytes + head_bytes);
+  if (!names(rest, "medium=")) spec += "&medium=dram";
   if (!rest.empty()) spec += "&" + rest;
   absl::StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
   if (!cache.ok()) {
     return absl::Status(cache.status().code(), fmt::format("--spec '{}': {}", settings,
                                                            message_of(cache.status())));
   }
-  return std::unique_ptr<TierReplay>(new TierReplay(*std::move(cache)));
+  return std::unique_ptr<TierReplay>(new TierReplay(*std::move(cache), block_bytes));
+}
+
+// Regions are emptied by a thread of the cache: the trace must not run away from it. A second is
+// more than any region takes; then a policy lets nothing go.
+void TierReplay::wait_for_room() const {
+  constexpr uint64_t kSpareRegions = 2;
+  for (int attempt = 0; attempt < 100'000; ++attempt) {
+    const Stats now = cache_->stats();
+    if (now.free_regions >= kSpareRegions && now.pending_bytes <= now.buffer_bytes / 2) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(10));
+  }
+}
+
+void TierReplay::count_rewritten() {
+  const uint64_t rewritten = cache_->stats().rewritten_blocks;
+  const uint64_t more = rewritten - std::exchange(rewritten_, rewritten);
+  if (result_.inserts == 0) return;
+  // A block that was inserted is one of mean size.
+  result_.written_bytes += more * (result_.written_bytes / result_.inserts);
+  result_.inserts += more;
 }
 
 absl::Status TierReplay::run(std::span<const Access> lookups) {
-  std::array<std::byte, kBlockBytes> bytes{};
+  constexpr uint64_t kOffersARound = 8;
+  uint64_t offers = 0;
+  std::vector<std::byte> bytes(block_bytes_);
   for (const Access& access : lookups) {
     ++result_.lookups;
     const Lookup found = cache_->lookup(block_key(access.key));
     if (!found.hit()) {
       std::memcpy(bytes.data(), &access.key, sizeof access.key);
       const BlockKey key = block_key(access.key);
+      if (in_regions_ && ++offers % kOffersARound == 0) wait_for_room();
       if (cache_->put(key, bytes, Origin::kRead, found.token).admitted()) {
         ++result_.inserts;
         result_.written_bytes += access.size_bytes;
@@ -87,6 +118,7 @@ absl::Status TierReplay::run(std::span<const Access> lookups) {
           fmt::format("lookup {}: the bytes of another key", result_.lookups));
     }
   }
+  if (in_regions_) count_rewritten();
   return absl::OkStatus();
 }
 

@@ -19,7 +19,7 @@ namespace nvcache {
 struct ReplayResult {
   uint64_t lookups = 0;
   uint64_t hits = 0;
-  uint64_t inserts = 0;
+  uint64_t inserts = 0;        // also those of a block that is written again, in another region
   uint64_t written_bytes = 0;  // of what was inserted
 
   double hit_ratio() const { return per_lookup(hits); }
@@ -44,17 +44,19 @@ class LruKeys {
   absl::flat_hash_map<uint64_t, std::list<uint64_t>::iterator> at_;
 };
 
-// A block cache of a number of blocks, as a specification describes it. Caller-locked. Memory:
-// about 560 bytes a block.
+// A block cache of a number of blocks, as a specification describes it. With space=regions its
+// medium has a head of 1 MiB besides; indexes and free regions are taken from the blocks' room.
+// Caller-locked. Memory: about 50 bytes a block, and the block.
 class TierReplay {
  public:
   static constexpr uint64_t kLeastBlocks = 128;
+  static constexpr uint32_t kUsualBlockBytes = 512;
 
   // `settings` are those of a specification, but for size: "admission=always&eviction=lru"; or the
-  // two policies alone: "always+lru". The medium is DRAM unless they name another.
-  // INVALID_ARGUMENT for bad settings.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TierReplay>> open(const std::string& settings,
-                                                                        uint64_t blocks);
+  // two policies alone: "always+lru". The medium is DRAM unless they name another. `block_bytes`:
+  // what a block takes there, from 64 bytes to 64 KiB. INVALID_ARGUMENT for bad settings.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TierReplay>> open(
+      const std::string& settings, uint64_t blocks, uint32_t block_bytes = kUsualBlockBytes);
 
   // Looks each up, and offers it to the cache after a miss. DATA_LOSS if a lookup finds the bytes
   // of another key.
@@ -62,9 +64,17 @@ class TierReplay {
   const ReplayResult& result() const { return result_; }
 
  private:
-  explicit TierReplay(std::unique_ptr<BlockCache> cache) : cache_(std::move(cache)) {}
+  TierReplay(std::unique_ptr<BlockCache> cache, uint32_t block_bytes)
+      : cache_(std::move(cache)), block_bytes_(block_bytes), in_regions_(in_regions(*cache_)) {}
+
+  static bool in_regions(const BlockCache& cache) { return cache.stats().regions != 0; }
+  void wait_for_room() const;
+  void count_rewritten();
 
   const std::unique_ptr<BlockCache> cache_;
+  const uint32_t block_bytes_;
+  const bool in_regions_;
+  uint64_t rewritten_ = 0;  // blocks, counted so far
   ReplayResult result_;
 };
 

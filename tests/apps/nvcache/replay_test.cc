@@ -90,6 +90,26 @@ TEST(Replay, NoPolicyHitsMoreThanTheOptimum) {
   }
 }
 
+// Blocks that are written again are writes, too: they buy hits.
+TEST(Replay, RegionsCountWhatTheyWriteAgain) {
+  Accesses accesses = mixed_accesses();
+  for (Access& access : accesses) access.size_bytes = 4096;
+  const auto replayed = [&](const std::string& rewrite) {
+    const auto cache = TierReplay::open(
+        "space=regions&region=64KiB&admission=always&eviction=tinylfu&rewrite=" + rewrite, kBlocks,
+        4096);
+    EXPECT_TRUE(cache.ok()) << cache.status();
+    EXPECT_TRUE((*cache)->run(accesses).ok());
+    return (*cache)->result();
+  };
+  const ReplayResult log = replayed("0");
+  const ReplayResult kept = replayed("0.5");
+  EXPECT_GT(kept.hits, log.hits);
+  EXPECT_EQ(kept.written_bytes, kept.inserts * 4096);
+  EXPECT_EQ(log.written_bytes, log.inserts * 4096);
+  EXPECT_LE(log.inserts + log.hits, log.lookups);
+}
+
 TEST(ReplayTrace, IsTheSameOnAnyNumberOfThreadsAndInOnePass) {
   const TempDir dir;
   const std::string path = dir.file("keys.txt");
