@@ -1,0 +1,85 @@
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "device/measure.h"
+#include "fmt/format.h"
+#include "workload/zipfian.h"
+
+namespace nvcache::bench {
+namespace {
+
+constexpr uint64_t kKeysPerBlock = 4;      // keys for each block that the medium has room for
+constexpr uint64_t kLookupsPerBlock = 16;  // lookups, likewise
+
+struct Setting {
+  const char* name;
+  const char* settings;
+};
+constexpr Setting kSettings[] = {
+    {"regions, default policies", "&space=regions&format=yes"},
+    {"in place, default policies", "&space=in_place"},
+    {"regions, always+tinylfu", "&space=regions&format=yes&admission=always&eviction=tinylfu"},
+    {"in place, always+tinylfu", "&space=in_place&admission=always&eviction=tinylfu"},
+    {"in place, always+lru", "&space=in_place&admission=always&eviction=lru"},
+};
+
+// A block that is refused because the cache is behind is offered again: a disk that is slower than
+// another must not change what is counted.
+void offer(BlockCache& cache, uint64_t number, MissToken token) {
+  std::vector<std::byte> block(kBlockBytes);
+  std::memcpy(block.data(), &number, sizeof number);
+  while (cache.put(key_of(number), block, Origin::kRead, token).reason ==
+         Reason::kWriteQueueFull) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+absl::Status measure(const Disk& disk, const Setting& setting, Figures* figures) {
+  const uint64_t size_bytes = disk.size_bytes / 4;  // hits read the disk one by one
+  const uint64_t room = size_bytes / kBlockBytes;
+  auto cache = open_cache(disk, "cache", size_bytes, setting.settings);
+  if (!cache.ok()) return cache.status();
+  const Zipfian zipfian(kKeysPerBlock * room);
+  Prng random(1);
+  uint64_t hits = 0;
+  const uint64_t lookups = kLookupsPerBlock * room;
+  for (uint64_t i = 0; i < lookups; ++i) {
+    const uint64_t number = zipfian.next(random);
+    const Lookup found = (*cache)->lookup(key_of(number));
+    if (!found.hit()) {
+      offer(**cache, number, found.token);
+    } else if (i >= lookups / 2) {
+      ++hits;
+    }
+  }
+  (*cache)->drain();
+  const Stats stats = (*cache)->stats();
+  const auto add = [&](const char* what, const char* unit, double value) {
+    figures->add(fmt::format("{}: {}", setting.name, what), unit, value);
+  };
+  const auto written_bytes = static_cast<double>(stats.medium_written_bytes);
+  add("hit ratio of the second half", "%",
+      200.0 * static_cast<double>(hits) / static_cast<double>(lookups));
+  add("medium in use by blocks", "%",
+      100.0 * static_cast<double>(stats.data_bytes) / static_cast<double>(size_bytes));
+  add("written, by the medium's size", "x", written_bytes / static_cast<double>(size_bytes));
+  add("of that written again", "%",
+      100.0 * static_cast<double>(stats.rewritten_bytes) / written_bytes);
+  add("mean write", "KiB", written_bytes / static_cast<double>(stats.medium_writes) / 1024);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status measure_steady_state(const Disk& disk, Figures* figures) {
+  for (const Setting& setting : kSettings) {
+    if (absl::Status measured = measure(disk, setting, figures); !measured.ok()) return measured;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nvcache::bench

@@ -1,0 +1,47 @@
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "device/measure.h"
+#include "device/plain_file.h"
+
+namespace nvcache::bench {
+namespace {
+
+constexpr const char* kTakesAll = "&space=regions&format=yes&admission=always&eviction=fifo";
+
+}  // namespace
+
+absl::Status measure_writes(const Disk& disk, Figures* figures) {
+  const uint64_t blocks = 2 * disk.size_bytes / kBlockBytes;  // each later one displaces one
+  const double put_bytes = static_cast<double>(blocks * kBlockBytes);
+  std::vector<double> beside_plain;
+  Stats stats;
+  for (uint32_t round = 0; round < disk.rounds; ++round) {
+    absl::StatusOr<PlainFile> plain = PlainFile::make(disk.file("plain"), disk.size_bytes);
+    if (!plain.ok()) return plain.status();
+    const absl::StatusOr<double> plain_seconds = plain->write_seconds();
+    if (!plain_seconds.ok()) return plain_seconds.status();
+
+    auto cache = open_cache(disk, "cache", disk.size_bytes, kTakesAll);
+    if (!cache.ok()) return cache.status();
+    const uint64_t start_ns = system_clock().now_ns();
+    const absl::StatusOr<uint64_t> waits = put_all(**cache, blocks, kBlockBytes);
+    if (!waits.ok()) return waits.status();
+    (*cache)->drain();
+    const double seconds = static_cast<double>(system_clock().now_ns() - start_ns) / 1e9;
+    beside_plain.push_back(put_bytes / seconds * *plain_seconds /
+                           static_cast<double>(disk.size_bytes));
+    stats = (*cache)->stats();
+  }
+  const auto written_bytes = static_cast<double>(stats.medium_written_bytes);
+  figures->add_rounds("puts beside plain writes of 1 MiB", "x", beside_plain);
+  figures->add("mean write", "KiB",
+               written_bytes / static_cast<double>(stats.medium_writes) / 1024);
+  figures->add("written for each byte put", "x", written_bytes / put_bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace nvcache::bench
