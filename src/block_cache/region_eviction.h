@@ -1,6 +1,6 @@
-// Empties regions, so that new blocks find room: the oldest region first, or one that has no block
-// left. A block that its eviction policy finds worth a second write is appended again, up to a share
-// (`rewrite`) of the region; all others are evicted.
+// Empties regions, so that new blocks find room: the oldest first, or one that has no block left.
+// A block that its eviction policy finds worth a second write is appended again, up to a share of
+// the region (`rewrite`); all others are evicted.
 //
 // One thread, woken when fewer than two regions are free. Emptying a region reads its index, costs
 // a lookup and the lock of a shard for each block, and reads and writes the blocks that stay. With
