@@ -7,7 +7,7 @@
 #include "base/prng.h"
 #include "device/measure.h"
 #include "fmt/format.h"
-#include "workload/zipfian.h"
+#include "experiments/workload/zipfian.h"
 
 namespace nvcache::bench {
 namespace {
