@@ -31,7 +31,7 @@ DramMedium::DramMedium(std::byte* base, uint64_t size_bytes, uint64_t max_size_b
     : base_(base),
       max_size_bytes_(max_size_bytes),
       size_bytes_(size_bytes),
-      traits_{.name = "dram", .byte_addressable = true} {}
+      traits_{.name = "dram", .reads = Reads::kInPlace} {}
 
 DramMedium::~DramMedium() { munmap(base_, max_size_bytes_); }
 

@@ -23,13 +23,21 @@ struct Extent {
   uint64_t size_bytes = 0;
 };
 
+// How a reader gets at the bytes of a medium, the easiest way first. All that depends on it follows
+// from this one answer.
+enum class Reads : uint8_t {
+  kInPlace,         // direct(): the bytes are as they were stored; not checked by default
+  kInPlaceChecked,  // direct(); checksums are compared
+  kInPlaceAsked,    // direct(), once on_direct_read() agreed: it charges, or may fail; the same
+  kByCopy,          // read(), into memory of the reader's own: direct() is empty; the same
+};
+
 struct Traits {
-  std::string name;                   // "dram", "numa:1", "file", "nvme", "emulated:optane"
-  bool byte_addressable = false;      // direct() is not empty
-  bool persistent = false;            // bytes may outlive the process: verify them
-  bool emulated = false;              // costs are emulated, not the hardware's own
-  bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
-  bool is_device = false;             // slow to write: a cache queues its writes
+  std::string name;  // for statistics and messages: "dram", "numa:1", "file"
+  Reads reads = Reads::kByCopy;
+  bool persistent = false;  // bytes may outlive the process: verify them
+  bool emulated = false;    // costs are emulated, not the hardware's own
+  bool is_device = false;   // slow to write: a cache queues its writes
   uint32_t io_granularity_bytes =
       1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;
@@ -55,7 +63,7 @@ class Medium {
   [[nodiscard]] virtual absl::Status drain() { return absl::OkStatus(); }
 
   // All bytes in place up to the largest size, valid until the medium is destroyed
-  // (resize() included); empty where the medium is not byte-addressable. Bytes past
+  // (resize() included); empty where reads are by copy. Bytes past
   // size_bytes() must not be touched.
   virtual ByteView direct() const { return {}; }
 
