@@ -64,8 +64,7 @@ absl::Status DramMedium::resize(uint64_t size_bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest) {
-  if (!rest.empty()) return bad_medium("dram takes no options", spec, allowed_media());
+absl::StatusOr<MediumOpener> parse_dram(const MediumSpec&) {
   return [](const MediumOptions& options, Clock&) { return DramMedium::open(options); };
 }
 

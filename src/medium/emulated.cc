@@ -137,7 +137,9 @@ absl::Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t
   return check_granularity(traits_.name, offset, buffer, length, traits_.io_granularity_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest) {
+absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
+  const std::string_view spec = given.whole;
+  std::string_view rest = given.place;
   const auto [name, option] = split_once(rest, ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr) {

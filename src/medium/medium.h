@@ -1,7 +1,6 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, numa, file (buffered, on DAX, or O_DIRECT), nvme (a block device);
-// decorators: emulated. The table of them is in table.h.
+// Implementations and decorators: the rows of table.h.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -95,14 +94,8 @@ struct MediumOptions {
   bool keep_file = false;       // a file that the medium creates stays when it is closed
 };
 
-// Opens the medium that `spec` names:
-//   dram
-//   file:PATH[,io=mmap|direct]
-//   nvme:DEVICE[,format=yes]         a block device; format=yes overwrites what it holds
-//   numa:NODE                        memory of a NUMA node
-//   emulated:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
-//                                    stands for those of N clients (medium/cost_model.h).
-//                                    `modelled:` is an alias
+// Opens the medium that `spec` names, such as "dram" or "file:PATH,io=direct": see the rows of
+// medium/table.h.
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
 // `clock` is charged by emulated media and must outlive the medium.
@@ -111,9 +104,7 @@ struct MediumOptions {
                                                                   Clock& clock);
 
 // Whether `spec` names an emulated medium, by either word. It need not be a right one.
-inline bool names_emulated_medium(std::string_view spec) {
-  return spec.starts_with("emulated:") || spec.starts_with("modelled:");
-}
+bool names_emulated_medium(std::string_view spec);
 
 // Whether `spec` names a medium at all, without opening it; INVALID_ARGUMENT as above.
 [[nodiscard]] absl::Status check_medium(std::string_view spec);

@@ -168,8 +168,8 @@ absl::Status NumaMedium::resize(uint64_t size_bytes) {
   return memory_->resize(size_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_numa(std::string_view, std::string_view rest) {
-  return [node = std::string(rest)](const MediumOptions& options, Clock&) {
+absl::StatusOr<MediumOpener> parse_numa(const MediumSpec& spec) {
+  return [node = std::string(spec.place)](const MediumOptions& options, Clock&) {
     return NumaMedium::open(node, options);
   };
 }
