@@ -1,6 +1,5 @@
-// Any bytes as superblock, footer and records of a region, as the medium of a cache, and inspected.
+// Any bytes as superblock, footer and records of a region, and as the medium of a cache.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -10,7 +9,6 @@
 
 #include "block_cache/block_cache_impl.h"
 #include "block_cache/region/format.h"
-#include "block_cache/region/inspect.h"
 #include "support/power_loss_medium.h"
 
 namespace nvcache {
@@ -18,7 +16,6 @@ namespace {
 
 constexpr uint64_t kSizeBytes = 3 << 20;
 constexpr uint64_t kRegionBytes = 64 << 10;
-constexpr size_t kBytes = 64 << 10;  // of the input that go into a strange image
 
 void decode(ByteView bytes) {
   constexpr Geometry kGeometry{.region_bytes = 64 << 10};
@@ -35,28 +32,6 @@ void decode(ByteView bytes) {
     const uint64_t place = kGeometry.place_of(1, record.offset_grains);
     if (record.size_bytes != 0 && kGeometry.region_of(place) != 1) __builtin_trap();
   }
-}
-
-// A superblock of any values under a right checksum, on a medium of any bytes.
-std::vector<std::byte> strange_image_of(ByteView bytes) {
-  std::vector<std::byte> image(kSizeBytes);
-  std::array<uint32_t, 6> words{};
-  if (!bytes.empty()) {
-    std::memcpy(words.data(), bytes.data(), std::min(bytes.size(), sizeof words));
-    std::memcpy(image.data() + Geometry::kRemovedAt, bytes.data(), std::min(bytes.size(), kBytes));
-  }
-  const Superblock superblock{.geometry = {.grain_bytes = 1u << words[0] % 32,
-                                           .unit_bytes = 1u << words[0] / 32 % 32,
-                                           .region_bytes = uint64_t{1} << words[1] % 64},
-                              .nonce = 7,
-                              .opening = words[1] / 64,
-                              .closed = words[2] % 2 == 0,
-                              .immutable_keys = words[2] / 2 % 2 == 0,
-                              .regions = words[3],
-                              .removed_count = words[4],
-                              .removed_checksum = words[5]};
-  superblock.encode(image);
-  return image;
 }
 
 // A valid superblock, and behind the last bytes of a region a footer that fits them.
@@ -81,19 +56,7 @@ std::vector<std::byte> image_of(ByteView bytes) {
   return image;
 }
 
-void inspect(const std::vector<std::byte>& image) {
-  const auto read = [&image](uint64_t offset, MutableBytes into) -> absl::Status {
-    if (offset > image.size() || image.size() - offset < into.size()) __builtin_trap();
-    std::memcpy(into.data(), image.data() + offset, into.size());
-    return absl::OkStatus();
-  };
-  const auto found = inspect_regions(read, image.size(), {.read_blocks = true});
-  if (!found.ok()) return;
-  if (found->damaged_blocks > found->live.blocks + found->outdated.blocks) __builtin_trap();
-}
-
 void open_on(std::vector<std::byte> image, ByteView bytes) {
-  inspect(image);
   static const Config config = *parse_config(
       "nvcache://?size=3MiB&space=regions&region=64KiB&maintenance=0&shards=1&admission=always"
       "&restart=warm");
@@ -115,7 +78,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const nvcache::ByteView bytes(reinterpret_cast<const std::byte*>(data), size);
   nvcache::decode(bytes);
   nvcache::open_on(nvcache::image_of(bytes), bytes);
-  nvcache::inspect(nvcache::strange_image_of(bytes));
   // The bytes instead of the superblock.
   std::vector<std::byte> image(nvcache::kSizeBytes);
   if (size > 0) std::memcpy(image.data(), data, std::min<size_t>(size, image.size()));
