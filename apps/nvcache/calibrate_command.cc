@@ -18,21 +18,14 @@
 #include "base/units.h"
 #include "base/virtual_clock.h"
 #include "medium/medium.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
 
 constexpr uint64_t kQuietNs = 2'000'000'000;  // shorter runs show no progress
 
-constexpr const char* kFooter = R"(Media:
-  dram                              this machine's memory
-  file:PATH[,io=mmap|direct]        a file (overwritten), or a directory for one
-  nvme:DEVICE[,format=yes]          a block device; format=yes overwrites it
-  numa:NODE                         memory of a NUMA node
-  emulated:PROFILE[,load=N][,on=MEDIUM]
-                                    optane, dram, cxl or flash, emulated; each
-                                    access stands for the accesses of N clients
-
+constexpr const char* kExamples = R"(
 Examples:
   nvcache calibrate emulated:optane
   nvcache calibrate dram --readers 1 --writers 1
@@ -127,7 +120,7 @@ void add_calibrate_command(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure how writes hurt the reads of a medium; suggest an OBP target");
-  command->footer(kFooter);
+  command->footer("Media:\n" + media_help() + kExamples);
   command->add_option("medium", arguments->medium, "Medium to measure; its bytes are overwritten")
       ->required();
   command->add_option("--size", arguments->size, "How much of the medium to use")

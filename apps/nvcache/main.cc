@@ -4,6 +4,7 @@
 #include "apps/command/interrupt.h"
 #include "apps/nvcache/bench_command.h"
 #include "apps/nvcache/calibrate_command.h"
+#include "apps/nvcache/inspect_command.h"
 #include "apps/nvcache/replay_command.h"
 #include "apps/report/report_command.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   nvcache bench ycsb --workload c --cache none --compare 'nvcache://?size=512MiB&medium=dram'
   nvcache calibrate emulated:optane
+  nvcache inspect /mnt/nvme/cache
   nvcache replay trace.lis.zst
   nvcache report out.json --html out.html
 
@@ -29,6 +31,7 @@ int main(int argc, char** argv) {
   nvcache::watch_for_interrupt();
   nvcache::add_bench_command(app);
   nvcache::add_calibrate_command(app);
+  nvcache::add_inspect_command(app);
   nvcache::add_replay_command(app);
   nvcache::add_report_command(app);
   try {

@@ -44,7 +44,7 @@ class LastingMemory final : public Medium {
  private:
   const MutableBytes bytes_;
   const Traits traits_{.name = "memory",
-                       .byte_addressable = true,
+                       .reads = Reads::kInPlaceChecked,
                        .persistent = true,
                        .flush_granularity_bytes = 64};
 };

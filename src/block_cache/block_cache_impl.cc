@@ -62,8 +62,16 @@ absl::Status check_size(const Config& config, const Traits& traits) {
 // In regions always: a reader may come too late for a block of a region that was lost.
 bool choose_verify(const Config& config, const Traits& traits) {
   if (config.space == SpaceKind::kRegions) return true;
-  if (config.verify == Verify::kAuto) return traits.name != "dram";
+  if (config.verify == Verify::kAuto) return traits.reads != Reads::kInPlace;
   return config.verify == Verify::kAlways;
+}
+
+// As the medium is read, and as this cache wants it. What is in regions may not be there yet: it is
+// copied from where it waits.
+Reads choose_reads(const Config& config, const Traits& traits) {
+  if (config.space == SpaceKind::kRegions) return Reads::kByCopy;
+  if (traits.reads >= Reads::kInPlaceAsked) return traits.reads;
+  return choose_verify(config, traits) ? Reads::kInPlaceChecked : Reads::kInPlace;
 }
 
 }  // namespace
@@ -107,9 +115,8 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       admission_(std::move(admission)),
       totals_interval_(admission_->totals_interval()),
       health_(counters_, clock),
-      reader_(*medium_, health_, counters_, config.space == SpaceKind::kInPlace),
+      reader_(*medium_, health_, counters_, choose_reads(config, medium_->traits())),
       verify_(choose_verify(config, medium_->traits())),
-      peeks_(reader_.can_peek() && !verify_),
       generations_(kGenerations),
       recovery_({.name = "nvcache-recover", .round = [this] { return recover(); }}),
       maintenance_({.name = "nvcache-maint",

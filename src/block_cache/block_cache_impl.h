@@ -196,7 +196,6 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   MediumHealth health_;
   BlockReader reader_;
   const bool verify_;
-  const bool peeks_;  // hits need neither the medium's consent nor a checksum
   std::array<std::atomic<uint64_t>, kReasonCount> refused_{};
   std::vector<std::atomic<uint32_t>> generations_;
   std::unique_ptr<EntryPool> pool_;

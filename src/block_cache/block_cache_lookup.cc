@@ -30,7 +30,7 @@ inline Lookup BlockCacheImpl::look_up(const BlockKey& key, const LookupOptions& 
   const PinnedBlock found = shard.find_and_pin(hash, key);
   if (found.found()) [[likely]] {
     shard.on_hit(found.slot);
-    if (peeks_ && !options.copy_into) [[likely]] {
+    if (reader_.reads() == Reads::kInPlace && !options.copy_into) [[likely]] {
       const Extent extent = extent_of(found);
       const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
       stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);

@@ -43,7 +43,7 @@ Stats BlockCacheImpl::stats() const {
     stats.refused[i] = refused_[i].load(std::memory_order_relaxed);
   }
   // In place, a hit is the read.
-  if (reader_.in_place()) stats.medium_read_bytes = counters_.sum(Count::kHitBytes);
+  if (reader_.reads() != Reads::kByCopy) stats.medium_read_bytes = counters_.sum(Count::kHitBytes);
   stats.overhead_ratio = overhead_ratio(traffic());
   stats.blocks = stats.inserts + stats.recovered_blocks - stats.removals;
   const uint64_t removed_bytes = counters_.sum(Count::kRemovedBytes);

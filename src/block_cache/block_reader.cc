@@ -6,16 +6,16 @@
 
 namespace nvcache {
 
-BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counters, bool in_place)
+BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counters, Reads reads)
     : medium_(medium),
       health_(health),
       counters_(counters),
-      direct_(in_place ? medium.direct() : ByteView{}),
-      can_peek_(!direct_.empty() && !medium.traits().charges_direct_reads),
+      direct_(reads == Reads::kByCopy ? ByteView{} : medium.direct()),
+      reads_(reads),
       unit_bytes_(medium.traits().io_granularity_bytes) {}
 
 Fetch BlockReader::view_through_medium(Extent extent, SharedBuffer* copy, ByteView* bytes) {
-  if (in_place()) {
+  if (reads_ != Reads::kByCopy) {
     *bytes = peek(extent);
     return ask_to_read_in_place(extent);
   }
@@ -32,7 +32,7 @@ Fetch BlockReader::view_through_medium(Extent extent, SharedBuffer* copy, ByteVi
 }
 
 Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
-  if (in_place()) {
+  if (reads_ != Reads::kByCopy) {
     if (const Fetch asked = ask_to_read_in_place(extent); asked != Fetch::kOk) return asked;
     std::memcpy(into.data(), peek(extent).data(), into.size());
     return Fetch::kOk;

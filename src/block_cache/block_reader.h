@@ -24,30 +24,30 @@ enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory };
 // the medium.
 class BlockReader {
  public:
-  // `in_place` false: always by a copy.
-  BlockReader(Medium& medium, MediumHealth& health, Counters& counters, bool in_place = true);
+  // `reads`: as the medium's traits have it, or by a copy all the same; kInPlace and
+  // kInPlaceChecked stand for each other, as the caller checks what it reads or not.
+  BlockReader(Medium& medium, MediumHealth& health, Counters& counters, Reads reads);
 
   // Copies bytes that are not on the medium yet, and says whether it did; asked before each read
   // that is not in place. Give it before the first read.
   using Pending = std::function<bool(uint64_t offset, MutableBytes into)>;
   void set_pending(Pending pending) { pending_ = std::move(pending); }
 
-  // Whether view() gives the medium's own bytes.
-  bool in_place() const { return !direct_.empty(); }
-  // Whether peek() may stand for view(): the medium need not be asked before bytes are read.
-  bool can_peek() const { return can_peek_; }
+  // kByCopy: view() gives a copy; else the medium's own bytes. Below kInPlaceAsked peek() may stand
+  // for view(), and with kInPlace there is nothing to check, too.
+  Reads reads() const { return reads_; }
   ByteView peek(Extent extent) const { return {direct_.data() + extent.offset, extent.size_bytes}; }
 
   // *bytes: the bytes in place, or a copy that `*copy` keeps.
   [[nodiscard]] Fetch view(Extent extent, SharedBuffer* copy, ByteView* bytes) {
-    if (!can_peek()) return view_through_medium(extent, copy, bytes);
+    if (reads_ >= Reads::kInPlaceAsked) return view_through_medium(extent, copy, bytes);
     *bytes = peek(extent);
     return Fetch::kOk;
   }
   // Copies the extent into `into`, which has its size. A device is read in whole units, those that
   // cover the extent; the bytes take no detour if extent and `into` are aligned and whole units.
   [[nodiscard]] Fetch read(Extent extent, MutableBytes into) {
-    if (!can_peek()) return read_through_medium(extent, into);
+    if (reads_ >= Reads::kInPlaceAsked) return read_through_medium(extent, into);
     std::memcpy(into.data(), direct_.data() + extent.offset, into.size());
     return Fetch::kOk;
   }
@@ -75,7 +75,7 @@ class BlockReader {
   MediumHealth& health_;
   Counters& counters_;
   const ByteView direct_;
-  const bool can_peek_;
+  const Reads reads_;
   const uint64_t unit_bytes_;  // of I/O
   Pending pending_;
 };

@@ -256,16 +256,11 @@ absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {
   return errno_status("freeing the tail of device", path_, errno);
 }
 
-absl::StatusOr<MediumOpener> parse_block_device(std::string_view spec, std::string_view rest) {
-  const auto [path, option] = split_once(rest, ',');
-  if (path.empty()) return bad_medium("no device given", spec, "nvme:DEVICE[,format=yes]");
-  if (path.size() < rest.size() && option != "format=yes") {
-    return bad_medium(fmt::format("option '{}' is unknown", option), spec, "format=yes");
-  }
-  return
-      [path = std::string(path), format = !option.empty()](const MediumOptions& options, Clock&) {
-        return BlockDeviceMedium::open(path, format, options);
-      };
+absl::StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec) {
+  return [path = std::string(spec.place), format = spec.option == "format=yes"](
+             const MediumOptions& options, Clock&) {
+    return BlockDeviceMedium::open(path, format, options);
+  };
 }
 
 }  // namespace nvcache

@@ -31,7 +31,7 @@ DramMedium::DramMedium(std::byte* base, uint64_t size_bytes, uint64_t max_size_b
     : base_(base),
       max_size_bytes_(max_size_bytes),
       size_bytes_(size_bytes),
-      traits_{.name = "dram", .byte_addressable = true} {}
+      traits_{.name = "dram", .reads = Reads::kInPlace} {}
 
 DramMedium::~DramMedium() { munmap(base_, max_size_bytes_); }
 
@@ -64,8 +64,7 @@ absl::Status DramMedium::resize(uint64_t size_bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest) {
-  if (!rest.empty()) return bad_medium("dram takes no options", spec, allowed_media());
+absl::StatusOr<MediumOpener> parse_dram(const MediumSpec&) {
   return [](const MediumOptions& options, Clock&) { return DramMedium::open(options); };
 }
 

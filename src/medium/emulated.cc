@@ -19,8 +19,8 @@ Traits emulated_traits(const Profile& profile, const Traits& inner, double load)
   const std::string loaded = load > 1 ? fmt::format(",load={:g}", load) : "";
   traits.name = fmt::format("emulated:{}{}", profile.name, loaded);
   traits.emulated = true;
-  traits.byte_addressable = inner.byte_addressable && profile.byte_addressable;
-  traits.charges_direct_reads = traits.byte_addressable;
+  const bool in_place = inner.reads != Reads::kByCopy && profile.byte_addressable;
+  traits.reads = in_place ? Reads::kInPlaceAsked : Reads::kByCopy;
   traits.is_device = inner.is_device || !profile.byte_addressable;
   if (!profile.byte_addressable) {
     traits.io_granularity_bytes = std::max(inner.io_granularity_bytes, profile.transfer_bytes);
@@ -96,7 +96,7 @@ void EmulatedMedium::on_direct_write(Extent extent) {
 }
 
 ByteView EmulatedMedium::direct() const {
-  return traits_.byte_addressable ? inner_->direct() : ByteView{};
+  return traits_.reads != Reads::kByCopy ? inner_->direct() : ByteView{};
 }
 
 absl::Status EmulatedMedium::on_direct_read(Extent extent) {
@@ -137,7 +137,9 @@ absl::Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t
   return check_granularity(traits_.name, offset, buffer, length, traits_.io_granularity_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest) {
+absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
+  const std::string_view spec = given.whole;
+  std::string_view rest = given.place;
   const auto [name, option] = split_once(rest, ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr) {

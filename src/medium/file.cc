@@ -23,17 +23,9 @@ absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path
   return std::unique_ptr<Medium>(*std::move(file));
 }
 
-absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest) {
-  const auto [path, option] = split_once(rest, ',');
-  if (path.empty()) return bad_medium("no path given", spec, "file:PATH[,io=mmap|direct]");
-  FileIo io = FileIo::kMmap;
-  if (option == "io=direct") {
-    io = FileIo::kDirect;
-  } else if (path.size() < rest.size() && option != "io=mmap") {
-    return bad_medium(fmt::format("option '{}' is unknown", option), spec,
-                      "io=mmap, io=direct (a path cannot contain a comma)");
-  }
-  return [path = std::string(path), io](const MediumOptions& options, Clock&) {
+absl::StatusOr<MediumOpener> parse_file(const MediumSpec& spec) {
+  const FileIo io = spec.option == "io=direct" ? FileIo::kDirect : FileIo::kMmap;
+  return [path = std::string(spec.place), io](const MediumOptions& options, Clock&) {
     return open_file_medium(path, io, options);
   };
 }

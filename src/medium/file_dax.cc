@@ -20,8 +20,7 @@ uint64_t system_page_bytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE
 
 Traits traits_in_place(const Traits& buffered) {
   Traits traits = buffered;
-  traits.byte_addressable = true;
-  traits.charges_direct_reads = true;
+  traits.reads = Reads::kInPlaceAsked;
   return traits;
 }
 

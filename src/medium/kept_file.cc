@@ -121,7 +121,7 @@ KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::b
       new_(is_new),
       power_(power),
       traits_{.name = dax_ ? "dax" : "file",
-              .byte_addressable = true,
+              .reads = Reads::kInPlaceChecked,
               .persistent = true,
               .flush_granularity_bytes = dax_ ? static_cast<uint32_t>(kLineBytes)
                                               : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}

@@ -1,7 +1,6 @@
 // The memory or device that cached blocks lie on: a flat range of bytes.
 //
-// Implementations: dram, numa, file (buffered, on DAX, or O_DIRECT), nvme (a block device);
-// decorators: emulated. The table of them is in table.h.
+// Implementations and decorators: the rows of table.h.
 // All methods are thread-safe as long as concurrent accesses touch disjoint
 // extents; keeping them disjoint is the cache's work (pins and reservations).
 #pragma once
@@ -23,13 +22,21 @@ struct Extent {
   uint64_t size_bytes = 0;
 };
 
+// How a reader gets at the bytes of a medium, the easiest way first. All that depends on it follows
+// from this one answer.
+enum class Reads : uint8_t {
+  kInPlace,         // direct(): the bytes are as they were stored; not checked by default
+  kInPlaceChecked,  // direct(); checksums are compared
+  kInPlaceAsked,    // direct(), once on_direct_read() agreed: it charges, or may fail; the same
+  kByCopy,          // read(), into memory of the reader's own: direct() is empty; the same
+};
+
 struct Traits {
-  std::string name;                   // "dram", "numa:1", "file", "nvme", "emulated:optane"
-  bool byte_addressable = false;      // direct() is not empty
-  bool persistent = false;            // bytes may outlive the process: verify them
-  bool emulated = false;              // costs are emulated, not the hardware's own
-  bool charges_direct_reads = false;  // on_direct_read() must be called (it charges, or may fail)
-  bool is_device = false;             // slow to write: a cache queues its writes
+  std::string name;  // for statistics and messages: "dram", "numa:1", "file"
+  Reads reads = Reads::kByCopy;
+  bool persistent = false;  // bytes may outlive the process: verify them
+  bool emulated = false;    // costs are emulated, not the hardware's own
+  bool is_device = false;   // slow to write: a cache queues its writes
   uint32_t io_granularity_bytes =
       1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;
@@ -55,7 +62,7 @@ class Medium {
   [[nodiscard]] virtual absl::Status drain() { return absl::OkStatus(); }
 
   // All bytes in place up to the largest size, valid until the medium is destroyed
-  // (resize() included); empty where the medium is not byte-addressable. Bytes past
+  // (resize() included); empty where reads are by copy. Bytes past
   // size_bytes() must not be touched.
   virtual ByteView direct() const { return {}; }
 
@@ -87,14 +94,8 @@ struct MediumOptions {
   bool keep_file = false;       // a file that the medium creates stays when it is closed
 };
 
-// Opens the medium that `spec` names:
-//   dram
-//   file:PATH[,io=mmap|direct]
-//   nvme:DEVICE[,format=yes]         a block device; format=yes overwrites what it holds
-//   numa:NODE                        memory of a NUMA node
-//   emulated:PROFILE[,load=N][,on=MEDIUM]    PROFILE: optane, dram, cxl, flash; each access
-//                                    stands for those of N clients (medium/cost_model.h).
-//                                    `modelled:` is an alias
+// Opens the medium that `spec` names, such as "dram" or "file:PATH,io=direct": see the rows of
+// medium/table.h.
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
 // `clock` is charged by emulated media and must outlive the medium.
@@ -103,9 +104,7 @@ struct MediumOptions {
                                                                   Clock& clock);
 
 // Whether `spec` names an emulated medium, by either word. It need not be a right one.
-inline bool names_emulated_medium(std::string_view spec) {
-  return spec.starts_with("emulated:") || spec.starts_with("modelled:");
-}
+bool names_emulated_medium(std::string_view spec);
 
 // Whether `spec` names a medium at all, without opening it; INVALID_ARGUMENT as above.
 [[nodiscard]] absl::Status check_medium(std::string_view spec);

@@ -140,7 +140,7 @@ absl::StatusOr<std::unique_ptr<Medium>> NumaMedium::open(std::string_view node,
 NumaMedium::NumaMedium(std::unique_ptr<Medium> memory, std::string name, uint64_t node_bytes)
     : memory_(std::move(memory)),
       node_bytes_(node_bytes),
-      traits_{.name = std::move(name), .byte_addressable = true} {}
+      traits_{.name = std::move(name), .reads = Reads::kInPlaceChecked} {}
 
 absl::Status NumaMedium::read(uint64_t offset, MutableBytes into) {
   if (absl::Status status = check_range(traits_.name, offset, into.size(), size_bytes());
@@ -168,8 +168,8 @@ absl::Status NumaMedium::resize(uint64_t size_bytes) {
   return memory_->resize(size_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_numa(std::string_view, std::string_view rest) {
-  return [node = std::string(rest)](const MediumOptions& options, Clock&) {
+absl::StatusOr<MediumOpener> parse_numa(const MediumSpec& spec) {
+  return [node = std::string(spec.place)](const MediumOptions& options, Clock&) {
     return NumaMedium::open(node, options);
   };
 }

@@ -1,5 +1,7 @@
-// open_medium(): finds the row of the table of media that a specification begins with.
+// open_medium(): finds the row of the table of media that a specification begins with, and takes
+// the specification apart by what the row says.
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -11,10 +13,74 @@
 namespace nvcache {
 namespace {
 
-constexpr std::string_view kEmulated = "emulated:";
-constexpr std::string_view kEmulatedAlias = "modelled:";
+// "io=mmap", "io=direct" of "io=mmap|direct". Returns whether `visit` did so for any.
+template <typename Visit>
+bool any_value(std::string_view option, Visit visit) {
+  const auto [name, values] = split_once(option, '=');
+  for (std::string_view rest = values; !rest.empty();) {
+    const auto [value, others] = split_once(rest, '|');
+    if (visit(fmt::format("{}={}", name, value))) return true;
+    rest = others;
+  }
+  return false;
+}
+
+bool has_option(const MediumRow& row, std::string_view given) {
+  for (const std::string_view option : row.options) {
+    if (any_value(option, [&](std::string_view allowed) { return allowed == given; })) return true;
+  }
+  return false;
+}
+
+std::string allowed_options(const MediumRow& row) {
+  std::string text;
+  for (const std::string_view option : row.options) {
+    any_value(option, [&](const std::string& allowed) {
+      text += (text.empty() ? "" : ", ") + allowed;
+      return false;
+    });
+  }
+  return row.owns == Owns::kFile ? text + " (a path cannot contain a comma)" : text;
+}
+
+absl::StatusOr<MediumSpec> take_apart(const MediumRow& row, std::string_view spec) {
+  const std::string_view rest = spec.substr(row.prefix.size());
+  if (row.place.empty() && !rest.empty()) {
+    return bad_medium(fmt::format("{} takes no options", row.prefix), spec, allowed_media());
+  }
+  if (row.is_emulated || row.owns == Owns::kNothing) {
+    return MediumSpec{.whole = spec, .place = rest, .option = ""};
+  }
+  const auto [place, option] = split_once(rest, ',');
+  if (place.empty()) {
+    const std::string_view kind = row.owns == Owns::kDevice ? "device" : "path";
+    return bad_medium(fmt::format("no {} given", kind), spec, usage_of(row));
+  }
+  if (place.size() < rest.size() && !has_option(row, option)) {
+    return bad_medium(fmt::format("option '{}' is unknown", option), spec, allowed_options(row));
+  }
+  return MediumSpec{.whole = spec, .place = place, .option = option};
+}
 
 }  // namespace
+
+std::string usage_of(const MediumRow& row) {
+  std::string usage = fmt::format("{}{}", row.prefix, row.place);
+  for (const std::string_view option : row.options) {
+    fmt::format_to(std::back_inserter(usage), "[,{}]", option);
+  }
+  return usage;
+}
+
+const MediumRow* find_medium_row(std::string_view spec) {
+  const auto* const row = std::find_if(kMedia.begin(), kMedia.end(), [&](const MediumRow& each) {
+    return spec.starts_with(each.prefix) || (!each.alias.empty() && spec.starts_with(each.alias));
+  });
+  return row == kMedia.end() ? nullptr : row;
+}
+static_assert(std::all_of(kMedia.begin(), kMedia.end(), [](const MediumRow& row) {
+  return row.alias.empty() || row.alias.size() == row.prefix.size();
+}));
 
 absl::Status bad_medium(std::string_view problem, std::string_view spec, std::string_view allowed) {
   return absl::InvalidArgumentError(
@@ -25,7 +91,7 @@ std::string allowed_media() {
   std::string text;
   for (const MediumRow& row : kMedia) {
     text += text.empty() ? "" : ", ";
-    text += row.usage;
+    text += usage_of(row);
   }
   return text + " with PROFILE " + profile_names();
 }
@@ -33,42 +99,66 @@ std::string allowed_media() {
 std::string allowed_inner_media() {
   std::string text;
   for (const MediumRow& row : kMedia) {
-    if (row.prefix == kEmulated) continue;
+    if (row.is_emulated) continue;
     text += text.empty() ? "on=" : ", on=";
-    text += row.usage;
+    text += usage_of(row);
+  }
+  return text;
+}
+
+std::string media_help() {
+  constexpr size_t kHelpColumn = 36;
+  std::string text;
+  for (const MediumRow& row : kMedia) {
+    std::string line = "  " + usage_of(row);
+    for (std::string_view help = row.help; !help.empty();) {
+      if (line.size() >= kHelpColumn) {
+        text += line + "\n";
+        line.clear();
+      }
+      const auto [first, others] = split_once(help, '\n');
+      line.resize(kHelpColumn, ' ');
+      text.append(line).append(first).append("\n");
+      line.clear();
+      help = others;
+    }
   }
   return text;
 }
 
 absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
-  for (const MediumRow& row : kMedia) {
-    const bool alias = row.prefix == kEmulated && spec.starts_with(kEmulatedAlias);
-    if (!alias && !spec.starts_with(row.prefix)) continue;
-    return row.parse(spec, spec.substr(row.prefix.size()));
-  }
-  return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
+  const MediumRow* const row = find_medium_row(spec);
+  if (row == nullptr) return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
+  const absl::StatusOr<MediumSpec> parts = take_apart(*row, spec);
+  if (!parts.ok()) return parts.status();
+  return row->parse(*parts);
 }
-static_assert(kEmulated.size() == kEmulatedAlias.size());
 
 bool is_medium_option(std::string_view name) {
-  return std::any_of(kMedia.begin(), kMedia.end(), [&](const MediumRow& row) {
-    return std::find(row.options.begin(), row.options.end(), name) != row.options.end();
-  });
+  for (const MediumRow& row : kMedia) {
+    for (const std::string_view option : row.options) {
+      if (split_once(option, '=').first == name) return true;
+    }
+  }
+  return false;
+}
+
+bool names_emulated_medium(std::string_view spec) {
+  const MediumRow* const row = find_medium_row(spec);
+  return row != nullptr && row->is_emulated;
 }
 
 std::string_view place_of_medium(std::string_view spec) {
-  if (names_emulated_medium(spec)) {
+  const MediumRow* row = find_medium_row(spec);
+  if (row != nullptr && row->is_emulated) {
     constexpr std::string_view kOn = ",on=";
     const size_t at = spec.find(kOn);
     if (at == std::string_view::npos) return "";
     spec.remove_prefix(at + kOn.size());
+    row = find_medium_row(spec);
   }
-  for (const MediumRow& row : kMedia) {
-    if (!row.has_place || !spec.starts_with(row.prefix)) continue;
-    spec.remove_prefix(row.prefix.size());
-    return spec.substr(0, spec.find(','));
-  }
-  return "";
+  if (row == nullptr || row->owns == Owns::kNothing) return "";
+  return split_once(spec.substr(row->prefix.size()), ',').first;
 }
 
 absl::Status check_medium(std::string_view spec) { return parse_medium(spec).status(); }

@@ -21,12 +21,6 @@ namespace {
 constexpr const char* kFileName = "nvcache.blocks";
 constexpr int kFileOpenAttempts = 8;
 
-std::string file_path(const std::string& path) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return path;
-  return fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", kFileName);
-}
-
 struct Opened {
   int fd = -1;
   bool created = false;
@@ -52,9 +46,15 @@ absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
 
 }  // namespace
 
+std::string PreallocatedFile::file_of(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return path;
+  return fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", kFileName);
+}
+
 absl::StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(
     const std::string& path, const MediumOptions& options, int open_flags) {
-  const std::string file = file_path(path);
+  const std::string file = file_of(path);
   for (int attempt = 0; attempt < kFileOpenAttempts; ++attempt) {
     const auto opened = open_or_create(file, open_flags);
     if (!opened.ok()) {

@@ -30,6 +30,8 @@ namespace nvcache {
 
 class PreallocatedFile {
  public:
+  // The file that a path means: in a directory, nvcache.blocks.
+  static std::string file_of(const std::string& path);
   // `open_flags` are added to O_RDWR: O_DIRECT or 0.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<PreallocatedFile>> open(
       const std::string& path, const MediumOptions& options, int open_flags);

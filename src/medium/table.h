@@ -1,12 +1,12 @@
-// The table of media: for each, how its specification begins, how to write it, examples
-// that work, and what reads it. Error messages, the contract suite and the fuzzers'
-// dictionary derive from the rows. Adding a medium: its file, and a row here.
+// The table of media: a row has all that the rest of nvcache asks of a medium before it is open.
+// Specifications are read by it; error messages, help, the contract suite and the fuzzers'
+// dictionary derive from it. Adding a medium: its file, and a row here (CONTRIBUTING).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,75 +19,113 @@ namespace nvcache {
 using MediumOpener =
     std::function<absl::StatusOr<std::unique_ptr<Medium>>(const MediumOptions&, Clock&)>;
 
+// A specification, taken apart by its row. Views into it.
+struct MediumSpec {
+  std::string_view whole;
+  std::string_view place;   // what follows the prefix
+  std::string_view option;  // "io=direct": one of the row's; empty if none is given
+};
+
+// Words of a literal, with a blank between each two.
+class Words {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(std::string_view rest) : rest_(rest) {}
+    std::string_view operator*() const { return rest_.substr(0, rest_.find(' ')); }
+    Iterator& operator++() {
+      rest_.remove_prefix(std::min((**this).size() + 1, rest_.size()));
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return rest_.size() != other.rest_.size(); }
+
+   private:
+    std::string_view rest_;
+  };
+
+  constexpr Words(const char* text) : text_(text) {}  // NOLINT: a row's literal
+  Iterator begin() const { return Iterator(text_); }
+  Iterator end() const { return Iterator({}); }
+  bool empty() const { return text_.empty(); }
+
+ private:
+  std::string_view text_;
+};
+
+// What of the machine belongs to an open medium alone.
+enum class Owns : uint8_t { kNothing, kFile, kDevice };
+
 struct MediumRow {
-  std::string_view prefix;  // how its specifications begin
-  std::string_view usage;   // every way to write it
-  // PATH stands for a file, DEVICE for a block device, as in usage.
-  std::span<const std::string_view> examples;
-  std::span<const std::string_view> options = {};  // names of what may follow after commas
-  bool has_place = false;       // a file or a device follows the prefix
+  std::string_view prefix;      // how its specifications begin
+  std::string_view alias = "";  // the same by another word, as long as the first
+  std::string_view place = "";  // what follows, as usage shows it: "PATH"
+  Words options = "";           // what may follow after commas: "io=mmap|direct"
+  std::string_view help;        // what it is, in lines of 44 columns or so
+  Words examples;               // that work; PATH stands for a file, DEVICE for a block device
+  Owns owns = Owns::kNothing;   // what the place names
+  Reads reads;                  // at best: of a file only on DAX, of an emulated medium by profile
+  bool is_emulated = false;     // lies on another medium; reads its specification itself
   bool may_be_refused = false;  // not every system has it or allows it
-  // Reads the whole specification `spec`; `rest` is what follows the prefix.
-  // INVALID_ARGUMENT names what is wrong and what is allowed.
-  absl::StatusOr<MediumOpener> (*parse)(std::string_view spec, std::string_view rest);
+  // Place and option are checked. INVALID_ARGUMENT names what is wrong and what is allowed.
+  absl::StatusOr<MediumOpener> (*parse)(const MediumSpec& spec);
 };
 
 // Each is defined beside its medium.
-absl::StatusOr<MediumOpener> parse_dram(std::string_view spec, std::string_view rest);
-absl::StatusOr<MediumOpener> parse_file(std::string_view spec, std::string_view rest);
-absl::StatusOr<MediumOpener> parse_block_device(std::string_view spec, std::string_view rest);
-absl::StatusOr<MediumOpener> parse_numa(std::string_view spec, std::string_view rest);
-absl::StatusOr<MediumOpener> parse_emulated(std::string_view spec, std::string_view rest);
+absl::StatusOr<MediumOpener> parse_dram(const MediumSpec& spec);
+absl::StatusOr<MediumOpener> parse_file(const MediumSpec& spec);
+absl::StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec);
+absl::StatusOr<MediumOpener> parse_numa(const MediumSpec& spec);
+absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& spec);
 
-namespace medium_examples {
-inline constexpr std::array<std::string_view, 1> kDram = {"dram"};
-inline constexpr std::array<std::string_view, 3> kFile = {"file:PATH", "file:PATH,io=mmap",
-                                                          "file:PATH,io=direct"};
-inline constexpr std::array<std::string_view, 2> kBlockDevice = {"nvme:DEVICE",
-                                                                 "nvme:DEVICE,format=yes"};
-inline constexpr std::array<std::string_view, 1> kNuma = {"numa:0"};
-inline constexpr std::array<std::string_view, 7> kEmulated = {
-    "emulated:optane",
-    "emulated:flash",
-    "modelled:cxl",
-    "emulated:optane,load=4,on=dram",
-    "emulated:cxl,on=numa:0",
-    "emulated:cxl,on=file:PATH",
-    "emulated:flash,on=file:PATH,io=direct"};
-}  // namespace medium_examples
-
-namespace medium_options {
-inline constexpr std::array<std::string_view, 1> kFile = {"io"};
-inline constexpr std::array<std::string_view, 1> kBlockDevice = {"format"};
-inline constexpr std::array<std::string_view, 2> kEmulated = {"load", "on"};
-}  // namespace medium_options
-
-inline constexpr std::array<MediumRow, 5> kMedia = {{
-    {.prefix = "dram", .usage = "dram", .examples = medium_examples::kDram, .parse = parse_dram},
+inline constexpr auto kMedia = std::to_array<MediumRow>({
+    {.prefix = "dram",
+     .help = "this machine's memory",
+     .examples = "dram",
+     .reads = Reads::kInPlace,
+     .parse = parse_dram},
     {.prefix = "file:",
-     .usage = "file:PATH[,io=mmap|direct]",
-     .examples = medium_examples::kFile,
-     .options = medium_options::kFile,
-     .has_place = true,
+     .place = "PATH",
+     .options = "io=mmap|direct",
+     .help = "a file (overwritten), or a directory for one",
+     .examples = "file:PATH file:PATH,io=mmap file:PATH,io=direct",
+     .owns = Owns::kFile,
+     .reads = Reads::kInPlaceAsked,
      .parse = parse_file},
     {.prefix = "nvme:",
-     .usage = "nvme:DEVICE[,format=yes]",
-     .examples = medium_examples::kBlockDevice,
-     .options = medium_options::kBlockDevice,
-     .has_place = true,
+     .place = "DEVICE",
+     .options = "format=yes",
+     .help = "a block device; format=yes overwrites it",
+     .examples = "nvme:DEVICE nvme:DEVICE,format=yes",
+     .owns = Owns::kDevice,
+     .reads = Reads::kByCopy,
      .may_be_refused = true,
      .parse = parse_block_device},
     {.prefix = "numa:",
-     .usage = "numa:NODE",
-     .examples = medium_examples::kNuma,
+     .place = "NODE",
+     .help = "memory of a NUMA node",
+     .examples = "numa:0",
+     .reads = Reads::kInPlaceChecked,
      .may_be_refused = true,
      .parse = parse_numa},
     {.prefix = "emulated:",
-     .usage = "emulated:PROFILE[,load=N][,on=MEDIUM]",
-     .examples = medium_examples::kEmulated,
-     .options = medium_options::kEmulated,
+     .alias = "modelled:",
+     .place = "PROFILE",
+     .options = "load=N on=MEDIUM",
+     .help = "optane, dram, cxl or flash, emulated; each\n"
+             "access stands for the accesses of N clients",
+     .examples = "emulated:optane emulated:flash modelled:cxl emulated:optane,load=4,on=dram "
+                 "emulated:cxl,on=numa:0 emulated:cxl,on=file:PATH "
+                 "emulated:flash,on=file:PATH,io=direct",
+     .reads = Reads::kInPlaceAsked,
+     .is_emulated = true,
      .parse = parse_emulated},
-}};
+});
+
+// Every way to write a medium: "file:PATH[,io=mmap|direct]".
+std::string usage_of(const MediumRow& row);
+
+// The row that a specification begins with; null if there is none.
+const MediumRow* find_medium_row(std::string_view spec);
 
 // True for the name of an option of any medium: within a list, it belongs to the medium before it.
 bool is_medium_option(std::string_view name);
@@ -107,5 +145,8 @@ std::string allowed_media();
 
 // What an emulated medium can lie on: "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE".
 std::string allowed_inner_media();
+
+// Usage and help of each row, a line or more, for the help of a command.
+std::string media_help();
 
 }  // namespace nvcache

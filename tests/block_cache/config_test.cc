@@ -79,7 +79,7 @@ TEST(Config, PercentEncodingIsDecoded) {
 
 TEST(Config, AnEmptyMediumIsToldEveryMedium) {
   const std::string error = error_of("nvcache://?size=1GiB&medium=");
-  for (const MediumRow& row : kMedia) EXPECT_THAT(error, HasSubstr(std::string(row.usage)));
+  for (const MediumRow& row : kMedia) EXPECT_THAT(error, HasSubstr(usage_of(row)));
 }
 
 TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {

@@ -102,8 +102,11 @@ TEST_P(MediumContract, HasTheSizeThatWasAskedFor) { EXPECT_EQ(medium_->size_byte
 TEST_P(MediumContract, TraitsAgreeWithEachOther) {
   const Traits& traits = medium_->traits();
   EXPECT_FALSE(traits.name.empty());
-  EXPECT_EQ(traits.byte_addressable, !medium_->direct().empty());
-  EXPECT_EQ(traits.emulated, names_emulated_medium(GetParam().spec));
+  EXPECT_EQ(traits.reads != Reads::kByCopy, !medium_->direct().empty());
+  const MediumRow* const row = find_medium_row(GetParam().spec);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(traits.emulated, row->is_emulated);
+  if (!GetParam().failing) EXPECT_GE(traits.reads, row->reads) << "better than the row says";
   EXPECT_EQ(traits.emulated, traits.name.starts_with("emulated:"));
   EXPECT_GE(traits.io_granularity_bytes, 1u);
   EXPECT_EQ(kPiece % traits.io_granularity_bytes, 0u);
@@ -164,7 +167,7 @@ TEST_P(MediumContract, PastTheEndIsOutOfRange) {
 }
 
 TEST_P(MediumContract, InPlaceBytesAreThoseThatReadReturns) {
-  if (!medium_->traits().byte_addressable) return;  // no such bytes: see the traits' test
+  if (medium_->traits().reads == Reads::kByCopy) return;  // no such bytes: see the traits' test
   const Block block(11, kPiece);
   ASSERT_EQ(medium_->write(5 * kPiece, block.view()), absl::OkStatus());
   ASSERT_EQ(medium_->on_direct_read({5 * kPiece, kPiece}), absl::OkStatus());
@@ -252,7 +255,8 @@ TEST(FileOnDax, IsReadInPlaceThereOnly) {
   const auto medium =
       open_medium("file:" + folder.file("mapped"), {.size_bytes = kSizeBytes}, system_clock());
   ASSERT_TRUE(medium.ok()) << medium.status();
-  EXPECT_EQ((*medium)->traits().byte_addressable, std::getenv("NVCACHE_TEST_DAX") != nullptr);
+  const bool on_dax = std::getenv("NVCACHE_TEST_DAX") != nullptr;
+  EXPECT_EQ((*medium)->traits().reads, on_dax ? Reads::kInPlaceAsked : Reads::kByCopy);
 }
 
 // Every example of every row of the table of media, and a decorator that never fails.

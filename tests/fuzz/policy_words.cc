@@ -47,7 +47,7 @@ int main() {
   nvcache::add_table(nvcache::kPlacementPolicies, &words);
   for (const nvcache::MediumRow& row : nvcache::kMedia) {
     for (const std::string_view example : row.examples) words.emplace(example);
-    nvcache::add_words(row.usage, &words);
+    nvcache::add_words(nvcache::usage_of(row), &words);
   }
   for (const std::string& word : words) std::printf("\"%s\"\n", word.c_str());
   return 0;

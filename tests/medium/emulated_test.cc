@@ -222,12 +222,12 @@ TEST_F(EmulatedMediumTest, SaysThatItIsEmulated) {
   const auto medium = open("emulated:optane");
   EXPECT_EQ(medium->traits().name, "emulated:optane");
   EXPECT_TRUE(medium->traits().emulated);
-  EXPECT_TRUE(medium->traits().charges_direct_reads);
+  EXPECT_EQ(medium->traits().reads, Reads::kInPlaceAsked);
 }
 
 TEST_F(EmulatedMediumTest, FlashIsNotByteAddressableEvenOnMemory) {
   const auto medium = open("emulated:flash");
-  EXPECT_FALSE(medium->traits().byte_addressable);
+  EXPECT_EQ(medium->traits().reads, Reads::kByCopy);
   EXPECT_TRUE(medium->direct().empty());
   EXPECT_EQ(medium->traits().io_granularity_bytes, 4096u);
 }

@@ -161,7 +161,7 @@ TEST_P(FileMediumTest, AFileCutShortByOthersIsAnErrorAndNotASignal) {
   const absl::Status write = medium->write(kSizeBytes / 2, piece_);
   EXPECT_TRUE(absl::IsUnavailable(write)) << write;
   const absl::Status in_place = medium->on_direct_read({kSizeBytes / 2, kPiece});
-  EXPECT_EQ(in_place.ok(), !medium->traits().byte_addressable) << in_place;
+  EXPECT_EQ(in_place.ok(), medium->traits().reads == Reads::kByCopy) << in_place;
   EXPECT_EQ(std::filesystem::file_size(path_), kPiece) << "a write must not grow it back";
 }
 
@@ -203,7 +203,7 @@ TEST(DaxFileMedium, ReadsInPlaceAndNoticesAFileCutShort) {
   ASSERT_EQ((*medium)->on_direct_read({kFileBytes / 2, block.size()}), absl::OkStatus());
   const ByteView in_place = (*medium)->direct().subspan(kFileBytes / 2, block.size());
   EXPECT_TRUE(std::equal(block.begin(), block.end(), in_place.begin()));
-  EXPECT_TRUE((*medium)->traits().byte_addressable);
+  EXPECT_EQ((*medium)->traits().reads, Reads::kInPlaceAsked);
   ASSERT_EQ(truncate(path.c_str(), 8192), 0);
   const absl::Status cut = (*medium)->on_direct_read({kFileBytes / 2, block.size()});
   EXPECT_TRUE(absl::IsUnavailable(cut)) << cut;

@@ -23,7 +23,7 @@ CrashingMedium::CrashingMedium(uint64_t size_bytes)
       base_(
           reinterpret_cast<std::byte*>(whole_lines(reinterpret_cast<uintptr_t>(current_.data())))),
       traits_{.name = "crashing",
-              .byte_addressable = true,
+              .reads = Reads::kInPlaceChecked,
               .persistent = true,
               .flush_granularity_bytes = kLineBytes},
       shadow_(current_bytes_) {}

@@ -20,7 +20,8 @@ class FailingMedium final : public Medium {
  public:
   explicit FailingMedium(std::unique_ptr<Medium> inner)
       : inner_(std::move(inner)), traits_(inner_->traits()) {
-    traits_.charges_direct_reads = true;  // otherwise in-place reads could not fail
+    // Otherwise reads in place could not fail.
+    if (traits_.reads != Reads::kByCopy) traits_.reads = Reads::kInPlaceAsked;
   }
 
   // After `successes` more reads (in-place ones included), writes or flushes, all fail with

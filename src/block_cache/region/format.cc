@@ -138,6 +138,11 @@ std::optional<RegionFooter> RegionFooter::decode(uint64_t nonce, ByteView from) 
                       .checksum = raw.records_checksum};
 }
 
+bool RegionFooter::resembles_one(ByteView from) {
+  return from.size() >= sizeof kFooterMagic &&
+         std::memcmp(from.data(), &kFooterMagic, sizeof kFooterMagic) == 0;
+}
+
 std::optional<RegionFooter> RegionFooter::decode_of(const Geometry& geometry, uint64_t nonce,
                                                     uint32_t region, ByteView from) {
   const std::optional<RegionFooter> footer = decode(nonce, from);

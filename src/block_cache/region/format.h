@@ -58,6 +58,8 @@ struct RegionFooter {
 
   void encode(uint64_t nonce, MutableBytes to) const;  // kBytes
   static std::optional<RegionFooter> decode(uint64_t nonce, ByteView from);
+  // Whether the bytes begin as a footer does: this cache's, an earlier one's, or a damaged one.
+  static bool resembles_one(ByteView from);
   // As decode(), if it is the footer of that region.
   static std::optional<RegionFooter> decode_of(const Geometry& geometry, uint64_t nonce,
                                                uint32_t region, ByteView from);

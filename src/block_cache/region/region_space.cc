@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/no_memory.h"
 #include "base/test_hooks.h"
 #include "base/text.h"
@@ -190,8 +189,7 @@ absl::Status RegionSpace::load_removed() {
   if (!list.ok()) return list.status();
   std::vector<RegionTable::Removed> removed(superblock_.removed_count);
   std::memcpy(removed.data(), list->data(), bytes);
-  const bool whole = hash_bytes({reinterpret_cast<const char*>(removed.data()), bytes}) ==
-                     superblock_.removed_checksum;
+  const bool whole = RegionTable::checksum(removed) == superblock_.removed_checksum;
   for (uint32_t region = 0; !whole && region < table_.limit(); ++region) {
     table_.note_removed(region, RegionTable::kWholeRegion);
   }
@@ -212,7 +210,7 @@ absl::Status RegionSpace::store_removed(bool unseen_removals) {
   }
   const uint64_t bytes = removed.size() * sizeof(RegionTable::Removed);
   superblock_.removed_count = static_cast<uint32_t>(removed.size());
-  superblock_.removed_checksum = hash_bytes({reinterpret_cast<const char*>(removed.data()), bytes});
+  superblock_.removed_checksum = RegionTable::checksum(removed);
   if (bytes == 0) return absl::OkStatus();
   AlignedBytes padded(geometry_.round_up(bytes), geometry_.unit_bytes);
   std::memcpy(padded.span().data(), removed.data(), bytes);

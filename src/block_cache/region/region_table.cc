@@ -4,6 +4,7 @@
 #include <functional>
 #include <new>
 
+#include "base/hash.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -143,6 +144,11 @@ RegionTable::Removals RegionTable::removed_from(uint32_t region) const {
   Removals found{.all = regions_[region].all_removed, .offsets = regions_[region].removed};
   std::ranges::sort(found.offsets);
   return found;
+}
+
+uint64_t RegionTable::checksum(const std::vector<Removed>& removed) {
+  return hash_bytes(
+      {reinterpret_cast<const char*>(removed.data()), removed.size() * sizeof(Removed)});
 }
 
 std::vector<RegionTable::Removed> RegionTable::removed(bool unknown) const {

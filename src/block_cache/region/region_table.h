@@ -88,6 +88,8 @@ class RegionTable {
     uint32_t region = 0;
     uint32_t offset_grains = 0;
   };
+  // Of a list as it lies on the medium.
+  static uint64_t checksum(const std::vector<Removed>& removed);
   // `unknown`: regions that are not recovered yet as a whole, too. May throw std::bad_alloc.
   std::vector<Removed> removed(bool unknown = false) const;
   // Makes a list that is in the order of regions `most` long at most, where it can: names whole

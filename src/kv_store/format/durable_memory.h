@@ -24,7 +24,7 @@ class DurableMemory {
         base_(const_cast<std::byte*>(medium.direct().data())),
         durability_(durability),
         emulated_(medium.traits().emulated),
-        charges_reads_(medium.traits().charges_direct_reads) {}
+        charges_reads_(medium.traits().reads == Reads::kInPlaceAsked) {}
 
   std::byte* at(uint64_t offset) const { return base_ + offset; }
 

@@ -24,7 +24,7 @@ NVBENCH = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 POLICIES = os.path.abspath(os.environ["NVCACHE_TEST_POLICIES"])
 
 DONE, FAILED, USAGE = 0, 1, 2
-COMMANDS = ([], ["calibrate"], ["replay"], ["report"])
+COMMANDS = ([], ["calibrate"], ["inspect"], ["replay"], ["report"])
 
 
 def run(*words, program=NVCACHE, folder=None, path=None):
@@ -76,8 +76,9 @@ def test_examples_run():
                     continue
                 words += "--records 1000 --seconds 0.1 --warmup 0 --rounds 1".split()
             answer = run(*words, folder=folder)
-            # A machine may lack what an example needs: direct I/O, an engine. It must parse.
-            needs_more = words[0] == "bench" or "io=direct" in " ".join(words)
+            # A machine may lack what an example needs: direct I/O, an engine, a cache in regions.
+            # It must parse.
+            needs_more = words[0] in ("bench", "inspect") or "io=direct" in " ".join(words)
             good = answer.returncode != USAGE if needs_more else answer.returncode == DONE
             check(good, f"{shlex.join(words)}: exit code {answer.returncode}: {answer.stderr}")
 
@@ -95,6 +96,20 @@ def make_traces(folder):
     shutil.copy(f"{folder}/trace.lis", f"{folder}/a.lis")
     for name in ("trace.lis", "a.oracleGeneral"):
         subprocess.run(["zstd", "-q", f"{folder}/{name}"], check=True)
+
+
+def test_inspect_refuses_what_is_not_a_cache():
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "odd").write_bytes(bytes(range(256)) * 8192)
+        for words, code, told in (
+                (["none"], FAILED, "none: No such file"),
+                (["odd"], FAILED, "odd: no superblock of a cache in regions"),
+                (["."], FAILED, "./nvcache.blocks: No such file"),
+                (["/dev/null"], USAGE, "neither a file nor a block device"),
+                (["dram"], USAGE, "is memory")):
+            answer = run("inspect", *words, folder=folder)
+            check(answer.returncode == code, f"{words}: {answer.returncode}: {answer.stderr}")
+            check(told in answer.stderr, f"{words}: {answer.stderr}")
 
 
 def test_replay_tells_hits_inserts_and_bytes():

@@ -1,0 +1,268 @@
+#include "block_cache/region/inspect.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "base/hash.h"
+#include "base/no_memory.h"
+#include "base/text.h"
+#include "block_cache/region/region_table.h"
+
+namespace nvcache {
+namespace {
+
+constexpr uint64_t kKeySeed = 0x5bd1e9955bd1e995ull;  // of the hashes that tell keys apart
+constexpr int kMostFailures = 16;                     // one after the other: the medium is gone
+
+using FooterBytes = std::array<std::byte, RegionFooter::kBytes>;
+
+class Inspector {
+ public:
+  Inspector(const ReadMedium& read, uint64_t medium_bytes, const InspectOptions& options)
+      : read_(read), options_(options) {
+    found_.medium_bytes = medium_bytes;
+    found_.blocks_read = options.read_blocks;
+  }
+
+  absl::StatusOr<Inspection> run() {
+    if (absl::Status status = read_superblock(); !status.ok()) return status;
+    read_removed();
+    if (absl::Status status = read_footers(); !status.ok()) return status;
+    for (size_t done = 0; done < footers_.size(); ++done) {
+      if (absl::Status status = tell("index", done, footers_.size()); !status.ok()) return status;
+      if (absl::Status status = read_region(footers_[done]); !status.ok()) return status;
+    }
+    finish();
+    return std::move(found_);
+  }
+
+ private:
+  const Geometry& geometry() const { return found_.superblock.geometry; }
+
+  absl::Status tell(std::string_view step, uint64_t done, uint64_t of) const {
+    return options_.progress ? options_.progress(step, done, of) : absl::OkStatus();
+  }
+
+  // Not OK: the medium fails again and again. `good` says whether the bytes are there.
+  absl::Status read(uint64_t offset, MutableBytes into, bool* good) {
+    const absl::Status status = into.empty() ? absl::OkStatus() : read_(offset, into);
+    *good = status.ok();
+    failures_ = status.ok() ? 0 : failures_ + 1;
+    return failures_ < kMostFailures ? absl::OkStatus() : status;
+  }
+
+  absl::Status read_superblock() {
+    std::optional<Superblock> newest;
+    absl::Status problem = absl::NotFoundError("no superblock of a cache in regions");
+    for (size_t copy = 0; copy < found_.copies.size(); ++copy) {
+      std::array<std::byte, Superblock::kBytes> bytes{};
+      const uint64_t at = copy * Geometry::kCopyBytes;
+      absl::StatusOr<std::optional<Superblock>> decoded = std::optional<Superblock>();
+      if (at + bytes.size() <= found_.medium_bytes) {
+        const absl::Status status = read_(at, bytes);
+        decoded = status.ok() ? Superblock::decode(bytes) : status;
+      }
+      if (!decoded.ok()) {
+        found_.copies[copy] = message_of(decoded.status());
+        found_.copy_damaged = true;
+        problem = decoded.status();
+        if (absl::IsFailedPrecondition(problem)) return problem;  // the other one is out of date
+      } else if (!*decoded) {
+        found_.copies[copy] = "none";
+      } else {
+        found_.copies[copy] = fmt::format("whole, opening {}", (*decoded)->opening);
+        if (!newest || newest->opening < (*decoded)->opening) newest = **decoded;
+      }
+    }
+    if (!newest) return problem;
+    found_.superblock = *newest;
+    // An opening writes both.
+    const bool one_is_none = std::ranges::count(found_.copies, "none") != 0;
+    found_.copy_damaged = found_.copy_damaged || (one_is_none && newest->opening > 1);
+    return absl::OkStatus();
+  }
+
+  // Means something after a closing only.
+  void read_removed() {
+    const Superblock& superblock = found_.superblock;
+    if (!superblock.closed || superblock.removed_count == 0) return;
+    const uint64_t bytes = uint64_t{superblock.removed_count} * sizeof(RegionTable::Removed);
+    found_.removed_list_damaged = true;
+    if (bytes > Geometry::kRemovedBytes || Geometry::kRemovedAt + bytes > found_.medium_bytes) {
+      return;
+    }
+    std::vector<RegionTable::Removed> removed(superblock.removed_count);
+    const MutableBytes into(reinterpret_cast<std::byte*>(removed.data()), bytes);
+    if (!read_(Geometry::kRemovedAt, into).ok()) return;
+    if (RegionTable::checksum(removed) != superblock.removed_checksum) return;
+    found_.removed_list_damaged = false;
+    for (const RegionTable::Removed& each : removed) {
+      removed_.insert(removal(each.region, each.offset_grains));
+    }
+  }
+
+  static uint64_t removal(uint32_t region, uint32_t offset_grains) {
+    return uint64_t{region} << 32 | offset_grains;
+  }
+  bool is_removed(uint32_t region, uint32_t offset_grains) const {
+    return found_.removed_list_damaged ||
+           removed_.contains(removal(region, RegionTable::kWholeRegion)) ||
+           removed_.contains(removal(region, offset_grains));
+  }
+
+  // Immutable keys bring back also what lies behind the regions of the last opening.
+  absl::Status read_footers() {
+    const uint32_t there = geometry().regions_in(found_.medium_bytes);
+    const uint32_t said = found_.superblock.regions;
+    found_.region_count = said != 0 ? said : there;
+    found_.missing_regions = found_.region_count - std::min(there, found_.region_count);
+    const uint32_t known = std::min(there, found_.region_count);
+    const uint32_t end = found_.superblock.immutable_keys ? there : known;
+    for (uint32_t region = 0; region < end; ++region) {
+      if (absl::Status status = tell("footer", region, end); !status.ok()) return status;
+      if (absl::Status status = read_footer(region, region < known); !status.ok()) return status;
+    }
+    // The newest first, as a restart reads them.
+    std::ranges::sort(footers_, std::greater<>(), &RegionFooter::sequence);
+    return absl::OkStatus();
+  }
+
+  absl::Status read_footer(uint32_t region, bool is_known) {
+    FooterBytes bytes;
+    bool good = false;
+    if (absl::Status status = read(footer_at(region), bytes, &good); !status.ok()) return status;
+    const auto footer =
+        good ? RegionFooter::decode_of(geometry(), found_.superblock.nonce, region, bytes)
+             : std::nullopt;
+    if (footer) {
+      footers_.push_back(*footer);
+      found_.region_count += is_known ? 0 : 1;
+    } else if (is_known && !good) {
+      add_damaged({.region = region});
+    } else if (is_known) {
+      add_free();
+      found_.strange_footers += RegionFooter::resembles_one(bytes) ? 1 : 0;
+    }
+    return absl::OkStatus();
+  }
+
+  uint64_t footer_at(uint32_t region) const {
+    return geometry().end_of(region) - RegionFooter::kBytes;
+  }
+
+  // Whether the footer is as it was: what was read before belongs to it.
+  bool is_still(const RegionFooter& footer) {
+    FooterBytes bytes;
+    if (!read_(footer_at(footer.region), bytes).ok()) return true;
+    const auto now =
+        RegionFooter::decode_of(geometry(), found_.superblock.nonce, footer.region, bytes);
+    return now && now->sequence == footer.sequence;
+  }
+
+  absl::Status read_region(const RegionFooter& footer) {
+    records_.resize(footer.count);
+    const MutableBytes into(reinterpret_cast<std::byte*>(records_.data()),
+                            records_.size() * sizeof(BlockRecord));
+    const uint64_t at = geometry().end_of(footer.region) - RegionFooter::tail_bytes(footer.count);
+    InspectedRegion region{.region = footer.region, .sequence = footer.sequence};
+    bool good = false;
+    if (absl::Status status = read(at, into, &good); !status.ok()) return status;
+    if (!good || !is_whole(geometry(), found_.superblock.nonce, footer, records_)) {
+      is_still(footer) ? add_damaged(region) : add_free();
+      return absl::OkStatus();
+    }
+    if (options_.read_blocks) {
+      if (absl::Status status = check_blocks(&region); !status.ok()) return status;
+    }
+    if (region.damaged_blocks != 0 && !is_still(footer)) {
+      add_free();
+      return absl::OkStatus();
+    }
+    for (const BlockRecord& record : records_) {
+      if (record.size_bytes != 0) count(record, &region);
+    }
+    found_.damaged_blocks += region.damaged_blocks;
+    found_.regions.push_back(region);
+    return absl::OkStatus();
+  }
+
+  // Of blocks that are neither listed as removed nor replaced in a newer region.
+  absl::Status check_blocks(InspectedRegion* region) {
+    for (const BlockRecord& record : records_) {
+      if (record.size_bytes == 0 || is_removed(region->region, record.offset_grains) ||
+          seen_.contains(hash_key(record.key, kKeySeed))) {
+        continue;
+      }
+      block_.resize(record.size_bytes);
+      const uint64_t at = geometry().region_at(region->region) +
+                          uint64_t{record.offset_grains} * geometry().grain_bytes;
+      bool good = false;
+      if (absl::Status status = read(at, block_, &good); !status.ok()) return status;
+      if (!good || checksum_block(record.key, block_) != record.checksum) ++region->damaged_blocks;
+    }
+    return absl::OkStatus();
+  }
+
+  void count(const BlockRecord& record, InspectedRegion* region) {
+    if (is_removed(region->region, record.offset_grains) ||
+        !seen_.insert(hash_key(record.key, kKeySeed)).second) {
+      region->outdated.add(record.size_bytes);
+      found_.outdated.add(record.size_bytes);
+      return;
+    }
+    region->live.add(record.size_bytes);
+    found_.live.add(record.size_bytes);
+    InspectedFile& file = files_[record.key.file];
+    const bool first = file.live.blocks == 0;
+    file.first_offset = std::min(first ? ~uint64_t{0} : file.first_offset, record.key.offset);
+    file.last_offset = std::max(file.last_offset, record.key.offset);
+    file.live.add(record.size_bytes);
+  }
+
+  void add_free() { ++found_.free_regions; }
+  void add_damaged(InspectedRegion region) {
+    region.damaged = true;
+    ++found_.damaged_regions;
+    found_.regions.push_back(region);
+  }
+
+  void finish() {
+    std::ranges::sort(found_.regions, {}, &InspectedRegion::region);
+    found_.files.reserve(files_.size());
+    for (auto& [number, file] : files_) {
+      file.file = number;
+      found_.files.push_back(file);
+    }
+    std::ranges::sort(found_.files, [](const InspectedFile& a, const InspectedFile& b) {
+      return a.live.bytes != b.live.bytes ? a.live.bytes > b.live.bytes : a.file < b.file;
+    });
+  }
+
+  const ReadMedium& read_;
+  const InspectOptions& options_;
+  Inspection found_;
+  int failures_ = 0;
+  absl::flat_hash_set<uint64_t> removed_;
+  absl::flat_hash_set<uint64_t> seen_;
+  absl::flat_hash_map<uint64_t, InspectedFile> files_;
+  std::vector<RegionFooter> footers_;
+  std::vector<BlockRecord> records_;
+  std::vector<std::byte> block_;
+};
+
+}  // namespace
+
+absl::StatusOr<Inspection> inspect_regions(const ReadMedium& read, uint64_t medium_bytes,
+                                           const InspectOptions& options) try {
+  return Inspector(read, medium_bytes, options).run();
+} catch (const std::bad_alloc&) {
+  return no_memory_status("no memory to inspect the medium");
+}
+
+}  // namespace nvcache
