@@ -7,6 +7,17 @@
 #include "fmt/format.h"
 
 namespace nvcache::bench {
+namespace {
+
+constexpr auto kTurn = std::chrono::microseconds(200);
+constexpr uint64_t kMostTurns = 100'000;  // far longer than any region takes
+
+// Its buffers are full, or no region has been emptied yet.
+bool is_behind(Verdict verdict) {
+  return verdict.reason == Reason::kWriteQueueFull || verdict.reason == Reason::kNoSpace;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const char* name,
                                                        uint64_t size_bytes,
@@ -24,9 +35,9 @@ absl::StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t bl
       return cache.put(key_of(number), ByteView(block).first(block_bytes), Origin::kRead);
     };
     Verdict verdict = put();
-    for (; verdict.reason == Reason::kWriteQueueFull; verdict = put()) {
+    for (uint64_t turns = 0; is_behind(verdict) && turns < kMostTurns; ++turns, verdict = put()) {
       ++waits;
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      std::this_thread::sleep_for(kTurn);
     }
     if (!verdict.admitted()) {
       return absl::ResourceExhaustedError(fmt::format("block {} of {} is refused: {}", number,
