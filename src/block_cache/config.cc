@@ -184,8 +184,10 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
     if (config.verify != Verify::kNever) return absl::OkStatus();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
-  for (const std::string_view key :
-       {"region", "discard", "format", "restart", "restart_rate", "keys"}) {
+  if (config.restart == Restart::kWarm) {
+    return invalid_argument("restart: warm given; allowed with space=regions");
+  }
+  for (const std::string_view key : {"region", "discard", "format", "restart_rate", "keys"}) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
   return absl::OkStatus();
