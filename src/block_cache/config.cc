@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "block_cache/region/region_space.h"
 #include "medium/table.h"
 #include "policy/admission/make_admission.h"
 #include "policy/eviction/make_eviction.h"
@@ -194,6 +195,11 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
 }
 
 }  // namespace
+
+uint64_t region_bytes_of(const Config& config) {
+  return config.region_bytes != 0 ? config.region_bytes
+                                  : RegionSpace::choose_region_bytes(config.max_size_bytes);
+}
 
 MediumOptions options_of_medium(const Config& config) {
   return {.size_bytes = config.size_bytes,
