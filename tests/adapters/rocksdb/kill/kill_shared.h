@@ -46,9 +46,9 @@ inline KillShared& map_kill_shared(const std::string& folder) {
 }
 
 // Regions that a short life seals many of. Which settings it means besides is what is tested.
-inline std::string kill_spec(const std::string& folder) {
-  return "nvcache://?size=9MiB&region=128KiB&admission=always&eviction=clock&medium=file:" +
-         folder + "/tier,io=direct";
+inline std::string kill_spec(const std::string& folder, const std::string& admission = "always") {
+  return "nvcache://?size=9MiB&region=128KiB&eviction=clock&admission=" + admission +
+         "&medium=file:" + folder + "/tier,io=direct";
 }
 
 // Flushes and compacts all the time.
