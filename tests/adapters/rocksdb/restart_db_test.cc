@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "database_life.h"
 #include "rocksdb/convenience.h"

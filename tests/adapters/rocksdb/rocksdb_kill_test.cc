@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/prng.h"
 #include "kill/kill_shared.h"

@@ -21,9 +21,9 @@ inline constexpr uint32_t kKillThreads = 3;  // key % kKillThreads writes a key;
 struct KillShared {
   std::atomic<uint64_t> flushes;
   std::atomic<uint64_t> compactions;
-  std::atomic<uint64_t> wrong_reads;           // in the program itself
-  std::atomic<uint32_t> begun[kKillKeys];      // the newest version that was written
-  std::atomic<uint32_t> promised[kKillKeys];   // and that RocksDB acknowledged
+  std::atomic<uint64_t> wrong_reads;          // in the program itself
+  std::atomic<uint32_t> begun[kKillKeys];     // the newest version that was written
+  std::atomic<uint32_t> promised[kKillKeys];  // and that RocksDB acknowledged
 
   // Whether the value that was read of a key is one that may be there. `promised_before`: read
   // before the value was.
