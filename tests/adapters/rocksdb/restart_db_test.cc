@@ -11,6 +11,7 @@
 #include "database_life.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "support/loop_device.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {
@@ -218,6 +219,39 @@ TEST_P(RestartDbTest, AMediumOfAnotherProgramsKeysIsNotBelieved) {
   EXPECT_EQ(life.stats().blocks, 0u);
   life.db().fill(1);
   life.db().read_and_verify(2000, 1);
+}
+
+constexpr uint64_t kDeviceBytes = uint64_t{70} << 20;
+
+TEST(RestartDeviceTest, ADeviceComesBack) {
+  const test::LoopDevice device(kDeviceBytes);
+  if (device.path().empty()) GTEST_SKIP() << "no loop device here: " << device.why();
+  const TempDir dir;
+  const std::string spec =
+      "nvcache://?size=64MiB&admission=always&eviction=clock&medium=nvme:" + device.path();
+  for (int life = 0; life < 2; ++life) {
+    DatabaseLife one(Face::kSecondary, dir.file("db"), spec);
+    if (life == 0) one.db().fill();
+    one.wait_for_recovery();
+    one.db().read_and_verify(8000);
+    EXPECT_EQ(one.stats().recovered_blocks > 500, life == 1) << one.stats().to_json();
+  }
+}
+
+// format=yes of the cache is no leave to overwrite a device: only its medium's is.
+TEST(RestartDeviceTest, ADeviceThatHoldsOthersDataIsRefused) {
+  const test::LoopDevice device(kDeviceBytes);
+  if (device.path().empty()) GTEST_SKIP() << "no loop device here: " << device.why();
+  const std::string data(4096, 'x');
+  const int fd = ::open(device.path().c_str(), O_WRONLY | O_SYNC | O_CLOEXEC);
+  ASSERT_EQ(::write(fd, data.data(), data.size()), 4096);
+  ::close(fd);
+  for (const char* more : {"", "&format=yes"}) {
+    std::shared_ptr<::rocksdb::SecondaryCache> secondary;
+    const ::rocksdb::Status refused = NewSecondaryCache(
+        {.spec = "nvcache://?size=64MiB&medium=nvme:" + device.path() + more}, &secondary);
+    EXPECT_NE(refused.ToString().find("holds data"), std::string::npos) << refused.ToString();
+  }
 }
 
 TEST(RestartUriTest, AUriMeansTheSame) {
