@@ -11,8 +11,9 @@
 #include <thread>
 
 #include "base/prng.h"
-#include "kill/kill_shared.h"
 #include "database_life.h"
+#include "kill/kill_shared.h"
+#include "support/loop_device.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {
@@ -123,6 +124,17 @@ class RocksdbKillTest : public ::testing::TestWithParam<Face> {
                 static_cast<unsigned long long>(shared_.compactions.load()));
   }
 
+  void expect_right_and_warm() {
+    Seen seen;
+    ASSERT_NO_FATAL_FAILURE(run(10, "right", &seen));
+    EXPECT_EQ(seen.wrong, 0u);
+    EXPECT_EQ(seen.damaged, 0u);
+    EXPECT_EQ(seen.openings_without_hits, 0u);
+    EXPECT_GT(seen.recovered, 1000u);
+    EXPECT_GT(shared_.flushes, 10u);
+    EXPECT_GT(shared_.compactions, 0u);
+  }
+
   const TempDir dir_;
   KillShared& shared_ = map_kill_shared(dir_.path());
 };
@@ -132,15 +144,13 @@ INSTANTIATE_TEST_SUITE_P(Faces, RocksdbKillTest,
                            return face.param == Face::kSecondary ? "Secondary" : "Persistent";
                          });
 
-TEST_P(RocksdbKillTest, EveryValueIsRightAndTheTierIsWarm) {
-  Seen seen;
-  ASSERT_NO_FATAL_FAILURE(run(10, "right", &seen));
-  EXPECT_EQ(seen.wrong, 0u);
-  EXPECT_EQ(seen.damaged, 0u);
-  EXPECT_EQ(seen.openings_without_hits, 0u);
-  EXPECT_GT(seen.recovered, 1000u);
-  EXPECT_GT(shared_.flushes, 10u);
-  EXPECT_GT(shared_.compactions, 0u);
+TEST_P(RocksdbKillTest, EveryValueIsRightAndTheTierIsWarm) { expect_right_and_warm(); }
+
+TEST_P(RocksdbKillTest, EveryValueIsRightAndTheTierIsWarmOnADevice) {
+  const test::LoopDevice device(uint64_t{12} << 20);
+  if (device.path().empty()) GTEST_SKIP() << "no loop device here: " << device.why();
+  std::filesystem::create_symlink(device.path(), dir_.file("device"));
+  expect_right_and_warm();
 }
 
 // Controls. What is read must be found wrong where writes are lost that RocksDB acknowledged,

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "adapters/rocksdb/test_db.h"
@@ -45,10 +46,14 @@ inline KillShared& map_kill_shared(const std::string& folder) {
   return *static_cast<KillShared*>(memory);
 }
 
-// Regions that a short life seals many of. Which settings it means besides is what is tested.
+// Regions that a short life seals many of. Which settings it means besides is what is tested. The
+// medium is the block device that FOLDER/device links to, or else a file.
 inline std::string kill_spec(const std::string& folder, const std::string& admission = "always") {
+  const std::string device = folder + "/device";
+  const std::string medium = std::filesystem::exists(device) ? "nvme:" + device
+                                                             : "file:" + folder + "/tier,io=direct";
   return "nvcache://?size=9MiB&region=128KiB&eviction=clock&admission=" + admission +
-         "&medium=file:" + folder + "/tier,io=direct";
+         "&medium=" + medium;
 }
 
 // Flushes and compacts all the time.
