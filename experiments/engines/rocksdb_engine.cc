@@ -244,10 +244,15 @@ class RocksdbKind final : public EngineKind {
 
   absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
     std::shared_ptr<::rocksdb::SecondaryCache> secondary;
-    std::shared_ptr<BlockCache> tier;
-    if (!options.tier_spec.empty() || options.tier != nullptr) {
-      const auto status = rocksdb::NewSecondaryCache(
-          {.spec = options.tier_spec, .cache = options.tier}, &secondary, &tier);
+    std::shared_ptr<BlockCache> tier = options.tier;
+    if (!options.tier_spec.empty() && tier == nullptr) {
+      // As it is written: nothing comes back from a run before unless it says so.
+      auto opened = open_block_cache(options.tier_spec);
+      if (!opened.ok()) return opened.status();
+      tier = *std::move(opened);
+    }
+    if (tier != nullptr) {
+      const auto status = rocksdb::NewSecondaryCache({.cache = tier}, &secondary);
       if (!status.ok()) return to_status("second tier", status);
     }
     ::rocksdb::LRUCacheOptions lru;

@@ -59,7 +59,7 @@ typedef struct nvcache_pin {
 NVCACHE_API nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error);
 
 /* Closes a cache; NULL is allowed. All pins must be gone and no other thread may
- * be using the cache. Its blocks are lost. */
+ * be using the cache. Its blocks are lost, unless it has restart=warm. */
 NVCACHE_API void nvcache_close(nvcache_t* cache);
 
 /* Looks a block up. Returns 1 and pins it on a hit: release it with

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "block_cache/region/region_space.h"
 #include "medium/table.h"
 #include "policy/admission/make_admission.h"
 #include "policy/eviction/make_eviction.h"
@@ -192,14 +193,22 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
     if (config.verify != Verify::kNever) return absl::OkStatus();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
+  if (config.restart == Restart::kWarm) {
+    return invalid_argument("restart: warm given; allowed with space=regions");
+  }
   for (const std::string_view key :
-       {"region", "rewrite", "discard", "format", "restart", "restart_rate", "keys"}) {
+       {"region", "rewrite", "discard", "format", "restart_rate", "keys"}) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+uint64_t region_bytes_of(const Config& config) {
+  return config.region_bytes != 0 ? config.region_bytes
+                                  : RegionSpace::choose_region_bytes(config.max_size_bytes);
+}
 
 MediumOptions options_of_medium(const Config& config) {
   return {.size_bytes = config.size_bytes,

@@ -50,6 +50,9 @@ struct Config {
   static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
 
+// The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
+uint64_t region_bytes_of(const Config& config);
+
 // What the medium of such a cache is opened with.
 MediumOptions options_of_medium(const Config& config);
 

@@ -68,6 +68,13 @@ TEST(Config, APresetNamesThePoliciesThatAreNotGiven) {
   EXPECT_EQ(policies("eviction=clock"), "break_even clock");
 }
 
+TEST(Config, AnyCacheMayBeCold) {
+  for (const char* space : {"", "&space=in_place", "&space=regions"}) {
+    const auto config = parse_config(std::string("nvcache://?size=1GiB&restart=cold") + space);
+    EXPECT_TRUE(config.ok()) << config.status();
+  }
+}
+
 TEST(Config, PercentEncodingIsDecoded) {
   const absl::StatusOr<Config> config =
       parse_config("nvcache://?size=1MiB&medium=file:/a%26b%3Dc%25d");
@@ -105,7 +112,7 @@ TEST(Config, MistakesNameTheKeyWhatWasGivenAndWhatIsAllowed) {
       {"nvcache://?size=1GiB&space=regions&rewrite=1", "rewrite", "1", "0 to 0.9"},
       {"nvcache://?size=1GiB&rewrite=0", "rewrite", "given", "space=regions"},
       {"nvcache://?size=1GiB&space=regions&discard=yes", "discard", "yes", "off, on"},
-      {"nvcache://?size=1GiB&restart=warm", "restart", "given", "space=regions"},
+      {"nvcache://?size=1GiB&restart=warm", "restart", "warm given", "space=regions"},
       {"nvcache://?size=1GiB&space=regions&restart=hot", "restart", "hot", "cold, warm"},
       {"nvcache://?size=1GiB&space=regions&keys=some", "keys", "some", "mutable, immutable"},
       {"nvcache://?size=1GiB&space=regions&restart_rate=1", "restart_rate", "1", "64"},

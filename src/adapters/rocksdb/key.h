@@ -2,27 +2,33 @@
 //
 // RocksDB names a block by 16 bytes that stay the same when the database is reopened: 8
 // that all blocks of a file share, and 8 for the offset. A block never changes under its
-// key, so puts need no miss token.
+// key, so puts need no miss token, and a cache may come back after a restart
+// (adapters/rocksdb/restart_settings.h).
 #pragma once
 
 #include <cstdint>
 
 #include "base/key_bytes.h"
+#include "base/prng.h"
 #include "nvcache/block_key.h"
 #include "rocksdb/slice.h"
+#include "rocksdb/version.h"
 
 namespace nvcache::rocksdb {
 
 // What is stored under a key. RocksDB uses one key for both forms of a block, so a cache
-// behind both plug points has to tell them apart.
+// behind both plug points has to tell them apart. What one version of RocksDB saved no other
+// promises to read, so each has parsed blocks of its own; raw ones are the file's own bytes.
 enum class Form : uint64_t {
-  kParsed = 0,                   // uncompressed, from a SecondaryCache
+  // Uncompressed, from a SecondaryCache.
+  kParsed = mix64(uint64_t{ROCKSDB_MAJOR} << 32 | ROCKSDB_MINOR),
   kRaw = 0x9e3779b97f4a7c15ULL,  // as on disk, from a PersistentCache: an arbitrary odd constant
 };
 
-// False if `slice` is not a RocksDB cache key.
+// False if `slice` is not a RocksDB cache key, or one that is unique only as long as the process
+// lives: the first 8 bytes of those are 0 (CacheKey::CreateUniqueForCacheLifetime).
 inline bool parse_key(const ::rocksdb::Slice& slice, Form form, BlockKey* key) {
-  if (!parse_block_key({slice.data(), slice.size()}, key)) return false;
+  if (!parse_block_key({slice.data(), slice.size()}, key) || key->file == 0) return false;
   key->file ^= static_cast<uint64_t>(form);
   return true;
 }

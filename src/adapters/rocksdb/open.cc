@@ -1,6 +1,7 @@
 #include "adapters/rocksdb/open.h"
 
 #include "absl/strings/str_cat.h"
+#include "adapters/rocksdb/restart_settings.h"
 
 namespace nvcache::rocksdb {
 
@@ -23,7 +24,8 @@ namespace nvcache::rocksdb {
 
 absl::StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options) {
   if (options.cache != nullptr) return options.cache;
-  absl::StatusOr<std::unique_ptr<BlockCache>> opened = open_block_cache(options.spec);
+  absl::StatusOr<std::unique_ptr<BlockCache>> opened =
+      open_block_cache(with_restart_settings(options.spec));
   if (!opened.ok()) return opened.status();
   return std::shared_ptr<BlockCache>(*std::move(opened));
 }

@@ -1,6 +1,6 @@
 // A rocksdb::PersistentCache over a BlockCache: holds blocks as they are on disk
 // (compressed, with their trailer) and serves them on read misses. Despite RocksDB's name
-// for it, its contents are lost at exit.
+// for it, its contents are lost at exit unless the BlockCache comes back after a restart.
 //
 // Thread-safe. Throws nothing, and hides failures of the medium. RocksDB verifies the
 // checksum of each block that it gets, but fails the read with Corruption if it is wrong. So

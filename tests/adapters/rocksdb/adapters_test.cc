@@ -231,6 +231,14 @@ TEST(KeyTest, BlocksOfOneFileShareTheFileWord) {
   EXPECT_NE(a.offset, b.offset);
 }
 
+// They would name other bytes in the next process, and a cache may still be there then.
+TEST(KeyTest, KeysOfThisProcessAloneAreRefused) {
+  BlockKey key;
+  EXPECT_FALSE(parse_key({"\0\0\0\0\0\0\0\0offset00", 16}, Form::kParsed, &key));
+  EXPECT_FALSE(parse_key({"\0\0\0\0\0\0\0\0offset00", 16}, Form::kRaw, &key));
+  EXPECT_TRUE(parse_key({"\0\0\0\0\0\0\0\1offset00", 16}, Form::kRaw, &key));
+}
+
 TEST(CallerTest, KnowsRocksDbsPoolThreadsByName) {
   EXPECT_EQ(current_caller(), Caller::kForeground);
   const auto caller_named = [](const char* name) {

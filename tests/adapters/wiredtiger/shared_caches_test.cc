@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +53,36 @@ TEST(SharedCaches, OneForEachDevice) {
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(*first, *same);
+}
+
+// WiredTiger overwrites its files in place, and a promise of immutable keys would be a wrong one.
+TEST(SharedCaches, NoneComesBackAfterARestart) {
+  TempDir dir;
+  const std::string path = dir.file("a");
+  for (const char* io : {"", ",io=direct"}) {
+    for (const char* keys : {"", "&keys=mutable", "&keys=immutable"}) {
+      SCOPED_TRACE(std::string(io) + keys);
+      const auto refused = open_shared_cache(
+          spec_on("file:" + path + io, "20MiB") + "&space=regions&restart=warm" + keys,
+          OnWrite::kOffer);
+      EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
+      EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("restart: warm given"));
+      EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("allowed under WiredTiger"));
+      EXPECT_THAT(message_of(refused.status()), testing::EndsWith("cold"));
+      EXPECT_FALSE(std::filesystem::exists(path)) << "nothing was opened";
+    }
+  }
+}
+
+TEST(SharedCaches, ColdIsAllowedInAnySpace) {
+  TempDir dir;
+  for (const char* space : {"", "&space=in_place", "&space=regions"}) {
+    SCOPED_TRACE(space);
+    const auto opened = open_shared_cache(
+        spec_on("file:" + dir.file("a"), "20MiB") + "&restart=cold" + space, OnWrite::kOffer);
+    EXPECT_TRUE(opened.ok()) << opened.status();
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir.file("a"))) << "it goes with its cache";
 }
 
 // One that opens while the last one closes waits for that: it never finds the file in use.

@@ -1,0 +1,29 @@
+// What a cache under RocksDB is unless its specification says otherwise: on a device it is in
+// regions, and comes back after a restart and after a crash. Stateless, thread-safe.
+//
+// RocksDB's cache keys allow that: "The secondary cache may persist across process and system
+// restarts, and may even be moved between hosts. Therefore, the cache key must be repeatable across
+// restarts/reboots, and globally unique" (rocksdb/cache.h). A key holds the file's number and the
+// identity of the session that wrote the file, as the file's own properties have them
+// (BlockBasedTable::SetupBaseCacheKey). Table files are never changed, and a session's identity is
+// random: a database that was deleted and made anew, restored or copied, or one that reuses a
+// file's number after a crash, writes under another. A file without these properties (RocksDB
+// before 6.24) has a key of the session that reads it, so its blocks do not come back; so have blob
+// files. docs/guide/rocksdb.md names the two cases in which keys do repeat.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nvcache::rocksdb {
+
+// The specification with space=regions, restart=warm and keys=immutable, each unless the user wrote
+// that key himself. It stays as it is
+// - if the medium is neither file:PATH,io=direct nor nvme:DEVICE: memory forgets, mapped files are
+//   read in place, and emulated media are for comparisons;
+// - with space=in_place or restart=cold;
+// - if the cache is too small for 32 regions, unless a setting of regions is given;
+// - if it cannot be in regions (verify=never), or has a mistake: errors show what the user wrote.
+std::string with_restart_settings(std::string_view spec);
+
+}  // namespace nvcache::rocksdb
