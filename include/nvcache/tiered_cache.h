@@ -215,6 +215,10 @@ class TieredCacheControl {
 // INVALID_ARGUMENT names the setting, what was given and what is allowed.
 // The medium of a lower tier is opened when the first block goes there. If that fails,
 // stats() report the problem and the tier refuses all blocks.
+//
+// A tier with `space=regions,restart=warm` is opened at once, comes back with its blocks in the
+// background, and is an error here if it cannot be opened. Who asks for it promises what
+// open_block_cache() says, `keys=immutable` included.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
     std::string_view spec, std::shared_ptr<ObjectCodec> codec);
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated:";
 constexpr std::string_view kEmulatedAlias = "modelled:";
+constexpr std::string_view kOn = ",on=";  // of an emulated medium: what it lies on
 
 }  // namespace
 
@@ -56,9 +57,19 @@ bool is_medium_option(std::string_view name) {
   });
 }
 
+bool is_option_of(std::string_view spec, std::string_view name) {
+  const auto has = [name](std::string_view medium) {
+    return std::any_of(kMedia.begin(), kMedia.end(), [&](const MediumRow& row) {
+      return medium.starts_with(row.prefix) &&
+             std::find(row.options.begin(), row.options.end(), name) != row.options.end();
+    });
+  };
+  const size_t inner = names_emulated_medium(spec) ? spec.find(kOn) : std::string_view::npos;
+  return has(spec) || (inner != std::string_view::npos && has(spec.substr(inner + kOn.size())));
+}
+
 std::string_view place_of_medium(std::string_view spec) {
   if (names_emulated_medium(spec)) {
-    constexpr std::string_view kOn = ",on=";
     const size_t at = spec.find(kOn);
     if (at == std::string_view::npos) return "";
     spec.remove_prefix(at + kOn.size());
