@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "absl/status/status.h"
 #include "base/clock.h"
@@ -44,6 +45,9 @@ class LowerTier {
   void erase(const BlockKey& key);
   // The key has a value elsewhere. Where keys are immutable it is the same one, and may come back.
   void supersede(const BlockKey& key);
+  void erase_dead_files(std::span<const uint64_t> files) {
+    if (BlockCacheImpl* const cache = opened()) cache->erase_dead_files(files);
+  }
   // Whether a block that supersede() did not find may still come back.
   bool may_return() const {
     const BlockCacheImpl* const cache = opened();

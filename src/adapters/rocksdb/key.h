@@ -20,9 +20,10 @@ enum class Form : uint64_t {
   kRaw = 0x9e3779b97f4a7c15ULL,  // as on disk, from a PersistentCache: an arbitrary odd constant
 };
 
-// False if `slice` is not a RocksDB cache key.
+// False if `slice` is not a RocksDB cache key, or one for the life of a cache or a process, which
+// begins with 8 zeros (cache/cache_key.cc): after a restart that names something else.
 inline bool parse_key(const ::rocksdb::Slice& slice, Form form, BlockKey* key) {
-  if (!parse_block_key({slice.data(), slice.size()}, key)) return false;
+  if (!parse_block_key({slice.data(), slice.size()}, key) || key->file == 0) return false;
   key->file ^= static_cast<uint64_t>(form);
   return true;
 }

@@ -23,8 +23,8 @@ ProgramSettings with_program_settings(std::string_view spec,
                                       const ::rocksdb::LRUCacheOptions& options);
 
 // With keys=immutable, unless the user wrote `keys`: RocksDB's keys name a block by the session of
-// the database and the number of the file that it was written in, and neither comes again. (A key
-// that RocksDB makes for the life of a cache or a process is of an object that cannot be saved.)
+// the database and the number of the file that it was written in, and neither comes again. (Keys
+// for the life of a process are looked up in the first tier alone: key.h.)
 std::string with_immutable_keys(std::string_view spec);
 
 }  // namespace nvcache::rocksdb
