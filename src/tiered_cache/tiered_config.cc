@@ -75,11 +75,11 @@ absl::Status set_threshold(std::string_view value, TierConfig* tier) {
 class TierSettings {
  public:
   void add(std::string_view name, std::string_view setting, std::string_view pair) {
-    names_.insert(std::string(name));
-    if (name == "medium" && medium_.empty()) {
+    const bool first = names_.insert(std::string(name)).second;
+    if (name == "medium" && first) {
       medium_ = setting;
     } else if (belongs_to_medium(name)) {
-      (medium_.empty() ? rest_ : medium_).append(",").append(pair);
+      (has("medium") ? medium_ : rest_).append(",").append(pair);
       if (name == "format") format_medium_ = setting;
     } else {
       add_setting(pair);
@@ -95,7 +95,7 @@ class TierSettings {
     std::string spec = "nvcache://?" + rest_;
     // The regions on a device that is taken anew start anew, too.
     if (in_regions_ && format_medium_ == "yes") spec += "&format=yes";
-    return medium_.empty() ? spec : spec + "&medium=" + medium_;
+    return has("medium") ? spec + "&medium=" + medium_ : spec;
   }
 
  private:

@@ -54,8 +54,10 @@ TEST(TieredConfig, AnOptionWithoutItsMediumIsAMistake) {
   for (const char* inside : {"size=8MiB,io=direct", "size=8MiB,medium=dram,io=direct",
                              "size=8MiB,medium=dram,format=yes",
                              "size=8MiB,restart=warm,medium=file:/x",
-                             "size=8MiB,medium=dram,medium=dram"}) {
-    const auto config = parse_tiered_config(std::string("tiered://?dram=1MiB&tier=(") + inside + ")");
+                             "size=8MiB,medium=dram,medium=dram", "size=8MiB,medium=",
+                             "size=8MiB,medium=,medium=dram"}) {
+    const auto config =
+        parse_tiered_config(std::string("tiered://?dram=1MiB&tier=(") + inside + ")");
     EXPECT_FALSE(config.ok()) << inside;
   }
 }
