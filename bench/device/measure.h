@@ -43,8 +43,9 @@ absl::StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const c
                                                        uint64_t size_bytes,
                                                        const std::string& more);
 
-// Puts blocks 0 to `blocks` of `block_bytes` each; waits for the cache where it is behind: its queue
-// is full, or no region is free. How often it had to wait; RESOURCE_EXHAUSTED if one stays refused.
+// Puts blocks 0 to `blocks` of `block_bytes` each; waits for the cache where it is behind: its
+// queue is full, or no region is free. How often it had to wait; RESOURCE_EXHAUSTED if one stays
+// refused.
 absl::StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t block_bytes);
 
 inline BlockKey key_of(uint64_t number) { return {mix64(number), number}; }

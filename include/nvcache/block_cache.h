@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -132,6 +133,16 @@ class BlockCache {
   // Removes all blocks of a file; says how many. Cost: a pass over the cache's
   // metadata (24 bytes a block), no medium access.
   virtual uint64_t erase_file(uint64_t file) = 0;
+
+  // As erase_file(), of files that are gone: none of their keys is ever looked up again. One pass
+  // for all of them. Tokens of other keys stay good, and for a while no block of these files is let
+  // in (kStaleToken), such as those that a cache above still evicts. Allocates; writes nothing to
+  // the medium.
+  virtual uint64_t erase_dead_files(std::span<const uint64_t> files) {
+    uint64_t erased = 0;
+    for (const uint64_t file : files) erased += erase_file(file);
+    return erased;
+  }
 
   // Changes how much of the medium is used, rounded down to whole sectors. Shrinking evicts what
   // lies beyond and gives the space back. 0 switches the cache off: each lookup is a miss and each

@@ -67,6 +67,16 @@ struct CacheOptions {
 // after each flush and compaction; the admission policy small_bypass needs it.
 std::shared_ptr<::rocksdb::EventListener> NewDatasetSizeListener(std::shared_ptr<BlockCache> cache);
 
+// Makes a listener for Options::listeners. The blocks of table files that are deleted while the
+// database is open leave the cache soon after (BlockCache::erase_dead_files()), in a thread of the
+// listener, with a tenth of a core at most. Files that were there before the opening are known once
+// they are compacted; blocks of those that are deleted otherwise leave by eviction. One listener
+// may serve several databases. It does not keep the cache open.
+std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
+    const std::shared_ptr<BlockCache>& cache);
+std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
+    const std::shared_ptr<TieredCache>& cache);
+
 struct TieredCacheOptions {
   // A specification of a tiered cache: tiered://?dram=64MiB&tier=(size=1GiB,medium=...)
   std::string spec = {};

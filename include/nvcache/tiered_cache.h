@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -158,6 +159,11 @@ class TieredCache {
   // Erases a block from the tier that has it. Handles to it stay valid.
   virtual void erase(std::string_view key) = 0;
 
+  // Erases all blocks of files that are gone, by the first 8 bytes of keys of 16, from all tiers:
+  // none of these keys is ever looked up again. For a while the lower tiers let none of them in.
+  // Cost: a pass over the metadata of each tier; writes nothing to a medium. Allocates.
+  virtual void erase_dead_files(std::span<const uint64_t> files) = 0;
+
   virtual TieredStats stats() const = 0;
 
   // The same cache as an engine's own cache interface manages it. Never null.
@@ -215,6 +221,10 @@ class TieredCacheControl {
 // INVALID_ARGUMENT names the setting, what was given and what is allowed.
 // The medium of a lower tier is opened when the first block goes there. If that fails,
 // stats() report the problem and the tier refuses all blocks.
+//
+// A tier with `space=regions,restart=warm` is opened at once, comes back with its blocks in the
+// background, and is an error here if it cannot be opened. Who asks for it promises what
+// open_block_cache() says, `keys=immutable` included.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
     std::string_view spec, std::shared_ptr<ObjectCodec> codec);
 

@@ -33,6 +33,9 @@ struct TestHooks {
   bool skip_update = false;
   // LowerTier: a block enters although its key was replaced since the block left the first tier.
   bool skip_tokens = false;
+  // LowerTier: a key that was replaced while blocks come back after a restart does not keep its
+  // old one away.
+  bool restore_superseded = false;
   // ObjectShard: an object comes back from the queue although its key was replaced meanwhile.
   bool restore_stale = false;
   // ObjectShard: a lookup believes that a key is absent though the table changed meanwhile.

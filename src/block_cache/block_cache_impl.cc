@@ -118,6 +118,7 @@ BlockCacheImpl::BlockCacheImpl(const Config& config, std::unique_ptr<Medium> med
       reader_(*medium_, health_, counters_, choose_reads(config, medium_->traits())),
       verify_(choose_verify(config, medium_->traits())),
       generations_(kGenerations),
+      dead_files_(clock),
       recovery_({.name = "nvcache-recover", .round = [this] { return recover(); }}),
       maintenance_({.name = "nvcache-maint",
                     .interval_seconds = config.maintenance_seconds,
@@ -330,6 +331,23 @@ uint64_t BlockCacheImpl::erase_file(uint64_t file) {
   move_generations();
   uint64_t erased = 0;
   for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_file(file);
+  give_back();
+  return erased;
+}
+
+uint64_t BlockCacheImpl::erase_dead_files(std::span<const uint64_t> files) {
+  uint64_t erased = 0;
+  std::vector<uint64_t> rest(files.begin(), files.end());
+  if (std::erase(rest, DeadFiles::kNone) > 0) erased += erase_file(DeadFiles::kNone);
+  // Of two files with one place in the table only the last is there: the other has a pass of its
+  // own. Each round takes one file at least, unless other threads take the places.
+  for (size_t rounds = files.size(); rounds > 0 && !rest.empty(); --rounds) {
+    for (const uint64_t file : rest) dead_files_.add(file);
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+      erased += shard->erase_dead_files(dead_files_);
+    }
+    std::erase_if(rest, [this](uint64_t file) { return dead_files_.has(file); });
+  }
   give_back();
   return erased;
 }

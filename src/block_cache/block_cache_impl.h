@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,7 @@
 #include "block_cache/block_reader.h"
 #include "block_cache/config.h"
 #include "block_cache/counters.h"
+#include "block_cache/dead_files.h"
 #include "block_cache/medium_health.h"
 #include "block_cache/region/region_space.h"
 #include "block_cache/region_eviction.h"
@@ -69,6 +71,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   bool erase_dead(const BlockKey& key) override;
   bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
+  uint64_t erase_dead_files(std::span<const uint64_t> files) override;
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;
   void note_storage_read(uint64_t took_ns) override { storage_read_.add(took_ns); }
@@ -198,6 +201,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   const bool verify_;
   std::array<std::atomic<uint64_t>, kReasonCount> refused_{};
   std::vector<std::atomic<uint32_t>> generations_;
+  DeadFiles dead_files_;
   std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<BackgroundEviction> background_eviction_;  // null: puts evict

@@ -37,6 +37,7 @@ Verdict BlockCacheImpl::judge(uint64_t hash, const BlockKey& key, uint64_t size_
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (!space_->can_hold(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
   if (!health_.open()) return refuse(Reason::kMediumFailed);
+  if (dead_files_.has(key.file)) return refuse(Reason::kStaleToken);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
   const auto asked_bytes = static_cast<uint32_t>(size_bytes);

@@ -136,6 +136,7 @@ bool BlockCacheImpl::recover() try {
 
 // Generations begin at 0: a key that was erased since the opening does not come back.
 bool BlockCacheImpl::recover_block(const RecoveredBlock& block) {
+  if (dead_files_.has(block.key.file)) return false;
   const uint64_t hash = hash_key(block.key, config_.seed);
   return shard_of(hash).restore(hash, block.key, block.size_bytes, block.place, block.checksum,
                                 generation_of(hash), 0) == Reason::kAdmitted;

@@ -18,6 +18,7 @@
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "block_cache/counters.h"
+#include "block_cache/dead_files.h"
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
@@ -166,6 +167,7 @@ class Shard final : public Residents {
     remove_if_live(hash, slot, Cause::kFailed);
   }
   uint64_t erase_file(uint64_t file);
+  uint64_t erase_dead_files(const DeadFiles& files);
   uint64_t erase_all();
 
   uint64_t metadata_bytes() const;

@@ -13,6 +13,8 @@
 namespace nvcache {
 namespace {
 
+constexpr std::string_view kOn = ",on=";  // of an emulated medium: what it lies on
+
 // "io=mmap", "io=direct" of "io=mmap|direct". Returns whether `visit` did so for any.
 template <typename Visit>
 bool any_value(std::string_view option, Visit visit) {
@@ -28,6 +30,13 @@ bool any_value(std::string_view option, Visit visit) {
 bool has_option(const MediumRow& row, std::string_view given) {
   for (const std::string_view option : row.options) {
     if (any_value(option, [&](std::string_view allowed) { return allowed == given; })) return true;
+  }
+  return false;
+}
+
+bool has_option_name(const MediumRow& row, std::string_view name) {
+  for (const std::string_view option : row.options) {
+    if (split_once(option, '=').first == name) return true;
   }
   return false;
 }
@@ -135,12 +144,8 @@ absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
 }
 
 bool is_medium_option(std::string_view name) {
-  for (const MediumRow& row : kMedia) {
-    for (const std::string_view option : row.options) {
-      if (split_once(option, '=').first == name) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(kMedia,
+                             [&](const MediumRow& row) { return has_option_name(row, name); });
 }
 
 bool names_emulated_medium(std::string_view spec) {
@@ -148,10 +153,18 @@ bool names_emulated_medium(std::string_view spec) {
   return row != nullptr && row->is_emulated;
 }
 
+bool is_option_of(std::string_view spec, std::string_view name) {
+  const auto has = [name](std::string_view medium) {
+    const MediumRow* const row = find_medium_row(medium);
+    return row != nullptr && has_option_name(*row, name);
+  };
+  const size_t inner = names_emulated_medium(spec) ? spec.find(kOn) : std::string_view::npos;
+  return has(spec) || (inner != std::string_view::npos && has(spec.substr(inner + kOn.size())));
+}
+
 std::string_view place_of_medium(std::string_view spec) {
   const MediumRow* row = find_medium_row(spec);
   if (row != nullptr && row->is_emulated) {
-    constexpr std::string_view kOn = ",on=";
     const size_t at = spec.find(kOn);
     if (at == std::string_view::npos) return "";
     spec.remove_prefix(at + kOn.size());

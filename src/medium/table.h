@@ -129,6 +129,8 @@ const MediumRow* find_medium_row(std::string_view spec);
 
 // True for the name of an option of any medium: within a list, it belongs to the medium before it.
 bool is_medium_option(std::string_view name);
+// Whether the medium that `spec` names has that option, or the one that an emulated one lies on.
+bool is_option_of(std::string_view spec, std::string_view name);
 
 // The file or the device that a medium lies on, also an emulated one; empty if it is memory.
 std::string_view place_of_medium(std::string_view spec);

@@ -28,13 +28,12 @@ BlockCacheImpl* LowerTier::open_now() {
 void LowerTier::open_once() {
   std::call_once(once_, [this] {
     const auto fail = [this](const absl::Status& status) {
-      problem_ = message_of(status);
+      problem_ = status;
       off_.store(true, std::memory_order_release);
     };
     const Config& config = config_.cache;
-    absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium(
-        config.medium, {.size_bytes = config.size_bytes, .max_size_bytes = config.max_size_bytes},
-        clock_);
+    absl::StatusOr<std::unique_ptr<Medium>> medium =
+        open_medium(config.medium, options_of_medium(config), clock_);
     if (!medium.ok()) return fail(medium.status());
     absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache = BlockCacheImpl::make(
         config, *std::move(medium), clock_, {.count_references = count_references_, .sink = sink_});
@@ -46,6 +45,12 @@ void LowerTier::open_once() {
     cache_.store(owned_.get(), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   });
+}
+
+absl::Status LowerTier::open_if_warm() {
+  if (!config_.restarts_warm() || open_now() != nullptr) return absl::OkStatus();
+  if (off_.load(std::memory_order_acquire)) return problem_;
+  return absl::ResourceExhaustedError("no memory for a tier of a cache");
 }
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
@@ -76,6 +81,12 @@ Lookup LowerTier::lookup(const BlockKey& key, Caller caller, uint32_t* reference
 
 void LowerTier::erase(const BlockKey& key) {
   if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->erase(key);
+}
+
+void LowerTier::supersede(const BlockKey& key) {
+  const bool may_differ = !config_.cache.immutable_keys && !test_hooks.restore_superseded;
+  if (may_differ) return erase(key);
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->erase_dead(key);
 }
 
 void LowerTier::clear() {

@@ -1,5 +1,6 @@
 // A lower tier of a TieredCache: a block cache, opened when the first block goes there, and
-// the counts of the blocks that came and went.
+// the counts of the blocks that came and went. One with restart=warm is opened with the cache:
+// a key that is replaced before its block has come back must stay away.
 #pragma once
 
 #include <atomic>
@@ -7,8 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <span>
 
+#include "absl/status/status.h"
 #include "base/clock.h"
 #include "block_cache/block_cache_impl.h"
 #include "nvcache/tiered_cache.h"
@@ -27,6 +29,9 @@ class LowerTier {
   // `sink` must outlive the tier.
   LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink);
 
+  // Of a tier with restart=warm: opens it. Blocks come back in the background.
+  [[nodiscard]] absl::Status open_if_warm();
+
   // Offers a block whose key had the token `expected` when the move began; refused if the
   // token (*generation*) has changed. True if the tier has the block now.
   bool put(const BlockKey& key, ByteView block, Arrival arrival,
@@ -36,7 +41,18 @@ class LowerTier {
   // *references is the number that the block has had.
   Lookup lookup(const BlockKey& key, Caller caller, uint32_t* references);
 
+  // No block of the key from before a restart comes back, either.
   void erase(const BlockKey& key);
+  // The key has a value elsewhere. Where keys are immutable it is the same one, and may come back.
+  void supersede(const BlockKey& key);
+  void erase_dead_files(std::span<const uint64_t> files) {
+    if (BlockCacheImpl* const cache = opened()) cache->erase_dead_files(files);
+  }
+  // Whether a block that supersede() did not find may still come back.
+  bool may_return() const {
+    const BlockCacheImpl* const cache = opened();
+    return config_.cache.immutable_keys && cache != nullptr && cache->recovering();
+  }
   void clear();
   void drain();
   // How long a read of the engine's storage took that no tier served.
@@ -62,7 +78,7 @@ class LowerTier {
   std::once_flag once_;
   std::unique_ptr<BlockCacheImpl> owned_;
   std::atomic<BlockCacheImpl*> cache_{nullptr};
-  std::string problem_;  // set before off_
+  absl::Status problem_;  // set before off_
   std::atomic<bool> off_{false};
   TierCounters counts_;
 };

@@ -8,6 +8,8 @@
 
 #include "base/hash.h"
 #include "base/scratch.h"
+#include "base/text.h"
+#include "fmt/format.h"
 #include "tiered_cache/tiered_key.h"
 
 namespace nvcache {
@@ -47,8 +49,15 @@ absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
     const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock) {
   absl::StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
   if (!placement.ok()) return placement.status();
-  return std::unique_ptr<TieredCacheImpl>(
+  std::unique_ptr<TieredCacheImpl> cache(
       new TieredCacheImpl(config, std::move(codec), clock, *std::move(placement)));
+  for (size_t i = 0; i < cache->lower_.size(); ++i) {
+    const absl::Status opened = cache->lower_[i]->open_if_warm();
+    if (!opened.ok()) {
+      return absl::Status(opened.code(), fmt::format("tier {}: {}", i + 1, message_of(opened)));
+    }
+  }
+  return cache;
 }
 
 TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
@@ -81,6 +90,8 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
 }
 
 TieredCacheImpl::~TieredCacheImpl() {
+  const auto warm = [](const TierConfig& tier) { return tier.restarts_warm(); };
+  if (queue_ != nullptr && std::ranges::any_of(config_.tiers, warm)) queue_->drain();
   queue_.reset();
   RemovedEntries removed;
   objects_.erase_idle(&removed);
@@ -138,7 +149,7 @@ void TieredCacheImpl::supersede(std::string_view key, uint64_t hash) {
   }
   // Orders the change before the look at which tiers are open: see LowerTier::open_now().
   generation.fetch_add(1, std::memory_order_seq_cst);
-  for (const auto& tier : lower_) tier->erase(block_key);
+  for (const auto& tier : lower_) tier->supersede(block_key);
   generation.fetch_add(1, std::memory_order_seq_cst);
 }
 
@@ -321,7 +332,7 @@ bool TieredCacheImpl::promote(ObjectEntry* entry, size_t tier, ByteView saved, u
   BlockKey key;
   parse_block_key(entry->key(), &key);
   if (lower_[tier - 2]->put(key, saved, Arrival::kPromoted, generation_of(entry->hash), token)) {
-    lower_[tier - 1]->erase(key);
+    lower_[tier - 1]->supersede(key);
   }
   return false;
 }
@@ -345,44 +356,11 @@ void TieredCacheImpl::erase(std::string_view key) {
   const uint64_t hash = hash_object_key(key);
   RemovedEntries removed;
   (void)objects_.shard_of(hash).replace(key, hash, {}, &removed);
-}
-
-// ---- TieredCacheControl
-
-void TieredCacheImpl::set_capacity(size_t bytes) {
-  {
-    RemovedEntries removed;
-    objects_.set_capacity(bytes, &removed);
+  BlockKey block_key;
+  if (!parse_block_key(key, &block_key)) return;
+  for (const auto& tier : lower_) {
+    if (tier->may_return()) tier->erase(block_key);
   }
-  if (queue_ != nullptr) queue_->drain();
-}
-
-FirstTierUse TieredCacheImpl::use() const {
-  const ObjectShard::Use use = objects_.use();
-  const size_t used_bytes = use.charged_bytes + use.visiting_bytes;
-  return {.used_bytes = used_bytes,
-          .pinned_bytes = use.pinned_bytes,
-          .objects = use.entries,
-          .buckets = use.buckets};
-}
-
-void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) {
-  objects_.for_each([&](ObjectEntry* entry) { visit(entry->key(), entry->object); },
-                    [this](ObjectEntry* entry) { release(entry); });
-}
-
-void TieredCacheImpl::erase_unreferenced() {
-  {
-    RemovedEntries removed;
-    objects_.erase_idle(&removed);
-  }
-  if (queue_ != nullptr) queue_->clear();
-  for (const auto& tier : lower_) tier->clear();
-}
-
-void TieredCacheImpl::drain() {
-  if (queue_ != nullptr) queue_->drain();
-  for (const auto& tier : lower_) tier->drain();
 }
 
 }  // namespace nvcache

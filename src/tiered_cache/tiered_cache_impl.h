@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   void ref(Handle* handle) override;
   bool release(Handle* handle, bool erase_if_last = false) override;
   void erase(std::string_view key) override;
+  void erase_dead_files(std::span<const uint64_t> files) override;
   TieredStats stats() const override;
   TieredCacheControl* control() override { return this; }
 

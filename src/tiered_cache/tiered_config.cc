@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,8 +23,8 @@ constexpr QueryForm kTieredForm = {
     .form = "tiered://?dram=SIZE[&tier=(size=SIZE,...)][&key=value...]",
     .brackets = true,
     .percent = false};
-constexpr std::string_view kDefaultAdmission = "always";
-constexpr std::string_view kDefaultEviction = "lru";
+constexpr std::string_view kDefaultAdmission = "admission=always";
+constexpr std::string_view kDefaultEviction = "eviction=lru";
 constexpr uint32_t kMaxThreshold = 254;
 
 absl::Status set_on_off(std::string_view key, std::string_view value, std::string_view on,
@@ -68,7 +70,51 @@ absl::Status set_threshold(std::string_view value, TierConfig* tier) {
   return absl::OkStatus();
 }
 
-// The bracketed settings as a specification of a block cache.
+// The bracketed settings as a specification of a block cache. A medium's options follow it after
+// commas, as other settings do.
+class TierSettings {
+ public:
+  void add(std::string_view name, std::string_view setting, std::string_view pair) {
+    const bool first = names_.insert(std::string(name)).second;
+    if (name == "medium" && first) {
+      medium_ = setting;
+    } else if (belongs_to_medium(name)) {
+      (has("medium") ? medium_ : rest_).append(",").append(pair);
+      if (name == "format") format_medium_ = setting;
+    } else {
+      add_setting(pair);
+    }
+    if (pair == "space=regions") in_regions_ = true;
+  }
+  bool has(const std::string& name) const { return names_.contains(name); }
+  void add_setting(std::string_view pair) {
+    rest_.append(rest_.empty() ? "" : "&").append(pair);
+  }
+
+  std::string spec() const {
+    std::string spec = "nvcache://?" + rest_;
+    // The regions on a device that is taken anew start anew, too.
+    if (in_regions_ && format_medium_ == "yes") spec += "&format=yes";
+    return has("medium") ? spec + "&medium=" + medium_ : spec;
+  }
+
+ private:
+  // `format` is an option of some media, and a setting of caches on all.
+  bool belongs_to_medium(std::string_view name) const {
+    return name == "format" ? is_option_of(medium_, name) : is_medium_option(name);
+  }
+
+  std::string rest_;
+  std::string medium_;
+  std::string format_medium_;
+  std::set<std::string> names_;
+  bool in_regions_ = false;
+};
+
+absl::Status bad_tier(const TieredConfig& config, const absl::Status& status) {
+  return invalid_argument("tier {}: {}", config.tiers.size() + 1, message_of(status));
+}
+
 absl::Status set_tier(std::string_view value, TieredConfig* config) {
   constexpr std::string_view kTierForm = "tier=(size=SIZE[,medium=MEDIUM][,key=value...])";
   if (config->tiers.size() == TieredConfig::kMaxTiers) {
@@ -80,10 +126,7 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
   }
   std::string_view inside = value.substr(1, value.size() - 2);
   TierConfig tier;
-  std::string cache = "nvcache://?";
-  bool has_admission = false;
-  bool has_eviction = false;
-  bool has_preset = false;
+  TierSettings settings;
   while (!inside.empty()) {
     std::pair<std::string_view, std::string_view> parts;
     if (!split_outside(inside, ',', /*brackets=*/true, &parts)) {
@@ -96,33 +139,29 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
       if (absl::Status status = set_threshold(setting, &tier); !status.ok()) return status;
       continue;
     }
-    // A medium's options follow it after commas.
-    if (cache.back() != '?') cache += is_medium_option(name) ? "," : "&";
-    cache += pair;
-    has_admission = has_admission || name == "admission";
-    has_eviction = has_eviction || name == "eviction";
-    has_preset = has_preset || name == "preset";
+    settings.add(name, setting, pair);
   }
-  if (!has_admission && !has_preset) cache += fmt::format("&admission={}", kDefaultAdmission);
-  if (!has_eviction && !has_preset) cache += fmt::format("&eviction={}", kDefaultEviction);
-  absl::StatusOr<Config> parsed = parse_config(cache);
-  if (!parsed.ok()) {
-    return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(parsed.status()));
+  if (!settings.has("preset")) {
+    if (!settings.has("admission")) settings.add_setting(kDefaultAdmission);
+    if (!settings.has("eviction")) settings.add_setting(kDefaultEviction);
   }
-  // The medium is opened when the first block comes. Report mistakes now.
+  absl::StatusOr<Config> parsed = parse_config(settings.spec());
+  if (!parsed.ok()) return bad_tier(*config, parsed.status());
+  // The medium may be opened when the first block comes. Report mistakes now.
   if (absl::Status medium = check_medium(parsed->medium); !medium.ok()) {
-    return invalid_argument("tier {}: {}", config->tiers.size() + 1, message_of(medium));
+    return bad_tier(*config, medium);
   }
-  if (parsed->restart == Restart::kWarm) {
-    return invalid_argument("tier {}: restart: warm given; allowed in a tier: cold",
-                            config->tiers.size() + 1);
-  }
+  tier.keys_given = settings.has("keys");
   tier.cache = *std::move(parsed);
   config->tiers.push_back(std::move(tier));
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<TieredConfig>, 10> kTieredKeys = {{
+absl::Status set_keys(std::string_view value, TieredConfig* config) {
+  return set_on_off("keys", value, "immutable", "mutable", &config->immutable_keys);
+}
+
+constexpr std::array<QueryKey<TieredConfig>, 11> kTieredKeys = {{
     {"policy", set_policy},
     {"dram",
      [](std::string_view v, TieredConfig* c) {
@@ -146,6 +185,7 @@ constexpr std::array<QueryKey<TieredConfig>, 10> kTieredKeys = {{
      [](std::string_view v, TieredConfig* c) {
        return set_on_off("demote", v, "background", "foreground", &c->demote_in_background);
      }},
+    {"keys", set_keys},
     {"demote_high",
      [](std::string_view v, TieredConfig* c) {
        return set_on_off("demote_high", v, "on", "off", &c->demote_high);
@@ -169,6 +209,9 @@ absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
   if (config.high_ratio + config.low_ratio > 1) {
     return bad_setting("low_priority", std::to_string(config.low_ratio),
                        "at most 1 together with high_priority");
+  }
+  for (TierConfig& tier : config.tiers) {
+    if (!tier.keys_given) tier.cache.immutable_keys = config.immutable_keys;
   }
   // Without a first tier, index and filter blocks can only go to lower tiers.
   if (config.dram_bytes == 0 && !seen.contains("demote_high")) config.demote_high = true;

@@ -19,7 +19,10 @@ namespace nvcache {
 
 struct TierConfig {
   Config cache;
-  uint32_t threshold = 0;  // overrides the policy's; 0: the policy's
+  uint32_t threshold = 0;   // overrides the policy's; 0: the policy's
+  bool keys_given = false;  // the tier says itself whether its keys are immutable
+
+  bool restarts_warm() const { return cache.restart == Restart::kWarm; }
 };
 
 struct TieredConfig {
@@ -31,7 +34,8 @@ struct TieredConfig {
   int shard_bits = -1;  // -1: by size
   bool charge_metadata = true;
   bool demote_in_background = true;
-  bool demote_high = false;  // high-priority objects may go to lower tiers
+  bool demote_high = false;     // high-priority objects may go to lower tiers
+  bool immutable_keys = false;  // no key ever names other bytes; of tiers that do not say
   std::vector<TierConfig> tiers;
 
   static constexpr uint64_t kMaxDramBytes = uint64_t{1} << 44;

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/text.h"
 #include "block_cache/stats_text.h"
 #include "fmt/format.h"
 #include "tiered_cache/tiered_cache_impl.h"
@@ -112,7 +113,7 @@ TierStats LowerTier::stats() const {
   read_counters(kTierMetrics, counts_, &stats);
   stats.size_bytes = config_.cache.size_bytes;
   stats.medium = config_.cache.medium;
-  if (off_.load(std::memory_order_acquire)) stats.problem = problem_;
+  if (off_.load(std::memory_order_acquire)) stats.problem = message_of(problem_);
   const BlockCacheImpl* const cache = opened();
   if (cache == nullptr) return stats;
   stats.block_cache = cache->stats();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "gmock/gmock.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
 #include "support/test_seed.h"

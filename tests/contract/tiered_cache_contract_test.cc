@@ -56,6 +56,12 @@ INSTANTIATE_TEST_SUITE_P(
         TierKind{"ThreeTiers",
                  "policy=bidirectional(1)&dram=64KiB&tier=(size=64KiB,medium=emulated:"
                  "cxl)&tier=(size=256KiB,medium=file:FILE)"},
+        TierKind{"InRegions",
+                 "policy=bidirectional(1)&dram=64KiB&tier=(size=4MiB,space=regions,region=128KiB,"
+                 "restart=warm,medium=file:FILE)"},
+        TierKind{"DramOverRegions",
+                 "dram=64KiB&tier=(size=2MiB)&tier=(size=4MiB,space=regions,region=128KiB,"
+                 "restart=warm,medium=file:FILE)"},
         TierKind{"FourTiers",
                  "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&tier=(size=64KiB,"
                  "eviction=clock)&tier=(size=256KiB,medium=emulated:optane,on=dram)"}),

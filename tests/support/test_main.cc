@@ -31,6 +31,7 @@ constexpr struct {
               {"skip_tokens", &TestHooks::skip_tokens},
               {"believe_absence", &TestHooks::believe_absence},
               {"restore_stale", &TestHooks::restore_stale},
+              {"restore_superseded", &TestHooks::restore_superseded},
               {"skip_delete_flush", &TestHooks::skip_delete_flush},
               {"skip_zone_flush", &TestHooks::skip_zone_flush},
               {"skip_update_flush", &TestHooks::skip_update_flush},

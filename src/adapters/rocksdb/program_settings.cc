@@ -39,7 +39,19 @@ double share_beside(const Settings& given, std::string_view other, double share)
   return taken.ok() ? std::min(share, 1 - *taken) : share;
 }
 
+void append(std::string_view key, std::string_view value, std::string* spec) {
+  const char before = spec->find('?') == std::string::npos ? '?' : '&';
+  *spec += fmt::format("{}{}={}", before, key, value);
+}
+
 }  // namespace
+
+std::string with_immutable_keys(std::string_view spec) {
+  std::string merged(strip(spec));
+  const std::optional<Settings> given = settings_of(merged);
+  if (given && !given->contains("keys")) append("keys", "immutable", &merged);
+  return merged;
+}
 
 ProgramSettings with_program_settings(std::string_view spec,
                                       const ::rocksdb::LRUCacheOptions& options) {
@@ -47,11 +59,8 @@ ProgramSettings with_program_settings(std::string_view spec,
   ProgramSettings merged{.spec = std::string(spec)};
   const std::optional<Settings> given = settings_of(spec);
   if (!given) return merged;
-  char before = spec.find('?') == std::string_view::npos ? '?' : '&';
   const auto add = [&](std::string_view key, const std::string& value) {
-    if (given->contains(key)) return;
-    merged.spec += fmt::format("{}{}={}", before, key, value);
-    before = '&';
+    if (!given->contains(key)) append(key, value, &merged.spec);
   };
   merged.nothing = options.capacity == 0 && !given->contains("dram") && !given->contains("tier");
   add("dram", std::to_string(merged.nothing ? 1 : options.capacity));

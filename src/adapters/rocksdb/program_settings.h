@@ -1,5 +1,6 @@
-// The specification of a cache that takes the place of one of a program's own: what the user wrote
-// (NVCACHE_TIERED), and for the settings that he did not write the program's options.
+// The specification of a tiered cache under RocksDB: what the user wrote, and for the settings that
+// the user did not write what RocksDB's keys promise; where the cache takes the place of one of a
+// program's own (NVCACHE_TIERED), also the program's options.
 #pragma once
 
 #include <string>
@@ -20,5 +21,10 @@ struct ProgramSettings {
 // specification with a mistake stays as it is: errors show what the user wrote, and no more.
 ProgramSettings with_program_settings(std::string_view spec,
                                       const ::rocksdb::LRUCacheOptions& options);
+
+// With keys=immutable, unless the user wrote `keys`: RocksDB's keys name a block by the session of
+// the database and the number of the file that it was written in, and neither comes again. (Keys
+// for the life of a process are looked up in the first tier alone: key.h.)
+std::string with_immutable_keys(std::string_view spec);
 
 }  // namespace nvcache::rocksdb

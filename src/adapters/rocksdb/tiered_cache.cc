@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapters/rocksdb/caller.h"
+#include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/tiered_codec.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -70,7 +71,11 @@ Cache::Handle* TieredBlockCacheBase::find(const Slice& key, const CacheItemHelpe
     return true;
   };
   const MakeObject make_object(make);
-  TieredCache::Handle* const found = cache_->lookup(view(key), &make_object, current_caller());
+  // A lower tier may have such a key's object of an earlier process.
+  BlockKey lasting;
+  const bool below = parse_key(key, Form::kParsed, &lasting);
+  TieredCache::Handle* const found =
+      cache_->lookup(view(key), below ? &make_object : nullptr, current_caller());
   if (found == nullptr) *made = false;
   return outer(found);
 }

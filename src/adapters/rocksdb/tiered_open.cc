@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "adapters/rocksdb/open.h"
+#include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_codec.h"
 #include "adapters/rocksdb/versions.h"
 #include "nvcache/rocksdb.h"
@@ -21,7 +22,7 @@ namespace nvcache::rocksdb {
                               std::shared_ptr<::rocksdb::Cache>* cache,
                               std::shared_ptr<TieredCache>* opened) {
   absl::StatusOr<std::unique_ptr<TieredCache>> made =
-      open_tiered_cache(spec, make_codec(allocator));
+      open_tiered_cache(with_immutable_keys(spec), make_codec(allocator));
   if (!made.ok()) return to_rocksdb(made.status());
   std::shared_ptr<TieredCache> shared = *std::move(made);
   if (opened != nullptr) *opened = shared;

@@ -60,6 +60,11 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
+  // A program makes caches that it never uses: the first would have the tier's file, and the next
+  // one could not open it.
+  if (std::string_view(spec).find("restart=warm") != std::string_view::npos) {
+    stop(absl::StrCat(kSpecVariable, ": restart: warm given; allowed here: cold"));
+  }
   const ProgramSettings settings = with_program_settings(spec, options);
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);

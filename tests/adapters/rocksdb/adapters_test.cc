@@ -18,6 +18,8 @@ using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
 constexpr char kKey[] = "0123456789abcdef";
+// As RocksDB makes for the life of a process.
+const std::string kForTheProcess = std::string(8, '\0') + "\xff\xff\xff\xff\xff\xff\xff\xff";
 
 // RocksDB's callbacks, for values that are strings.
 size_t size_of(void* value) { return static_cast<std::string*>(value)->size(); }
@@ -111,6 +113,7 @@ TEST_F(SecondaryCacheTest, ARefusalIsNoErrorAndNoCopy) {
 TEST_F(SecondaryCacheTest, RefusesKeysThatAreNotRocksDbs) {
   EXPECT_TRUE(insert("a block", "short").IsNotSupported());
   EXPECT_TRUE(insert("a block", "0123456789abcdef0").IsNotSupported());
+  EXPECT_TRUE(insert("a block", kForTheProcess).IsNotSupported()) << "names another block later";
   EXPECT_EQ(lookup(create, true, false, "short"), "");
   secondary_->Erase("short");
   EXPECT_EQ(fake_->stats().inserts, 0u);
@@ -201,6 +204,7 @@ TEST(PersistentCacheTest, ReturnsACopyOfWhatWasInserted) {
   EXPECT_EQ(std::string(data.get(), size), "raw");
   EXPECT_EQ(fake->pins(), 0);
   EXPECT_TRUE(cache->Insert("short", "raw", 3).IsNotSupported());
+  EXPECT_TRUE(cache->Insert(kForTheProcess, "raw", 3).IsNotSupported());
   EXPECT_TRUE(cache->Lookup("short", &data, &size).IsNotFound());
   fake->refuse_all(Reason::kOverhead);
   EXPECT_TRUE(cache->Insert("fedcba9876543210", "raw", 3).IsTryAgain());

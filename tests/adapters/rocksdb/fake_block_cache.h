@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -68,7 +70,23 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     return blocks_.contains({key.file, key.offset});
   }
 
-  uint64_t erase_file(uint64_t) override { return 0; }
+  uint64_t erase_file(uint64_t file) override {
+    std::lock_guard lock(mutex_);
+    return std::erase_if(blocks_, [file](const auto& each) { return each.first.first == file; });
+  }
+  uint64_t erase_dead_files(std::span<const uint64_t> files) override {
+    {
+      std::lock_guard lock(mutex_);
+      dead_.insert(files.begin(), files.end());
+    }
+    return BlockCache::erase_dead_files(files);
+  }
+  std::vector<BlockKey> keys() const {
+    std::lock_guard lock(mutex_);
+    std::vector<BlockKey> keys;
+    for (const auto& each : blocks_) keys.push_back({each.first.first, each.first.second});
+    return keys;
+  }
 
   absl::Status resize(uint64_t size_bytes) override {
     if (size_bytes > kMaxSizeBytes) return absl::OutOfRangeError("size: over max_size");
@@ -113,6 +131,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     if (refuse_ != Reason::kAdmitted) return Verdict::refuse(refuse_);
     if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
     if (blocks_.contains({key.file, key.offset})) return Verdict::refuse(Reason::kDuplicate);
+    if (dead_.contains(key.file)) return Verdict::refuse(Reason::kStaleToken);
     return Verdict::admit();
   }
 
@@ -136,6 +155,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
 
   mutable std::mutex mutex_;
   std::map<std::pair<uint64_t, uint64_t>, Block> blocks_;
+  std::set<uint64_t> dead_;
   Stats stats_;
   Reason refuse_ = Reason::kAdmitted;
   int pins_ = 0;

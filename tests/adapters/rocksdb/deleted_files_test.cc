@@ -1,0 +1,131 @@
+// Blocks of table files that RocksDB deleted leave the cache, found by what their keys begin with.
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "adapters/rocksdb/file_key.h"
+#include "adapters/rocksdb/key.h"
+#include "fake_block_cache.h"
+#include "test_db.h"
+#include "tiered_db.h"
+
+namespace nvcache::rocksdb::testing {
+namespace {
+
+// What the keys of the live files' blocks begin with.
+std::set<uint64_t> live_files(TestDb& db) {
+  ::rocksdb::TablePropertiesCollection tables;
+  EXPECT_ROCKS_OK(db->GetPropertiesOfAllTables(&tables));
+  std::set<uint64_t> files;
+  for (const auto& [path, properties] : tables) {
+    const std::optional<uint64_t> file = file_of(*properties);
+    EXPECT_TRUE(file.has_value()) << path;
+    files.insert(file.value_or(0));
+  }
+  EXPECT_EQ(files.size(), tables.size()) << "no two files share it";
+  return files;
+}
+
+uint64_t count_dead(const FakeBlockCache& cache, TestDb& db) {
+  const std::set<uint64_t> live = live_files(db);
+  uint64_t dead = 0;
+  for (const BlockKey& key : cache.keys()) {
+    dead += live.contains(key.file) || live.contains(key.file ^ static_cast<uint64_t>(Form::kRaw))
+                ? 0
+                : 1;
+  }
+  return dead;
+}
+
+void wait_until_none_is_dead(const FakeBlockCache& cache, TestDb& db) {
+  while (count_dead(cache, db) > 0) std::this_thread::yield();
+}
+
+Caches both_faces(const std::shared_ptr<FakeBlockCache>& fake) {
+  Caches caches;
+  EXPECT_ROCKS_OK(NewSecondaryCache({.cache = fake}, &caches.secondary));
+  EXPECT_ROCKS_OK(NewPersistentCache({.cache = fake}, &caches.persistent));
+  return caches;
+}
+
+TEST(DeletedFilesListenerTest, BlocksOfFilesThatACompactionReplacedLeaveBothFaces) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  ::rocksdb::Options options = db_options(both_faces(fake));
+  options.listeners.push_back(NewDeletedFilesListener(std::shared_ptr<BlockCache>(fake)));
+  TestDb db(dir.file("db"), options);
+  db.fill(1);
+  db.read_and_verify(5000, 1);
+  const size_t before = fake->keys().size();
+  EXPECT_GT(before, 1000u);
+  db.fill(2);
+  ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  wait_until_none_is_dead(*fake, db);
+  EXPECT_LT(fake->keys().size(), before / 2) << "they were of files that are gone";
+  db.read_and_verify(5000, 2);
+}
+
+TEST(DeletedFilesListenerTest, FilesOfAnEarlierOpeningAreKnownByTheirCompaction) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  ::rocksdb::Options options = db_options(both_faces(fake));
+  {
+    TestDb db(dir.file("db"), options);
+    db.fill(1);
+    db.read_and_verify(5000, 1);
+  }
+  options.listeners.push_back(NewDeletedFilesListener(std::shared_ptr<BlockCache>(fake)));
+  TestDb db(dir.file("db"), options);
+  EXPECT_EQ(count_dead(*fake, db), 0u) << "files keep what their keys begin with";
+  db.fill(2);
+  ::rocksdb::CompactRangeOptions all;
+  all.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_ROCKS_OK(db->CompactRange(all, nullptr, nullptr));
+  wait_until_none_is_dead(*fake, db);
+}
+
+// The control: without the listener they stay.
+TEST(DeletedFilesListenerTest, WithoutItTheyStay) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  TestDb db(dir.file("db"), db_options(both_faces(fake)));
+  db.fill(1);
+  db.read_and_verify(5000, 1);
+  db.fill(2);
+  ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_GT(count_dead(*fake, db), 1000u);
+}
+
+TEST(DeletedFilesListenerTest, TheyLeaveATieredCache) {
+  TempDir dir;
+  const Tiered tiered("tiered://?dram=256KiB&tier=(size=20MiB)");
+  ::rocksdb::Options options = tiered_options(tiered.cache);
+  options.listeners.push_back(NewDeletedFilesListener(tiered.opened));
+  {
+    TestDb db(dir.file("db"), options);
+    db.fill(1);
+    db.read_and_verify(12000, 1);
+    tiered.opened->control()->drain();
+    const uint64_t before = tiered.opened->stats().tiers[1].blocks;
+    EXPECT_GT(before, 1000u);
+    db.fill(2);
+    ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    while (tiered.opened->stats().tiers[1].blocks > before / 10) std::this_thread::yield();
+    EXPECT_EQ(tiered.opened->stats().tiers[1].block_cache.evictions, 0u);
+    db.read_and_verify(12000, 2);
+  }
+  tiered.expect_drained();
+}
+
+TEST(DeletedFilesListenerTest, DoesNotKeepACacheOpen) {
+  auto fake = std::make_shared<FakeBlockCache>();
+  const std::weak_ptr<FakeBlockCache> watched = fake;
+  const auto listener = NewDeletedFilesListener(std::shared_ptr<BlockCache>(std::move(fake)));
+  EXPECT_TRUE(watched.expired());
+}
+
+}  // namespace
+}  // namespace nvcache::rocksdb::testing
