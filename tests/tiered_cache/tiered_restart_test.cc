@@ -183,7 +183,7 @@ void live_and_die(const std::string& spec, uint64_t seed, uint64_t steps) {
   if (child == 0) live_tiered(spec, seed, ends[1]);
   close(ends[1]);
   char byte = 0;
-  for (; steps > 0; --steps) ASSERT_EQ(read(ends[0], &byte, 1), 1) << "it ended by itself";
+  for (; steps > 0; --steps) ASSERT_EQ(::read(ends[0], &byte, 1), 1) << "it ended by itself";
   kill(child, SIGKILL);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
