@@ -112,9 +112,13 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
       [weak = std::weak_ptr(cache)](std::span<const uint64_t> files) {
         const std::shared_ptr<BlockCache> alive = weak.lock();
         if (alive == nullptr) return;
-        std::vector<uint64_t> both(files.begin(), files.end());
-        for (const uint64_t file : files) both.push_back(file ^ static_cast<uint64_t>(Form::kRaw));
-        alive->erase_dead_files(both);
+        std::vector<uint64_t> of_both_forms;
+        for (const Form form : {Form::kParsed, Form::kRaw}) {
+          for (const uint64_t file : files) {
+            of_both_forms.push_back(file ^ static_cast<uint64_t>(form));
+          }
+        }
+        alive->erase_dead_files(of_both_forms);
       });
 }
 

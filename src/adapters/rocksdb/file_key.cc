@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "adapters/rocksdb/key.h"
+#include "base/key_bytes.h"
+#include "nvcache/block_key.h"
 
 // RocksDB's constructor OffsetableCacheKey(db_id, db_session_id, file_number), which makes the key
 // of the offset 0: 16 bytes. No header declares it. Null if RocksDB does not export it.
@@ -22,7 +23,7 @@ std::optional<uint64_t> file_of(const ::rocksdb::TableProperties& properties) {
   nvcache_make_cache_key(bytes, properties.db_id, properties.db_session_id,
                          properties.orig_file_number);
   BlockKey key;
-  if (!parse_key({bytes, sizeof bytes}, Form::kParsed, &key)) return std::nullopt;
+  if (!parse_block_key({bytes, sizeof bytes}, &key) || key.file == 0) return std::nullopt;
   return key.file;
 }
 

@@ -11,7 +11,7 @@
 
 namespace nvcache::rocksdb {
 
-// BlockKey::file of the file's blocks, as Form::kParsed (key.h). Nothing if the file is of a time
+// BlockKey::file of the file's blocks, without a Form (key.h). Nothing if the file is of a time
 // before RocksDB noted these, or if librocksdb does not export its function.
 std::optional<uint64_t> file_of(const ::rocksdb::TableProperties& properties);
 

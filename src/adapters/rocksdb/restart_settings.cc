@@ -37,14 +37,16 @@ std::optional<SeenKeys> keys_of(std::string_view spec) {
 }
 
 bool is_on_device(std::string_view medium) {
-  if (names_emulated_medium(medium) || place_of_medium(medium).empty()) return false;
-  return medium.starts_with("nvme:") || medium.ends_with(",io=direct");
+  const MediumRow* const row = find_medium_row(medium);
+  if (row == nullptr || row->is_emulated) return false;
+  return row->owns == Owns::kDevice ||
+         (row->owns == Owns::kFile && medium.ends_with(",io=direct"));
 }
 
 // Whether the user asks for what only regions have.
 bool asks_for_regions(const SeenKeys& keys) {
   for (const std::string_view key :
-       {"space", "region", "discard", "format", "restart", "restart_rate", "keys"}) {
+       {"space", "region", "rewrite", "discard", "format", "restart", "restart_rate", "keys"}) {
     if (keys.contains(key)) return true;
   }
   return false;

@@ -33,9 +33,9 @@ uint64_t count_dead(const FakeBlockCache& cache, TestDb& db) {
   const std::set<uint64_t> live = live_files(db);
   uint64_t dead = 0;
   for (const BlockKey& key : cache.keys()) {
-    dead += live.contains(key.file) || live.contains(key.file ^ static_cast<uint64_t>(Form::kRaw))
-                ? 0
-                : 1;
+    const bool lives = live.contains(key.file ^ static_cast<uint64_t>(Form::kParsed)) ||
+                       live.contains(key.file ^ static_cast<uint64_t>(Form::kRaw));
+    dead += lives ? 0 : 1;
   }
   return dead;
 }
