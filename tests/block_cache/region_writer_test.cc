@@ -160,15 +160,24 @@ struct GatedWriter {
   const Geometry geometry{.grain_bytes = 64, .unit_bytes = 4096, .region_bytes = kRegionBytes};
   GatedMedium medium;
   RegionTable table{{.regions = 4, .limit = 4}};
+  std::atomic<uint32_t> asked{0};
+  std::atomic<uint32_t> emptied{0};
   std::atomic<uint32_t> lost{0};
   RegionWriter writer;
 
   explicit GatedWriter(uint32_t gate)
       : medium(geometry.region_at(4), gate),
         writer({.geometry = geometry, .nonce = 1}, medium, table,
-               {.wants_room = [] {},
+               {.wants_room = [this] { make_room(); },
                 .wrote = [](uint64_t, const absl::Status&) {},
                 .lost = [this](uint32_t, std::span<const BlockRecord>) { ++lost; }}) {}
+  void make_room() {
+    ++asked;
+    const auto region = table.take_to_empty(/*only_without_blocks=*/false);
+    if (!region) return;
+    table.let_go(*region);
+    ++emptied;
+  }
   void put(uint32_t blocks, uint32_t size_bytes) {
     for (uint32_t i = 0; i < blocks; ++i) {
       RegionWriter::Spot spot;
@@ -213,6 +222,18 @@ TEST(RegionWriter, SeveralWritesAreInFlightAndTheIndexComesLast) {
     EXPECT_EQ(gated.lost, 0u);
     EXPECT_EQ(gated.table.free_regions(), 3u);
   }
+}
+
+// Who is asked while no region is sealed finds none, and is asked again: else puts would be refused
+// until the next one asks.
+TEST(RegionWriter, AsksForRoomAgainWhenARegionIsSealed) {
+  GatedWriter gated(0);
+  gated.put(2 * 83 + 1, 100'000);  // the third region of four is open, and nothing is written yet
+  EXPECT_EQ(gated.asked, 1u);
+  EXPECT_EQ(gated.emptied, 0u);
+  ASSERT_TRUE(gated.writer.start());
+  gated.writer.drain();
+  EXPECT_GE(gated.emptied, 1u);
 }
 
 TEST(RegionWriter, AWriteThatFailsBesideOthersLosesItsRegionOnce) {

@@ -304,6 +304,8 @@ void RegionWriter::end(Buffer& buffer) {
     unmap(buffer);
     table_.seal(region);
     release(buffer);
+    // Who was asked for room before may have found no region that was sealed.
+    if (table_.free_regions() < spare_regions_) events_.wants_room();
     return;
   }
   table_.give_up(region);
