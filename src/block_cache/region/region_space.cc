@@ -103,17 +103,21 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
   }
   Superblock superblock{.geometry = geometry, .nonce = options.nonce};
   bool believed = false;
+  Sync sync = Sync::kYes;
   if (found->superblock) {
     const Superblock& before = *found->superblock;
     believed =
         options.warm && !options.format && before.geometry == geometry && believes(options, before);
     if (believed) superblock = before;
     superblock.opening = before.opening;
+    // What lies there stays right whatever of this opening is lost: its regions tell themselves.
+    // After a crash a file system may have seconds of work to do for a sync.
+    if (believed && before.immutable_keys && options.immutable_keys) sync = Sync::kNo;
   }
   if (test_hooks.skip_nonce) superblock.nonce = 0;
   std::unique_ptr<RegionSpace> space(
       new RegionSpace(medium, options, geometry, superblock, believed, std::move(events)));
-  if (absl::Status status = space->begin(options.immutable_keys); !status.ok()) return status;
+  if (absl::Status status = space->begin(options.immutable_keys, sync); !status.ok()) return status;
   if (!space->writer_.start()) {
     return absl::ResourceExhaustedError("no thread for the writes of a cache");
   }
@@ -160,27 +164,29 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Geometry&
 
 // ---- the superblock and the list of removed blocks
 
-// Writes both copies, one after the other: none is left that calls the medium closed.
-absl::Status RegionSpace::begin(bool immutable_keys) {
+// Writes both copies, one after the other: none is left that calls the medium closed. Without a
+// sync the one from before stays: a loss of power may tear what was written since.
+absl::Status RegionSpace::begin(bool immutable_keys, Sync sync) {
   MutexLock lock(mutex_);
   if (absl::Status status = load_removed(); !status.ok()) return status;
   superblock_.closed = false;
   superblock_.regions = std::min(believed_regions_, known_regions_);
   superblock_.immutable_keys = immutable_keys;
-  for (int copy = 0; copy < 2; ++copy) {
-    if (absl::Status status = store_superblock(); !status.ok()) return status;
+  const int copies = sync == Sync::kYes ? 2 : 1;
+  for (int copy = 0; copy < copies; ++copy) {
+    if (absl::Status status = store_superblock(sync); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status RegionSpace::store_superblock() {
+absl::Status RegionSpace::store_superblock(Sync sync) {
   ++superblock_.opening;
   AlignedBytes bytes(geometry_.unit_bytes, geometry_.unit_bytes);
   superblock_.encode(bytes.span());
   const uint64_t at = superblock_.opening % 2 * Geometry::kCopyBytes;
   if (absl::Status status = medium_.write(at, bytes.span()); !status.ok()) return status;
   if (absl::Status status = medium_.flush({at, geometry_.unit_bytes}); !status.ok()) return status;
-  return medium_.drain();
+  return sync == Sync::kYes ? medium_.drain() : absl::OkStatus();
 }
 
 absl::Status RegionSpace::load_removed() {
@@ -229,7 +235,7 @@ absl::Status RegionSpace::close(bool unseen_removals) try {
   superblock_.closed = true;
   // From here on the list names all that is old in all regions, if all were looked at.
   if (!recovering()) superblock_.regions = known_regions_;
-  return store_superblock();
+  return store_superblock(Sync::kYes);
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory to list the blocks that were removed");
 }

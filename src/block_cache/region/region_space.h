@@ -124,11 +124,13 @@ class RegionSpace final : public Space {
   static Geometry choose_geometry(const Options& options, uint32_t unit_bytes);
   static bool believes(const Options& options, const Superblock& before);
   static uint32_t believed_regions(const Options& options, const Superblock& before);
-  [[nodiscard]] absl::Status begin(bool immutable_keys);
+  // Whether the superblock of an opening must be durable before anything else happens.
+  enum class Sync : uint8_t { kYes, kNo };
+  [[nodiscard]] absl::Status begin(bool immutable_keys, Sync sync);
   [[nodiscard]] absl::Status load_removed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::Status store_removed(bool unseen_removals)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  [[nodiscard]] absl::Status store_superblock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] absl::Status store_superblock(Sync sync) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
   [[nodiscard]] absl::StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
 

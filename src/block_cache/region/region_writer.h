@@ -22,7 +22,7 @@
 #include "absl/status/status.h"
 #include "base/background_thread.h"
 #include "base/mutex.h"
-#include "block_cache/region/aligned_io.h"
+#include "base/reserved_array.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/region_table.h"
@@ -163,7 +163,9 @@ class RegionWriter {
   Medium& medium_;
   RegionTable& table_;
   const Events events_;
-  AlignedBytes memory_;  // zeros at first: what lies between blocks is written, too
+  // Zeros at first: what lies between blocks is written, too. Taken as it is used: 64 MiB at once
+  // would delay the first lookup.
+  ReservedArray<std::byte> memory_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::array<std::atomic<uint32_t>, 2> open_{kNone, kNone};  // the buffers appended to, by For
   std::atomic<uint32_t> free_count_{0};
