@@ -48,8 +48,9 @@ inline std::string value_of(int record, uint32_t version) {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    value.push_back(static_cast<char>(state >> 32));
+    value.append(reinterpret_cast<const char*>(&state), sizeof state);
   }
+  value.resize(kValueBytes);
   return value;
 }
 
