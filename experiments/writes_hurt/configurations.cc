@@ -9,9 +9,10 @@ namespace {
 
 std::string mib(uint64_t size_bytes) { return fmt::format("{}MiB", size_bytes >> 20); }
 
+// The paper's caches write in place.
 std::string spec(const Options& options, double nvram_gb, const std::string& admission,
                  const std::string& eviction) {
-  return fmt::format("nvcache://?size={}&medium={}&admission={}&eviction={}",
+  return fmt::format("nvcache://?size={}&medium={}&space=in_place&admission={}&eviction={}",
                      mib(scaled_bytes(nvram_gb)), options.medium, admission, eviction);
 }
 

@@ -171,10 +171,13 @@ class BlockCache {
 // docs/guide/configuration.md lists the keys. INVALID_ARGUMENT names the key, what was
 // given and what is allowed; RESOURCE_EXHAUSTED when the medium has no room.
 //
-// A cache begins empty, unless `space=regions&restart=warm` is asked for. Who asks for that says
-// that no other cache stood in for this one since it was closed: what was erased then was erased
-// here. After a crash nothing comes back, unless `keys=immutable` promises besides that no key ever
-// names other bytes: a block that was erased before the crash may be served again then.
+// On a device (file:PATH,io=direct, nvme:DEVICE) from 32 regions on, which is 64 MiB, a cache is in
+// regions: it writes in pieces of 1 MiB, in order. `space=in_place` writes each block by itself.
+//
+// A cache begins empty, unless it is in regions and `restart=warm` is asked for. Who asks for that
+// says that no other cache stood in for this one since it was closed: what was erased then was
+// erased here. After a crash nothing comes back, unless `keys=immutable` promises besides that no
+// key ever names other bytes: a block that was erased before the crash may be served again then.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

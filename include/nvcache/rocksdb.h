@@ -37,10 +37,10 @@ class SecondaryCache;
 namespace nvcache::rocksdb {
 
 struct CacheOptions {
-  // A cache specification: nvcache://?size=... Ignored if `cache` is set. On file:PATH,io=direct
-  // and nvme:DEVICE, from 32 regions (64 MiB) on, it means
-  // space=regions&restart=warm&keys=immutable, each key unless it names it itself: the blocks are
-  // there again after a restart and after a crash, for RocksDB's keys never name other bytes.
+  // A cache specification: nvcache://?size=... Ignored if `cache` is set. In regions on
+  // file:PATH,io=direct or nvme:DEVICE, the default there from 64 MiB on, it means
+  // restart=warm&keys=immutable, each key unless it names it itself: the blocks are there again
+  // after a restart and after a crash, for RocksDB's keys never name other bytes.
   // restart=cold turns it off. docs/guide/rocksdb.md, "After a restart", has the limits, and two
   // cases in which keys do repeat.
   std::string spec = {};

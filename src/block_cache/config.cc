@@ -187,6 +187,18 @@ constexpr std::array<QueryKey<Config>, 19> kKeys = {{
     {"seed", [](std::string_view v, Config* c) { return set_integer("seed", v, &c->seed); }},
 }};
 
+// What the space is unless it is given. On a device blocks are written in large pieces, in order,
+// if a region that is emptied is a small part of the cache, or a setting of regions is given.
+SpaceKind default_space(const Config& config, const SeenKeys& seen) {
+  if (!is_on_device(config.medium) || config.verify == Verify::kNever) return SpaceKind::kInPlace;
+  const bool asked = config.restart == Restart::kWarm ||
+                     std::ranges::any_of(kRegionKeys, [&seen](std::string_view key) {
+                       return seen.contains(key);
+                     });
+  const bool large = config.size_bytes / Config::kLeastRegions >= region_bytes_of(config);
+  return large || asked ? SpaceKind::kRegions : SpaceKind::kInPlace;
+}
+
 // Settings that say nothing without others, or that others forbid.
 absl::Status check_regions(const Config& config, const SeenKeys& seen) {
   if (config.space == SpaceKind::kRegions) {
@@ -196,8 +208,7 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
   if (config.restart == Restart::kWarm) {
     return invalid_argument("restart: warm given; allowed with space=regions");
   }
-  for (const std::string_view key :
-       {"region", "rewrite", "discard", "format", "restart_rate", "keys"}) {
+  for (const std::string_view key : kRegionKeys) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
   return absl::OkStatus();
@@ -230,6 +241,7 @@ absl::StatusOr<Config> parse_config(std::string_view spec) {
     return bad_setting("max_size", format_bytes(config.max_size_bytes),
                        fmt::format("at least size, {}", format_bytes(config.size_bytes)));
   }
+  if (!seen.contains("space")) config.space = default_space(config, seen);
   if (absl::Status status = check_regions(config, seen); !status.ok()) return status;
   return config;
 }

@@ -7,6 +7,7 @@
 // stands for itself. Thread-safe: pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct Config {
   Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
   uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
-  SpaceKind space = SpaceKind::kInPlace;
+  SpaceKind space = SpaceKind::kInPlace;  // kRegions by default where suits_regions()
   uint64_t region_bytes = 0;  // a power of two; 0: chosen by size
   double rewrite = 0.75;      // of a region's bytes, at most, that are written again
   bool discard = false;       // give emptied regions back to the medium
@@ -46,9 +47,14 @@ struct Config {
   static constexpr uint32_t kMaxShards = 4096;
   static constexpr uint64_t kMinRegionBytes = 64 << 10;
   static constexpr uint64_t kMaxRegionBytes = 64 << 20;
+  static constexpr uint64_t kLeastRegions = 32;  // by default: with fewer, each empties much
   static constexpr double kMostRewrite = 0.9;  // each emptied region makes room
   static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
+
+// The keys that only a cache in regions has: parse_config() refuses them with any other.
+inline constexpr std::array<std::string_view, 6> kRegionKeys = {
+    "region", "rewrite", "discard", "format", "restart_rate", "keys"};
 
 // The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
 uint64_t region_bytes_of(const Config& config);

@@ -143,6 +143,13 @@ absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
   return row->parse(*parts);
 }
 
+bool is_on_device(std::string_view spec) {
+  const MediumRow* const row = find_medium_row(spec);
+  if (row == nullptr || row->is_emulated) return false;
+  return row->owns == Owns::kDevice ||
+         (row->owns == Owns::kFile && spec.ends_with(",io=direct"));
+}
+
 bool is_medium_option(std::string_view name) {
   return std::ranges::any_of(kMedia,
                              [&](const MediumRow& row) { return has_option_name(row, name); });

@@ -127,6 +127,9 @@ std::string usage_of(const MediumRow& row);
 // The row that a specification begins with; null if there is none.
 const MediumRow* find_medium_row(std::string_view spec);
 
+// Whether that is a block device, or a file by direct I/O; not if it is emulated.
+bool is_on_device(std::string_view spec);
+
 // True for the name of an option of any medium: within a list, it belongs to the medium before it.
 bool is_medium_option(std::string_view name);
 // Whether the medium that `spec` names has that option, or the one that an emulated one lies on.

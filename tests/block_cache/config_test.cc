@@ -55,6 +55,29 @@ TEST(Config, DefaultsAreThePoliciesThatNeedNoTuning) {
   EXPECT_EQ(config->max_size_bytes, config->size_bytes);
 }
 
+TEST(Config, ADeviceIsInRegionsIfTheyAreSmallPartsOfTheCache) {
+  const auto space_of = [](const std::string& settings) {
+    const absl::StatusOr<Config> config = parse_config("nvcache://?" + settings);
+    EXPECT_TRUE(config.ok()) << config.status();
+    return config.ok() ? config->space : SpaceKind::kInPlace;
+  };
+  for (const char* regions :
+       {"size=64MiB&medium=file:/x,io=direct", "size=16TiB&medium=nvme:/dev/x,format=yes",
+        "size=512MiB&max_size=16TiB&medium=nvme:/dev/x", "size=4MiB&region=128KiB&medium=nvme:/x",
+        "size=20MiB&medium=nvme:/x&restart=warm", "size=20MiB&medium=nvme:/x&rewrite=0",
+        "size=20MiB&medium=dram&space=regions"}) {
+    EXPECT_EQ(space_of(regions), SpaceKind::kRegions) << regions;
+  }
+  for (const char* in_place :
+       {"size=1GiB", "size=1GiB&medium=file:/x", "size=1GiB&medium=file:/x,io=mmap",
+        "size=1GiB&medium=emulated:flash,on=file:/x,io=direct", "size=1GiB&medium=numa:0",
+        "size=63MiB&medium=file:/x,io=direct", "size=256MiB&max_size=1TiB&medium=nvme:/dev/x",
+        "size=1GiB&medium=nvme:/dev/x&space=in_place",
+        "size=1GiB&medium=nvme:/dev/x&verify=never"}) {
+    EXPECT_EQ(space_of(in_place), SpaceKind::kInPlace) << in_place;
+  }
+}
+
 TEST(Config, APresetNamesThePoliciesThatAreNotGiven) {
   const auto policies = [](std::string_view settings) {
     const auto config = parse_config("nvcache://?size=1GiB&" + std::string(settings));

@@ -1,5 +1,6 @@
-// What a cache under RocksDB is unless its specification says otherwise: on a device it is in
-// regions, and comes back after a restart and after a crash. Stateless, thread-safe.
+// What a cache under RocksDB is unless its specification says otherwise: if it is in regions on a
+// device, as is the default there, it comes back after a restart and after a crash. Stateless,
+// thread-safe.
 //
 // RocksDB's cache keys allow that: "The secondary cache may persist across process and system
 // restarts, and may even be moved between hosts. Therefore, the cache key must be repeatable across
@@ -17,13 +18,12 @@
 
 namespace nvcache::rocksdb {
 
-// The specification with space=regions, restart=warm and keys=immutable, each unless the user wrote
-// that key himself. It stays as it is
+// The specification with restart=warm and keys=immutable, each unless the user wrote that key
+// himself. It stays as it is
 // - if the medium is neither file:PATH,io=direct nor nvme:DEVICE: memory forgets, mapped files are
 //   read in place, and emulated media are for comparisons;
-// - with space=in_place or restart=cold;
-// - if the cache is too small for 32 regions, unless a setting of regions is given;
-// - if it cannot be in regions (verify=never), or has a mistake: errors show what the user wrote.
+// - if the cache lies in place (parse_config() has the default), or with restart=cold;
+// - if it has a mistake: errors show what the user wrote.
 std::string with_restart_settings(std::string_view spec);
 
 }  // namespace nvcache::rocksdb

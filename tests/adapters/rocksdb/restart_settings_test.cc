@@ -11,8 +11,8 @@ namespace {
 
 constexpr char kDirect[] = "nvcache://?size=1GiB&medium=file:/x,io=direct";
 
-TEST(RestartSettings, ADeviceIsInRegionsAndWarm) {
-  const std::string all = "&space=regions&restart=warm&keys=immutable";
+TEST(RestartSettings, ADeviceIsWarm) {
+  const std::string all = "&restart=warm&keys=immutable";
   for (const std::string spec : {kDirect, "nvcache://?medium=nvme:/dev/x&size=64MiB",
                                  "nvcache://?medium=nvme:/dev/x,format=yes&size=16TiB",
                                  "nvcache://?size=64MiB&medium=file:/a%26b,io=direct&eviction=lru",
@@ -26,11 +26,11 @@ TEST(RestartSettings, ADeviceIsInRegionsAndWarm) {
 TEST(RestartSettings, WhatTheUserWroteWins) {
   const std::string spec = kDirect;
   EXPECT_EQ(with_restart_settings(spec + "&keys=mutable"),
-            spec + "&keys=mutable&space=regions&restart=warm");
+            spec + "&keys=mutable&restart=warm");
   EXPECT_EQ(with_restart_settings(spec + "&space=regions"),
             spec + "&space=regions&restart=warm&keys=immutable");
   EXPECT_EQ(with_restart_settings(spec + "&restart=warm"),
-            spec + "&restart=warm&space=regions&keys=immutable");
+            spec + "&restart=warm&keys=immutable");
   for (const char* off : {"&space=in_place", "&restart=cold", "&space=regions&restart=cold",
                           "&restart=cold&space=in_place",
                           "&space=regions&restart=warm&keys=mutable"}) {
@@ -58,8 +58,7 @@ TEST(RestartSettings, SmallCachesStayInPlaceUnlessRegionsAreAskedFor) {
   }
   const std::string small = "nvcache://?size=20MiB&medium=file:/x,io=direct";
   for (const char* asked : {"&region=128KiB", "&format=yes", "&discard=on", "&restart_rate=0"}) {
-    EXPECT_EQ(with_restart_settings(small + asked),
-              small + asked + "&space=regions&restart=warm&keys=immutable");
+    EXPECT_EQ(with_restart_settings(small + asked), small + asked + "&restart=warm&keys=immutable");
   }
 }
 

@@ -90,7 +90,8 @@ TEST_P(PastTest, ABackupHasWhatWasCheckpointed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, PastTest,
-                         ::testing::Values(all_tiers()[0], all_tiers()[3], all_tiers()[5]),
+                         ::testing::Values(all_tiers()[0], all_tiers()[3], all_tiers()[5],
+                                           all_tiers()[6]),
                          [](const auto& tier) { return tier.param.name; });
 
 }  // namespace

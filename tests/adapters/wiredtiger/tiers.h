@@ -32,6 +32,9 @@ inline const std::vector<NamedTier>& all_tiers() {
       {"FileDirect",
        "nvcache://?size=6MiB&medium=file:{}/medium,io=direct&write_queue=2MiB&"
        "admission=always&eviction=clock"},
+      {"FileRegions",
+       "nvcache://?size=6MiB&medium=file:{}/medium,io=direct&region=128KiB&"
+       "admission=always&eviction=clock"},
   };
   return tiers;
 }
