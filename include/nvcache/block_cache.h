@@ -144,6 +144,20 @@ class BlockCache {
     return erased;
   }
 
+  // As erase() and erase_file(), of all of these, also over a crash: what comes back after a
+  // restart is without them. Where keys are mutable nothing comes back after a crash, and this
+  // costs what erase() does. With `keys=immutable` a list is written besides, 24 bytes for each key
+  // and file that was ever given here, and the medium is synced: give many at once. After 19,000
+  // the list is full, and the cache comes back with what was written later alone. A key that is put
+  // again may stay away after the next restart. An error of the medium, RESOURCE_EXHAUSTED: they
+  // are erased now, and may be back after a restart.
+  [[nodiscard]] virtual absl::Status erase_durably(std::span<const BlockKey> keys,
+                                                   std::span<const uint64_t> files = {}) {
+    for (const BlockKey& key : keys) erase(key);
+    for (const uint64_t file : files) erase_file(file);
+    return absl::OkStatus();
+  }
+
   // Changes how much of the medium is used, rounded down to whole sectors. Shrinking evicts what
   // lies beyond and gives the space back. 0 switches the cache off: each lookup is a miss and each
   // put is refused (kNoSpace), until another resize. Between 0 and 64 KiB and past max_size:
@@ -177,7 +191,8 @@ class BlockCache {
 // A cache begins empty, unless it is in regions and `restart=warm` is asked for. Who asks for that
 // says that no other cache stood in for this one since it was closed: what was erased then was
 // erased here. After a crash nothing comes back, unless `keys=immutable` promises besides that no
-// key ever names other bytes: a block that was erased before the crash may be served again then.
+// key ever names other bytes: a block that was erased before may be served again then, unless
+// erase_durably() erased it.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

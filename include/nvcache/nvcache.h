@@ -96,6 +96,14 @@ NVCACHE_API int nvcache_erase(nvcache_t* cache, nvcache_key_t key);
 /* Removes all blocks of a file; returns how many. Costs a pass over the metadata. */
 NVCACHE_API uint64_t nvcache_erase_file(nvcache_t* cache, uint64_t file);
 
+/* As nvcache_erase() and nvcache_erase_file(), of all of these, also over a crash: what comes back
+ * after a restart is without them. Costs more than nvcache_erase() only with keys=immutable: a list
+ * is written, and the medium synced, so give many at once (block_cache.h, erase_durably). Unless
+ * NVCACHE_OK, they are erased now, and may be back after a restart. */
+NVCACHE_API nvcache_status_t nvcache_erase_durably(nvcache_t* cache, const nvcache_key_t* keys,
+                                                   size_t key_count, const uint64_t* files,
+                                                   size_t file_count);
+
 /* Changes the size in bytes; 0 switches the cache off until the next change.
  * NVCACHE_INVALID_ARGUMENT between 0 and 64 KiB, and beyond max_size. */
 NVCACHE_API nvcache_status_t nvcache_resize(nvcache_t* cache, uint64_t size_bytes);

@@ -72,6 +72,8 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   bool contains(const BlockKey& key) const override;
   uint64_t erase_file(uint64_t file) override;
   uint64_t erase_dead_files(std::span<const uint64_t> files) override;
+  absl::Status erase_durably(std::span<const BlockKey> keys,
+                             std::span<const uint64_t> files) override;
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;
   void note_storage_read(uint64_t took_ns) override { storage_read_.add(took_ns); }

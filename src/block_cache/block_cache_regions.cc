@@ -142,6 +142,12 @@ bool BlockCacheImpl::recover_block(const RecoveredBlock& block) {
                                 generation_of(hash), 0) == Reason::kAdmitted;
 }
 
+absl::Status BlockCacheImpl::erase_durably(std::span<const BlockKey> keys,
+                                           std::span<const uint64_t> files) {
+  if (absl::Status erased = BlockCache::erase_durably(keys, files); !erased.ok()) return erased;
+  return regions_ == nullptr ? absl::OkStatus() : regions_->remember_erased(keys, files);
+}
+
 bool BlockCacheImpl::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {
   const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
   if (!health_.may_access() || reader_.read(extent, into) != Fetch::kOk) return false;

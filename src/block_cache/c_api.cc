@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "nvcache/block_cache.h"
 #include "nvcache/nvcache.h"
@@ -145,6 +146,16 @@ int nvcache_erase(nvcache_t* cache, nvcache_key_t key) {
 
 uint64_t nvcache_erase_file(nvcache_t* cache, uint64_t file) {
   return cache->cache->erase_file(file);
+}
+
+nvcache_status_t nvcache_erase_durably(nvcache_t* cache, const nvcache_key_t* keys,
+                                       size_t key_count, const uint64_t* files,
+                                       size_t file_count) try {
+  std::vector<BlockKey> given;
+  for (size_t i = 0; i < key_count; ++i) given.push_back(to_key(keys[i]));
+  return status_code(cache->cache->erase_durably(given, {files, file_count}));
+} catch (const std::bad_alloc&) {
+  return NVCACHE_NO_RESOURCES;
 }
 
 nvcache_status_t nvcache_resize(nvcache_t* cache, uint64_t size_bytes) {

@@ -54,6 +54,8 @@ bool RegionRecovery::run() {
     if (footers_[region].count == kUnread) unread.push_back(region);
   }
   sort_footers();
+  // An opening whose superblock did not reach the medium has used these sequences before.
+  if (!footers_.empty()) regions_.table.begin_after(footers_.front().sequence);
   std::vector<uint64_t> index_bytes;
   uint64_t blocks = 0;
   for (const RegionFooter& footer : footers_) {
@@ -97,7 +99,8 @@ void RegionRecovery::read_some_footers(uint32_t first, uint32_t count, AlignedBy
     }
     const ByteView bytes = ByteView(memory.span()).last(RegionFooter::kBytes);
     const auto footer = RegionFooter::decode_of(geometry_, regions_.nonce, region, bytes);
-    footers_[region] = footer.value_or(RegionFooter{.count = kNoFooter});
+    const bool usable = footer && footer->sequence >= regions_.erased.all_until();
+    footers_[region] = usable ? *footer : RegionFooter{.count = kNoFooter};
   }
 }
 
@@ -184,7 +187,8 @@ void RegionRecovery::take(const RecoveryWindow::Job& job) {
 
 void RegionRecovery::take_block(const Index& index, const BlockRecord& record) {
   if (record.size_bytes == 0 ||
-      std::ranges::binary_search(index.removals.offsets, record.offset_grains)) {
+      std::ranges::binary_search(index.removals.offsets, record.offset_grains) ||
+      regions_.erased.covers(record.key, index.footer.sequence)) {
     return;
   }
   const uint32_t region = index.footer.region;

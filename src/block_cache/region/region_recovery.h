@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "block_cache/region/aligned_io.h"
+#include "block_cache/region/erased_list.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/recovery_window.h"
@@ -58,6 +59,7 @@ class RegionRecovery {
     Geometry geometry;
     uint64_t nonce = 0;
     uint32_t believed = 0;  // the first of them hold what may come back
+    const ErasedList& erased;
   };
 
   // What is given must outlive it.

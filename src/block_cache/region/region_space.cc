@@ -147,6 +147,7 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Geometry&
       believed_(believed),
       known_regions_(geometry.regions_in(options.max_size_bytes)),
       believed_regions_(believed_regions(options, superblock)),
+      first_sequence_((superblock.opening + 1) << kSequenceBits),
       recovering_(believed),
       discards_(options.discard),
       table_({.regions = known_regions_,
@@ -154,7 +155,7 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Geometry&
               .list_removals = lists_removals_,
               .discards = options.discard,
               .recovers = believed,
-              .first_sequence = (superblock.opening + 1) << kSequenceBits}),
+              .first_sequence = first_sequence_}),
       writer_({.geometry = geometry,
                .nonce = nonce_,
                .buffers = choose_buffers(options, geometry.region_bytes),
@@ -169,6 +170,7 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Geometry&
 absl::Status RegionSpace::begin(bool immutable_keys, Sync sync) {
   MutexLock lock(mutex_);
   if (absl::Status status = load_removed(); !status.ok()) return status;
+  if (absl::Status status = load_erased(); !status.ok()) return status;
   superblock_.closed = false;
   superblock_.regions = std::min(believed_regions_, known_regions_);
   superblock_.immutable_keys = immutable_keys;
@@ -226,6 +228,54 @@ absl::Status RegionSpace::store_removed(bool unseen_removals) {
   return medium_.write(Geometry::kRemovedAt, padded.span());
 }
 
+// The list is the newer half that is whole. One that is not whole was cut short, and then the other
+// one counts; if neither is whole, nothing is believed.
+absl::Status RegionSpace::load_erased() {
+  if (!believed_ || !superblock_.immutable_keys || test_hooks.skip_removed) return absl::OkStatus();
+  int damaged = 0;
+  for (uint64_t half = 0; half < 2; ++half) {
+    const uint64_t at = Geometry::kRemovedAt + half * ErasedList::kHalfBytes;
+    const auto header = read(at, ErasedList::kHeaderBytes);
+    if (!header.ok()) return header.status();
+    const std::optional<uint64_t> bytes = ErasedList::size_in(nonce_, *header);
+    if (!bytes) continue;
+    const auto list = read(at, *bytes);
+    if (!list.ok()) return list.status();
+    std::optional<ErasedList> decoded = ErasedList::decode(nonce_, *list);
+    if (!decoded) {
+      ++damaged;
+    } else if (decoded->number() > erased_.number()) {
+      erased_ = *std::move(decoded);
+    }
+  }
+  if (damaged == 2) erased_.forget_all(first_sequence_);
+  found_erased_ = erased_;
+  return absl::OkStatus();
+}
+
+absl::Status RegionSpace::remember_erased(std::span<const BlockKey> keys,
+                                          std::span<const uint64_t> files) try {
+  MutexLock lock(mutex_);
+  if (!superblock_.immutable_keys) return absl::OkStatus();
+  // Whatever this opening has written, and what it still writes: a key that is put again later does
+  // not come back either. Openings have sequences of their own.
+  const uint64_t until = first_sequence_ + (uint64_t{1} << kSequenceBits);
+  ErasedList list = erased_;
+  for (const BlockKey& key : keys) list.add(key, until);
+  for (const uint64_t file : files) list.add({file, ErasedList::kWholeFile}, until);
+  list.advance();
+  AlignedBytes bytes(geometry_.round_up(list.encoded_bytes()), geometry_.unit_bytes);
+  list.encode(nonce_, bytes.span());
+  const uint64_t at = Geometry::kRemovedAt + list.number() % 2 * ErasedList::kHalfBytes;
+  if (absl::Status status = medium_.write(at, bytes.span()); !status.ok()) return status;
+  if (absl::Status status = medium_.flush({at, bytes.span().size()}); !status.ok()) return status;
+  if (absl::Status status = medium_.drain(); !status.ok()) return status;
+  erased_ = std::move(list);
+  return absl::OkStatus();
+} catch (const std::bad_alloc&) {
+  return no_memory_status("no memory for the list of what was erased");
+}
+
 absl::Status RegionSpace::close(bool unseen_removals) try {
   writer_.drain();
   MutexLock lock(mutex_);
@@ -273,7 +323,8 @@ void RegionSpace::recover(const RecoveryPlan& recovery) {
                           .damaged = damaged_,
                           .geometry = geometry_,
                           .nonce = nonce_,
-                          .believed = believed_regions_},
+                          .believed = believed_regions_,
+                          .erased = found_erased_},
                          recovery);
   if (regions.run()) recovering_.store(false, std::memory_order_release);
 }

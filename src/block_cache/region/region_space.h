@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
+#include "block_cache/region/erased_list.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/region_recovery.h"
@@ -63,6 +64,12 @@ class RegionSpace final : public Space {
   // Writes what is open, the list of what was removed, and that all is in order. Regions that were
   // not recovered yet are given up if blocks of them may have been removed.
   [[nodiscard]] absl::Status close(bool unseen_removals);
+
+  // Makes it durable that these keys, and all of these files, were erased, if keys are immutable:
+  // else nothing comes back that was erased. Any thread; one at a time writes. RESOURCE_EXHAUSTED:
+  // no memory. What the medium answers otherwise.
+  [[nodiscard]] absl::Status remember_erased(std::span<const BlockKey> keys,
+                                             std::span<const uint64_t> files);
 
   // Space.
   bool can_hold(uint32_t size_bytes) const override {
@@ -130,6 +137,7 @@ class RegionSpace final : public Space {
   [[nodiscard]] absl::Status load_removed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::Status store_removed(bool unseen_removals)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] absl::Status load_erased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::Status store_superblock(Sync sync) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
   [[nodiscard]] absl::StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
@@ -141,6 +149,7 @@ class RegionSpace final : public Space {
   const bool believed_;
   const uint32_t known_regions_;     // at most
   const uint32_t believed_regions_;  // the first of them hold what may come back
+  const uint64_t first_sequence_;    // of this opening
   std::atomic<bool> recovering_;
   std::atomic<uint64_t> damaged_{0};
   std::atomic<bool> discards_;
@@ -148,8 +157,10 @@ class RegionSpace final : public Space {
   std::atomic<uint64_t> discard_errors_{0};
   RegionTable table_;
   RegionWriter writer_;
-  Mutex mutex_;
+  ErasedList found_erased_;  // before the opening; for recover()
+  Mutex mutex_;              // also held while lists and the superblock are written
   Superblock superblock_ ABSL_GUARDED_BY(mutex_);
+  ErasedList erased_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache

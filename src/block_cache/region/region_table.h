@@ -11,6 +11,7 @@
 // and is free once it was discarded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -67,6 +68,11 @@ class RegionTable {
   void recover_unread(uint32_t region);  // free, though a footer may lie there
   void recover_begin(uint32_t region);
   void recover_sealed(uint32_t region);
+  // Sequences are higher than this one from here on; before any region is sealed.
+  void begin_after(uint64_t sequence) {
+    sequence_.store(std::max(sequence_.load(std::memory_order_relaxed), sequence + 1),
+                    std::memory_order_relaxed);
+  }
   // The sequence that the next region to be sealed gets.
   uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -1,0 +1,226 @@
+// What was erased durably from a cache with immutable keys never comes back, whatever is lost.
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/prng.h"
+#include "block_cache/region/erased_list.h"
+#include "support/block_cache_fixture.h"
+#include "support/power_loss_medium.h"
+#include "support/region_cache.h"
+#include "support/test_seed.h"
+
+namespace nvcache {
+namespace {
+
+using test::put;
+using test::put_blocks;
+using test::wait_for_recovery;
+
+// ---- the list
+
+TEST(ErasedList, CoversKeysAndFilesUpToASequence) {
+  ErasedList list;
+  EXPECT_TRUE(list.empty());
+  EXPECT_FALSE(list.covers({1, 2}, 0));
+  list.add({1, 2}, 10);
+  list.add({7, ErasedList::kWholeFile}, 20);
+  list.add({1, 2}, 5);  // what was erased stays so
+  EXPECT_TRUE(list.covers({1, 2}, 9));
+  EXPECT_FALSE(list.covers({1, 2}, 10));
+  EXPECT_FALSE(list.covers({1, 3}, 0));
+  EXPECT_TRUE(list.covers({7, 12345}, 19));
+  EXPECT_FALSE(list.covers({7, 12345}, 20));
+  EXPECT_FALSE(list.covers({8, 0}, 0));
+}
+
+TEST(ErasedList, ThatIsFullCoversAllThatIsOlder) {
+  ErasedList list;
+  for (uint64_t i = 0; i < ErasedList::kMost; ++i) list.add({1, i}, 50);
+  EXPECT_FALSE(list.covers({2, 0}, 3));
+  EXPECT_LE(list.encoded_bytes(), ErasedList::kHalfBytes);
+  list.add({1, ErasedList::kMost}, 40);
+  EXPECT_EQ(list.all_until(), 50u);
+  EXPECT_TRUE(list.covers({2, 0}, 49));
+  EXPECT_FALSE(list.covers({1, 0}, 50));
+}
+
+TEST(ErasedList, IsReadAsItWasWrittenOrNotAtAll) {
+  ErasedList list;
+  Prng random(test_seed());
+  for (int i = 0; i < 300; ++i) list.add({random.below(9), random.below(99)}, random.below(1000));
+  list.advance();
+  std::vector<std::byte> bytes(list.encoded_bytes() + 100);
+  list.encode(77, bytes);
+  EXPECT_EQ(ErasedList::size_in(77, bytes), list.encoded_bytes());
+  EXPECT_EQ(ErasedList::size_in(78, bytes), std::nullopt) << "an earlier cache's";
+  const auto read = ErasedList::decode(77, bytes);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->number(), 1u);
+  for (uint64_t file = 0; file < 9; ++file) {
+    for (uint64_t sequence = 0; sequence < 1000; sequence += 37) {
+      EXPECT_EQ(read->covers({file, 5}, sequence), list.covers({file, 5}, sequence));
+    }
+  }
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<std::byte> damaged = bytes;
+    const uint64_t at = random.below(list.encoded_bytes());
+    damaged[at] ^= static_cast<std::byte>(1 + random.below(255));
+    EXPECT_FALSE(ErasedList::decode(77, damaged).has_value()) << at;
+  }
+  for (size_t size = 0; size < list.encoded_bytes(); size += 11) {
+    EXPECT_FALSE(ErasedList::decode(77, ByteView(bytes).first(size)).has_value()) << size;
+  }
+}
+
+// ---- the cache
+
+constexpr uint64_t kEraseBytes = 5 << 20;
+constexpr uint64_t kFiles = 12;
+constexpr uint64_t kBlocksOfAFile = 100;
+constexpr const char* kEraseSpec =
+    "nvcache://?size=5MiB&space=regions&region=64KiB&admission=always&eviction=clock"
+    "&maintenance=0&restart=warm&keys=immutable";
+
+enum class How { kDurably, kInDramAlone };
+
+// Lives that end in a loss of power, now and then in order. Keys that were erased are not put
+// again. How many of them were found later.
+class Lives {
+ public:
+  Lives(How how, uint64_t seed) : how_(how), random_(seed) {}
+
+  uint64_t run() {
+    std::vector<std::byte> image(kEraseBytes);
+    for (int life = 0; life < 12; ++life) {
+      auto owned = std::make_unique<PowerLossMedium>(std::move(image));
+      PowerLossMedium& medium = *owned;
+      const auto cache = test::make_on(kEraseSpec, std::move(owned));
+      if (random_.below(2) == 0) wait_for_recovery(*cache);
+      const auto steps = 3 + random_.below(4);
+      for (uint64_t step = 0; step < steps; ++step) {
+        put_some(*cache);
+        if (random_.below(2) == 0) cache->drain();
+        if (random_.below(3) == 0) {
+          EXPECT_TRUE(medium.drain().ok());
+        }
+        erase_some(*cache);
+      }
+      wait_for_recovery(*cache);
+      look_for_erased(*cache);
+      put_some(*cache);
+      image = random_.below(5) == 0 ? medium.bytes() : medium.crash(random_());
+    }
+    return found_again_;
+  }
+  uint64_t came_back() const { return came_back_; }
+
+ private:
+  bool is_gone(const BlockKey& key) const {
+    return gone_files_.contains(key.file) || gone_.contains({key.file, key.offset});
+  }
+  BlockKey any_key() { return {1 + random_.below(kFiles), random_.below(kBlocksOfAFile)}; }
+
+  void put_some(BlockCache& cache) {
+    for (uint64_t i = random_.below(600); i > 0; --i) {
+      const BlockKey key = any_key();
+      if (!is_gone(key)) (void)put(cache, key, 500 + key.offset * 37 % 4000);
+    }
+  }
+  void erase_some(BlockCache& cache) {
+    std::vector<BlockKey> keys;
+    for (uint64_t i = random_.below(6); i > 0; --i) keys.push_back(any_key());
+    std::vector<uint64_t> files;
+    if (random_.below(40) == 0) files.push_back(1 + random_.below(kFiles));
+    if (how_ == How::kDurably) {
+      EXPECT_TRUE(cache.erase_durably(keys, files).ok());
+    } else {
+      EXPECT_TRUE(cache.BlockCache::erase_durably(keys, files).ok());
+    }
+    for (const BlockKey& key : keys) gone_.emplace(key.file, key.offset);
+    gone_files_.insert(files.begin(), files.end());
+  }
+  void look_for_erased(BlockCache& cache) {
+    for (uint64_t file = 1; file <= kFiles; ++file) {
+      for (uint64_t block = 0; block < kBlocksOfAFile; ++block) {
+        if (!cache.contains({file, block})) continue;
+        ++came_back_;
+        if (is_gone({file, block})) ++found_again_;
+      }
+    }
+  }
+
+  const How how_;
+  Prng random_;
+  std::set<std::pair<uint64_t, uint64_t>> gone_;
+  std::set<uint64_t> gone_files_;
+  uint64_t found_again_ = 0;
+  uint64_t came_back_ = 0;
+};
+
+uint64_t found_again(How how) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < 8; ++i) {
+    Lives lives(how, test_seed() + i);
+    found += lives.run();
+    EXPECT_GT(lives.came_back(), 100u);
+  }
+  return found;
+}
+
+TEST(RegionErase, WhatWasErasedDurablyNeverComesBack) { EXPECT_EQ(found_again(How::kDurably), 0u); }
+
+TEST(RegionErase, ControlWhatWasErasedInDramAloneDoes) {
+  EXPECT_GT(found_again(How::kInDramAlone), 0u);
+}
+
+class RegionEraseFile : public testing::Test {
+ protected:
+  std::unique_ptr<BlockCache> open() const {
+    return test::open(kEraseSpec + ("&medium=file:" + folder_.file("blocks")));
+  }
+  TempDir folder_;
+};
+
+TEST_F(RegionEraseFile, OthersAreThereAfterAClosing) {
+  {
+    const auto cache = open();
+    put_blocks(*cache, 1, 100, 1000);
+    put_blocks(*cache, 2, 100, 1000);
+    EXPECT_TRUE(cache->erase_durably(std::vector<BlockKey>{{1, 3}, {1, 99}, {9, 9}}).ok());
+  }
+  {
+    const auto cache = open();
+    wait_for_recovery(*cache);
+    EXPECT_EQ(cache->stats().recovered_blocks, 198u);
+    EXPECT_FALSE(cache->contains({1, 3}));
+    EXPECT_TRUE(cache->erase_durably({}, std::vector<uint64_t>{2}).ok());
+  }
+  const auto cache = open();
+  wait_for_recovery(*cache);
+  EXPECT_EQ(cache->stats().recovered_blocks, 98u);
+  EXPECT_EQ(test::count_blocks(*cache, 2, 100, 1000), 0u);
+}
+
+TEST_F(RegionEraseFile, MoreThanTheListHoldsStayAwayWithAllThatIsOlder) {
+  {
+    const auto cache = open();
+    put_blocks(*cache, 1, 100, 1000);
+    std::vector<BlockKey> keys;
+    for (uint64_t i = 0; i <= ErasedList::kMost; ++i) keys.push_back({3, i});
+    EXPECT_TRUE(cache->erase_durably(keys).ok());
+  }
+  {
+    const auto cache = open();
+    wait_for_recovery(*cache);
+    EXPECT_EQ(cache->stats().recovered_blocks, 0u);
+    put_blocks(*cache, 4, 50, 1000);
+  }
+  const auto cache = open();
+  wait_for_recovery(*cache);
+  EXPECT_EQ(test::count_blocks(*cache, 4, 50, 1000), 50u);
+}
+
+}  // namespace
+}  // namespace nvcache
