@@ -19,11 +19,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/rocksdb/program_options.h"
 #include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
 #include "rocksdb/cache.h"
-#include "tiered_cache/tiered_config.h"
 
 namespace nvcache::rocksdb {
 namespace {
@@ -45,19 +45,13 @@ const char* setting(const char* name) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// Options that need RocksDB's own cache: it refuses them with a null pointer, or they have no
-// counterpart here.
-bool only_for_rocksdb(const LRUCacheOptions& options) {
-  const double high = options.high_pri_pool_ratio;
-  const double low = options.low_pri_pool_ratio;
-  return options.num_shard_bits > TieredConfig::kMaxShardBits ||
-         options.secondary_cache != nullptr || !(high >= 0 && low >= 0 && high + low <= 1);
-}
-
 // Null if the program gets RocksDB's own cache.
 std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   const char* const spec = setting(kSpecVariable);
-  if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
+  const ProgramCache program = program_of(options);
+  if (spec == nullptr || options.secondary_cache != nullptr || !can_replace(program)) {
+    return nullptr;
+  }
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
   // A program makes caches that it never uses: the first would have the tier's file, and the next
@@ -65,7 +59,7 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   if (std::string_view(spec).find("restart=warm") != std::string_view::npos) {
     stop(absl::StrCat(kSpecVariable, ": restart: warm given; allowed here: cold"));
   }
-  const ProgramSettings settings = with_program_settings(spec, options);
+  const ProgramSettings settings = with_program_settings(spec, program);
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
