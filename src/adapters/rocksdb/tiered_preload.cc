@@ -1,9 +1,10 @@
 // Gives programs that were not built for nvcache a TieredCache as their block cache. Loaded
-// by LD_PRELOAD, this library replaces rocksdb::NewLRUCache.
+// by LD_PRELOAD, this library replaces rocksdb::NewLRUCache and
+// rocksdb::HyperClockCacheOptions::MakeSharedCache.
 //
 //   NVCACHE_TIERED      a specification. Settings that it does not have come from the program's
 //                       own options: dram, strict, shards, high_priority, low_priority and
-//                       metadata. Not set: the program gets RocksDB's LRU cache
+//                       metadata. Not set: the program gets RocksDB's own cache
 //   NVCACHE_STATS_JSON  a file. Each cache that was used appends its statistics to it,
 //                       as a JSON object, when it closes
 //
@@ -29,7 +30,7 @@ namespace nvcache::rocksdb {
 namespace {
 
 using ::rocksdb::Cache;
-using ::rocksdb::LRUCacheOptions;
+using ::rocksdb::ShardedCacheOptions;
 
 constexpr const char* kSpecVariable = "NVCACHE_TIERED";
 constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
@@ -46,12 +47,10 @@ const char* setting(const char* name) {
 }
 
 // Null if the program gets RocksDB's own cache.
-std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
+std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
+                                        const ProgramCache& program) {
   const char* const spec = setting(kSpecVariable);
-  const ProgramCache program = program_of(options);
-  if (spec == nullptr || options.secondary_cache != nullptr || !can_replace(program)) {
-    return nullptr;
-  }
+  if (spec == nullptr || !can_replace(program)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
   // A program makes caches that it never uses: the first would have the tier's file, and the next
@@ -71,6 +70,11 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
                 path = std::string(path)](Cache*) { append_stats(*opened, path); }};
 }
 
+template <typename Options>
+std::shared_ptr<Cache> make_in_place_of(const Options& options) {
+  return make_in_place_of(options, program_of(options));
+}
+
 // RocksDB's own function of a mangled name.
 template <typename Function>
 Function next(const char* symbol) {
@@ -87,7 +91,9 @@ namespace rocksdb {
 #if NVCACHE_ROCKSDB_7
 
 std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& options) {
-  if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;
+  if (options.secondary_cache == nullptr) {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;
+  }
   using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions&);
   static const auto original =
       nvcache::rocksdb::next<Function>("_ZN7rocksdb11NewLRUCacheERKNS_15LRUCacheOptionsE");
@@ -109,7 +115,9 @@ std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool str
 
 // NewLRUCache is inline here, and ends in this.
 std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
-  if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  if (secondary_cache == nullptr) {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  }
   using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions*);
   static const auto original =
       nvcache::rocksdb::next<Function>("_ZNK7rocksdb15LRUCacheOptions15MakeSharedCacheEv");
@@ -117,5 +125,18 @@ std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
 }
 
 #endif
+
+std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
+#if !NVCACHE_ROCKSDB_7  // has no such member
+  if (secondary_cache == nullptr)
+#endif
+  {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  }
+  using Function = std::shared_ptr<Cache> (*)(const HyperClockCacheOptions*);
+  static const auto original =
+      nvcache::rocksdb::next<Function>("_ZNK7rocksdb22HyperClockCacheOptions15MakeSharedCacheEv");
+  return original(this);
+}
 
 }  // namespace rocksdb
