@@ -59,7 +59,7 @@ class Program:
             env |= {"LD_PRELOAD": str(library or self.library), "NVCACHE_TIERED": spec}
         if stats:
             env |= {"NVCACHE_STATS_JSON": str(self.work / "stats-%p.json"),
-                    "NVCACHE_STATS_PROMETHEUS": str(self.work / "stats-%p.prom"),
+                    "NVCACHE_STATS_PROMETHEUS": str(self.work / "stats"),
                     "NVCACHE_STATS_SECONDS": "0.1"}
         return env
 
@@ -84,8 +84,9 @@ class Program:
         if not found:
             fail("no statistics were written")
         stats = json.loads(found[-1].read_text())
-        text = found[-1].with_suffix(".prom").read_text()
-        for path in self.work.glob("stats-*"):
+        process = found[-1].stem.removeprefix("stats-")
+        text = (self.work / f"stats.{process}").read_text()
+        for path in self.work.glob("stats*"):
             path.unlink()
         if "\nnvcache_tiered_lookups_total " not in "\n" + text:
             fail("no Prometheus text was written")
@@ -145,7 +146,7 @@ def check_ends(program):
     running = subprocess.Popen(program.command("db", ["run"], []), stdout=subprocess.PIPE,
                                text=True, env=program.environment(TIER, None, True))
     running.stdout.readline()
-    while not list(program.work.glob("stats-*.prom")):
+    while not list(program.work.glob("stats.*[0-9]")):
         if running.poll() is not None:
             fail("the program ended by itself")
         time.sleep(0.01)
@@ -167,6 +168,15 @@ def check_wrong(program):
             fail(f"{spec}: not one clear line", done)
         if "secondary_cache_hits=0" not in done.stdout:
             fail(f"{spec}: nvcache served something", done)
+
+
+def check_unasked(program):
+    """Without a specification it is as if the library were not there."""
+    done = program.run("db", ["reads=2000"], spec="")
+    if done.returncode != 0 or "verified" not in done.stdout or "nvcache" in done.stderr:
+        fail("without a specification: the program did not end well", done)
+    if "secondary_cache_hits=0" not in done.stdout:
+        fail("without a specification: nvcache served something", done)
 
 
 def beside(program, parts):
@@ -222,6 +232,7 @@ def main(library, damaging, jar):
         check_work(program)
         check_ends(program)
         check_wrong(program)
+        check_unasked(program)
         check_layout(program)
         check_control(program, damaging)
     print("ok")
