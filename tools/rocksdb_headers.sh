@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# Finds the headers of RocksDB 11.8 and prints the folder to include them from.
+# Finds the headers of a version of RocksDB and prints the folder to include them from.
 #
-# usage: rocksdb_headers.sh CACHE_FOLDER
-#   NVCACHE_ROCKSDB_HEADERS=DIR   take DIR, which holds rocksdb/version.h, instead
+# usage: rocksdb_headers.sh CACHE_FOLDER [PACKAGE_VERSION]
+#   PACKAGE_VERSION               of librocksdb-sys (default: 0.19.0, which is RocksDB 11.8.1)
+#   NVCACHE_ROCKSDB_HEADERS=DIR   take DIR, which holds rocksdb/version.h, in place of the default
 #
 # cargo fetches the source of the Rust package librocksdb-sys once, which contains them.
 # CACHE_FOLDER keeps the headers alone.
 # Exit code: 0 if found; 77 if not, with one line on stderr that says why.
 set -euo pipefail
 
-cache=$1
-package='librocksdb-sys = { version = "=0.19.0", default-features = false }' # RocksDB 11.8.1
+cache=$1 version=${2:-0.19.0}
+package="librocksdb-sys = { version = \"=$version\", default-features = false }"
 
 skip() {
-  echo "skipped: no headers of RocksDB 11.8: $1" >&2
+  echo "skipped: no headers of RocksDB (librocksdb-sys $version): $1" >&2
   exit 77
 }
 
-if [[ -n ${NVCACHE_ROCKSDB_HEADERS:-} ]]; then
+if [[ -n ${NVCACHE_ROCKSDB_HEADERS:-} && -z ${2:-} ]]; then
   [[ -f $NVCACHE_ROCKSDB_HEADERS/rocksdb/version.h ]] ||
     skip "NVCACHE_ROCKSDB_HEADERS=$NVCACHE_ROCKSDB_HEADERS has no rocksdb/version.h"
   echo "$NVCACHE_ROCKSDB_HEADERS"

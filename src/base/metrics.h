@@ -61,6 +61,17 @@ void append_json(const Table& table, const S& stats, JsonText* json) {
   }
 }
 
+// Adds the totals of `from` to those of `sum`; with `gauges`, the gauges, too. Whole numbers alone:
+// ratios have no sum.
+template <typename S, typename Table>
+void add_metrics(const Table& table, const S& from, bool gauges, S* sum) {
+  for (const auto& metric : table) {
+    if (metric.kind == MetricKind::kGauge && !gauges) continue;
+    const auto* const member = std::get_if<uint64_t S::*>(&metric.value);
+    if (member != nullptr) sum->**member += from.**member;
+  }
+}
+
 // Sets the members of all rows that have a counter, and leaves the others alone. Reads from the
 // last row to the first: threads count on meanwhile, and a part, whose row comes behind that of its
 // whole, is never more than the whole.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "block_cache/stats_text.h"
 #include "fmt/format.h"
+#include "tiered_cache/stats_sum.h"
 #include "tiered_cache/tiered_cache_impl.h"
 
 namespace nvcache {
@@ -61,6 +62,21 @@ void write_json(const TierStats& tier, bool has_block_cache, JsonText* json) {
 }
 
 }  // namespace
+
+void add_stats(const TieredStats& from, bool open, TieredStats* sum) {
+  add_metrics(kTieredMetrics, from, /*gauges=*/open, sum);
+  sum->policy = from.policy;
+  if (sum->tiers.size() < from.tiers.size()) sum->tiers.resize(from.tiers.size());
+  for (size_t i = 0; i < from.tiers.size(); ++i) {
+    const TierStats& tier = from.tiers[i];
+    TierStats& all = sum->tiers[i];
+    add_metrics(kTierMetrics, tier, /*gauges=*/open, &all);
+    add_stats(tier.block_cache, open, &all.block_cache);
+    all.threshold = tier.threshold;
+    all.medium = tier.medium;
+    if (!tier.problem.empty()) all.problem = tier.problem;
+  }
+}
 
 double TieredStats::hit_ratio() const {
   if (lookups == 0) return 0;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "fmt/format.h"
 #include "spec/query.h"
+#include "tiered_cache/tiered_config.h"
 
 namespace nvcache::rocksdb {
 namespace {
@@ -53,8 +54,14 @@ std::string with_immutable_keys(std::string_view spec) {
   return merged;
 }
 
-ProgramSettings with_program_settings(std::string_view spec,
-                                      const ::rocksdb::LRUCacheOptions& options) {
+bool can_replace(const ProgramCache& program) {
+  const double high = program.high_ratio;
+  const double low = program.low_ratio;
+  return program.shard_bits <= TieredConfig::kMaxShardBits && high >= 0 && low >= 0 &&
+         high + low <= 1;
+}
+
+ProgramSettings with_program_settings(std::string_view spec, const ProgramCache& program) {
   spec = strip(spec);
   ProgramSettings merged{.spec = std::string(spec)};
   const std::optional<Settings> given = settings_of(spec);
@@ -62,16 +69,14 @@ ProgramSettings with_program_settings(std::string_view spec,
   const auto add = [&](std::string_view key, const std::string& value) {
     if (!given->contains(key)) append(key, value, &merged.spec);
   };
-  merged.nothing = options.capacity == 0 && !given->contains("dram") && !given->contains("tier");
-  add("dram", std::to_string(merged.nothing ? 1 : options.capacity));
-  add("strict", options.strict_capacity_limit ? "on" : "off");
-  add("high_priority",
-      fmt::to_string(share_beside(*given, "low_priority", options.high_pri_pool_ratio)));
-  add("low_priority",
-      fmt::to_string(share_beside(*given, "high_priority", options.low_pri_pool_ratio)));
-  const bool charged = options.metadata_charge_policy == ::rocksdb::kFullChargeCacheMetadata;
-  add("metadata", charged ? "charge" : "free");
-  const int bits = options.num_shard_bits;
+  merged.nothing =
+      program.capacity_bytes == 0 && !given->contains("dram") && !given->contains("tier");
+  add("dram", std::to_string(merged.nothing ? 1 : program.capacity_bytes));
+  add("strict", program.strict ? "on" : "off");
+  add("high_priority", fmt::to_string(share_beside(*given, "low_priority", program.high_ratio)));
+  add("low_priority", fmt::to_string(share_beside(*given, "high_priority", program.low_ratio)));
+  add("metadata", program.charge_metadata ? "charge" : "free");
+  const int bits = program.shard_bits;
   add("shards", bits < 0 ? "auto" : std::to_string(uint64_t{1} << std::min(bits, 32)));
   return merged;
 }

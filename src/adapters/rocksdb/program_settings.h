@@ -1,12 +1,12 @@
 // The specification of a tiered cache under RocksDB: what the user wrote, and for the settings that
 // the user did not write what RocksDB's keys promise; where the cache takes the place of one of a
-// program's own (NVCACHE_TIERED), also the program's options.
+// program's own (NVCACHE_TIERED), also the program's options. Free of RocksDB's types. Stateless.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "rocksdb/cache.h"
+#include "adapters/rocksdb/program_cache.h"
 
 namespace nvcache::rocksdb {
 
@@ -19,8 +19,10 @@ struct ProgramSettings {
 
 // What the user wrote wins, key by key; a share of the program's is cut down to what his leave. A
 // specification with a mistake stays as it is: errors show what the user wrote, and no more.
-ProgramSettings with_program_settings(std::string_view spec,
-                                      const ::rocksdb::LRUCacheOptions& options);
+ProgramSettings with_program_settings(std::string_view spec, const ProgramCache& program);
+
+// False for options that RocksDB refuses itself, with a null pointer: it has to be asked.
+bool can_replace(const ProgramCache& program);
 
 // With keys=immutable, unless the user wrote `keys`: RocksDB's keys name a block by the session of
 // the database and the number of the file that it was written in, and neither comes again. (Keys

@@ -1,9 +1,9 @@
 #include "adapters/rocksdb/tiered_cache.h"
 
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/tiered_codec.h"
@@ -23,10 +23,11 @@ TieredBlockCacheBase::TieredBlockCacheBase(std::shared_ptr<TieredCache> cache,
 
 std::string TieredBlockCacheBase::GetPrintableOptions() const {
   const TieredStats stats = cache_->stats();
-  std::string text = absl::StrCat("    nvcache.policy: ", stats.policy, "\n");
+  // Not by Abseil, which is not built for the ABI of strings that adapters/jvm compiles this for.
+  std::string text = "    nvcache.policy: " + stats.policy + "\n";
   for (size_t i = 0; i < stats.tiers.size(); ++i) {
-    absl::StrAppend(&text, "    nvcache.tier", i, ": ", stats.tiers[i].medium, ", ",
-                    stats.tiers[i].size_bytes, " bytes\n");
+    text += "    nvcache.tier" + std::to_string(i) + ": " + stats.tiers[i].medium + ", " +
+            std::to_string(stats.tiers[i].size_bytes) + " bytes\n";
   }
   return text;
 }

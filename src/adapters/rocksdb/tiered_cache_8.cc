@@ -91,6 +91,7 @@ void TieredBlockCache::ApplyToAllEntries(
   });
 }
 
+#if NVCACHE_ROCKSDB_APPLY_TO_HANDLE
 void TieredBlockCache::ApplyToHandle(
     Cache* cache, Handle* handle,
     const std::function<void(const Slice&, ObjectPtr, size_t, const CacheItemHelper*)>& callback) {
@@ -99,6 +100,7 @@ void TieredBlockCache::ApplyToHandle(
   callback(slice(owner.control().held(inner(handle)).key), object.value, object.charge_bytes,
            helper_in(object.kind));
 }
+#endif
 
 Status TieredBlockCache::GetSecondaryCacheCapacity(size_t& size) const {
   const TieredStats stats = cache().stats();

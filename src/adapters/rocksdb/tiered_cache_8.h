@@ -1,4 +1,4 @@
-// TieredBlockCache for RocksDB 8.11 and up: every value has a helper that can destroy it,
+// TieredBlockCache for RocksDB 8.10 and up: every value has a helper that can destroy it,
 // knows its role, and turns saved blocks into objects. See tiered_cache.h, and versions.h
 // for the differences.
 #pragma once
@@ -26,9 +26,11 @@ class TieredBlockCache final : public TieredBlockCacheBase {
   void ApplyToAllEntries(const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
                                                   const CacheItemHelper* helper)>& callback,
                          const ApplyToAllEntriesOptions& opts) override;
+#if NVCACHE_ROCKSDB_APPLY_TO_HANDLE
   void ApplyToHandle(Cache* cache, Handle* handle,
                      const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
                                               const CacheItemHelper* helper)>& callback) override;
+#endif
   // All lower tiers together.
   Status GetSecondaryCacheCapacity(size_t& size) const override;
 };

@@ -1,9 +1,10 @@
 // Gives programs that were not built for nvcache a TieredCache as their block cache. Loaded
-// by LD_PRELOAD, this library replaces rocksdb::NewLRUCache.
+// by LD_PRELOAD, this library replaces rocksdb::NewLRUCache and
+// rocksdb::HyperClockCacheOptions::MakeSharedCache.
 //
 //   NVCACHE_TIERED      a specification. Settings that it does not have come from the program's
 //                       own options: dram, strict, shards, high_priority, low_priority and
-//                       metadata. Not set: the program gets RocksDB's LRU cache
+//                       metadata. Not set: the program gets RocksDB's own cache
 //   NVCACHE_STATS_JSON  a file. Each cache that was used appends its statistics to it,
 //                       as a JSON object, when it closes
 //
@@ -19,17 +20,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/rocksdb/program_options.h"
 #include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
 #include "rocksdb/cache.h"
-#include "tiered_cache/tiered_config.h"
 
 namespace nvcache::rocksdb {
 namespace {
 
 using ::rocksdb::Cache;
-using ::rocksdb::LRUCacheOptions;
+using ::rocksdb::ShardedCacheOptions;
 
 constexpr const char* kSpecVariable = "NVCACHE_TIERED";
 constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
@@ -45,19 +46,11 @@ const char* setting(const char* name) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// Options that need RocksDB's own cache: it refuses them with a null pointer, or they have no
-// counterpart here.
-bool only_for_rocksdb(const LRUCacheOptions& options) {
-  const double high = options.high_pri_pool_ratio;
-  const double low = options.low_pri_pool_ratio;
-  return options.num_shard_bits > TieredConfig::kMaxShardBits ||
-         options.secondary_cache != nullptr || !(high >= 0 && low >= 0 && high + low <= 1);
-}
-
 // Null if the program gets RocksDB's own cache.
-std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
+std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
+                                        const ProgramCache& program) {
   const char* const spec = setting(kSpecVariable);
-  if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
+  if (spec == nullptr || !can_replace(program)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
   // A program makes caches that it never uses: the first would have the tier's file, and the next
@@ -65,7 +58,7 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   if (std::string_view(spec).find("restart=warm") != std::string_view::npos) {
     stop(absl::StrCat(kSpecVariable, ": restart: warm given; allowed here: cold"));
   }
-  const ProgramSettings settings = with_program_settings(spec, options);
+  const ProgramSettings settings = with_program_settings(spec, program);
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
@@ -75,6 +68,11 @@ std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   Cache* const raw = cache.get();
   return {raw, [cache = std::move(cache), opened = std::move(opened),
                 path = std::string(path)](Cache*) { append_stats(*opened, path); }};
+}
+
+template <typename Options>
+std::shared_ptr<Cache> make_in_place_of(const Options& options) {
+  return make_in_place_of(options, program_of(options));
 }
 
 // RocksDB's own function of a mangled name.
@@ -93,7 +91,9 @@ namespace rocksdb {
 #if NVCACHE_ROCKSDB_7
 
 std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& options) {
-  if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;
+  if (options.secondary_cache == nullptr) {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(options)) return cache;
+  }
   using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions&);
   static const auto original =
       nvcache::rocksdb::next<Function>("_ZN7rocksdb11NewLRUCacheERKNS_15LRUCacheOptionsE");
@@ -115,7 +115,9 @@ std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool str
 
 // NewLRUCache is inline here, and ends in this.
 std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
-  if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  if (secondary_cache == nullptr) {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  }
   using Function = std::shared_ptr<Cache> (*)(const LRUCacheOptions*);
   static const auto original =
       nvcache::rocksdb::next<Function>("_ZNK7rocksdb15LRUCacheOptions15MakeSharedCacheEv");
@@ -123,5 +125,18 @@ std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
 }
 
 #endif
+
+std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
+#if !NVCACHE_ROCKSDB_7  // has no such member
+  if (secondary_cache == nullptr)
+#endif
+  {
+    if (auto cache = nvcache::rocksdb::make_in_place_of(*this)) return cache;
+  }
+  using Function = std::shared_ptr<Cache> (*)(const HyperClockCacheOptions*);
+  static const auto original =
+      nvcache::rocksdb::next<Function>("_ZNK7rocksdb22HyperClockCacheOptions15MakeSharedCacheEv");
+  return original(this);
+}
 
 }  // namespace rocksdb

@@ -1,5 +1,5 @@
 // The versions of RocksDB that the adapters are written for: 7.8, and 8.11 up to 11.x. Only
-// this file compares version numbers; others ask NVCACHE_ROCKSDB_7.
+// this file compares version numbers; others ask its macros. (secondary_cache.h refuses 8.10.)
 //
 // what, and in which file        | 7.8                      | 8.11 and up
 // -------------------------------|--------------------------|---------------------------------
@@ -16,18 +16,20 @@
 // values outside the cache:      | none                     | CreateStandalone
 //   tiered_cache_8               |                          |
 // who asks about a handle:       | GetDeleter               | GetCacheItemHelper,
-//   tiered_cache_7, _8           |                          | ApplyToHandle
+//   tiered_cache_7, _8           |                          | ApplyToHandle (not in 8.10)
 // NewLRUCache: tiered_preload    | a function               | inline, calls MakeSharedCache
 // SecondaryCache:                | Insert                   | Insert with force_insert,
 //   secondary_cache              |                          | InsertSaved
 //
-// From 7.9 to 8.10 these interfaces change with every release, so those are refused.
+// SecondaryCache changes with every release from 7.9 to 8.10, and Cache up to 8.9: those are
+// refused. With 8.10, which Flink 2 carries, TieredBlockCache alone compiles, for
+// libnvcache_jvm.so (adapters/jvm).
 #pragma once
 
 #include "rocksdb/version.h"
 
-#if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 11)
-#error "RocksDB 7.9 to 8.10 change SecondaryCache from release to release: use 7.8, or 8.11 and up"
+#if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 10)
+#error "RocksDB 7.9 to 8.9 change Cache from release to release: use 7.8, or 8.11 and up"
 #endif
 
 #if ROCKSDB_MAJOR < 8
@@ -36,4 +38,10 @@
 #else
 #define NVCACHE_ROCKSDB_7 0
 #include "rocksdb/advanced_cache.h"
+#endif
+
+#if ROCKSDB_MAJOR > 8 || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR > 10)
+#define NVCACHE_ROCKSDB_APPLY_TO_HANDLE 1
+#else
+#define NVCACHE_ROCKSDB_APPLY_TO_HANDLE 0
 #endif

@@ -1,6 +1,7 @@
 // What a user wrote wins over the options of the program whose cache is replaced.
 #include "adapters/rocksdb/program_settings.h"
 
+#include "adapters/rocksdb/program_options.h"
 #include "gtest/gtest.h"
 #include "tiered_cache/tiered_config.h"
 
@@ -22,7 +23,7 @@ namespace {
 TieredConfig merge(std::string_view spec,
                    const ::rocksdb::LRUCacheOptions& options = options_of_a_program()) {
   const absl::StatusOr<TieredConfig> config =
-      parse_tiered_config(with_program_settings(spec, options).spec);
+      parse_tiered_config(with_program_settings(spec, program_of(options)).spec);
   EXPECT_TRUE(config.ok()) << spec << ": " << config.status();
   return config.value_or(TieredConfig{});
 }
@@ -77,21 +78,30 @@ TEST(ProgramSettings, SharesOfTheProgramAreCutDownToWhatIsLeft) {
 TEST(ProgramSettings, ACacheOfNothingHasOneByteAtFirst) {
   ::rocksdb::LRUCacheOptions options = options_of_a_program();
   options.capacity = 0;
-  EXPECT_TRUE(with_program_settings("tiered://", options).nothing);
+  EXPECT_TRUE(with_program_settings("tiered://", program_of(options)).nothing);
   EXPECT_EQ(merge("tiered://", options).dram_bytes, 1u);
-  EXPECT_FALSE(with_program_settings("tiered://?dram=1MiB", options).nothing);
-  EXPECT_FALSE(with_program_settings("tiered://?tier=(size=1MiB)", options).nothing);
+  EXPECT_FALSE(with_program_settings("tiered://?dram=1MiB", program_of(options)).nothing);
+  EXPECT_FALSE(with_program_settings("tiered://?tier=(size=1MiB)", program_of(options)).nothing);
   EXPECT_EQ(merge("tiered://?tier=(size=1MiB)", options).dram_bytes, 0u);
+}
+
+TEST(ProgramSettings, OptionsThatRocksDbRefusesAreLeftToIt) {
+  EXPECT_TRUE(can_replace(program_of(options_of_a_program())));
+  for (const ProgramCache& refused :
+       {ProgramCache{.shard_bits = 20}, ProgramCache{.high_ratio = -0.5},
+        ProgramCache{.high_ratio = 0.75, .low_ratio = 0.5}}) {
+    EXPECT_FALSE(can_replace(refused));
+  }
 }
 
 TEST(ProgramSettings, MistakesAreShownAsTheUserMadeThem) {
   for (const char* spec : {"tiered:/", "nvcache://?size=1MiB", "tiered://?tier=(size=1MiB"}) {
-    EXPECT_EQ(with_program_settings(spec, options_of_a_program()).spec, spec);
+    EXPECT_EQ(with_program_settings(spec, program_of(options_of_a_program())).spec, spec);
   }
   for (const char* spec :
        {"tiered://?shards=3", "tiered://?high_priority=2", "tiered://?shards=1&shards=2"}) {
     const absl::StatusOr<TieredConfig> config =
-        parse_tiered_config(with_program_settings(spec, options_of_a_program()).spec);
+        parse_tiered_config(with_program_settings(spec, program_of(options_of_a_program())).spec);
     ASSERT_FALSE(config.ok()) << spec;
     const std::string message(config.status().message());
     EXPECT_EQ(message.find("auto'"), std::string::npos) << message;

@@ -28,12 +28,12 @@ bench() {
     --compression_type=none --seed=7 --threads=1 "$@" >"$work/out" 2>&1
 }
 
-# read_all PRELOAD SPECIFICATION: reads every key twice in order, then at random
+# read_all PRELOAD SPECIFICATION [OPTION]: reads every key twice in order, then at random
 read_all() {
   rm -f "$work/stats.json"
   LD_PRELOAD=$1 NVCACHE_TIERED=$2 NVCACHE_STATS_JSON=$work/stats.json bench --use_existing_db \
     --benchmarks=readseq,readtocache,readrandom --use_direct_reads --cache_size=300000 \
-    --cache_numshardbits=0 --statistics --disable_auto_compactions
+    --cache_numshardbits=0 --statistics --disable_auto_compactions ${3:-}
 }
 
 ticker() { sed -n "s/^$1 COUNT : //p" "$work/out"; }
@@ -75,6 +75,17 @@ for spec in "${specifications[@]}"; do
     fail "$spec: $below hits below, but RocksDB counted $(ticker rocksdb.secondary.cache.hits)"
   echo "ok: $spec: tiers served ${hits[*]}"
 done
+
+# In place of a HyperClockCache, too.
+clock=--cache_type=hyper_clock_cache
+read_all "$tiered" "${specifications[0]}" "$clock" || fail "$clock: db_bench exits with an error"
+check_all_found "$clock"
+mapfile -t hits < <(tier hits)
+[[ ${hits[1]:-0} -gt 1000 ]] || fail "$clock: the tier served ${hits[1]:-no} lookups"
+echo "ok: $clock: tiers served ${hits[*]}"
+read_all "$tiered" "" "$clock" || fail "$clock without a specification: an error"
+check_all_found "$clock without a specification"
+[[ ! -e $work/stats.json ]] || fail "$clock without a specification: the block cache was replaced"
 
 # Without lower tiers it is a block cache like RocksDB's.
 read_all "$tiered" "tiered://" || fail "no lower tier: db_bench exits with an error"

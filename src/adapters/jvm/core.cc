@@ -1,0 +1,172 @@
+// libnvcache_jvm_core.so: nvcache, behind the table of functions in boundary.h.
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "adapters/jvm/boundary.h"
+#include "adapters/jvm/process_stats.h"
+#include "adapters/rocksdb/program_settings.h"
+#include "base/text.h"
+#include "nvcache/tiered_cache.h"
+
+namespace nvcache::jvm {
+
+struct Cache {
+  std::unique_ptr<TieredCache> tiered;
+  TieredCacheControl* control = nullptr;
+  std::string policy;
+  std::string first_medium;
+  std::string lower_medium;
+};
+
+namespace {
+
+class FarCodec final : public ObjectCodec {
+ public:
+  explicit FarCodec(const Codec& codec) : far_(codec) {}
+  ~FarCodec() override { far_.end(far_.engine); }
+  FarCodec(const FarCodec&) = delete;
+  FarCodec& operator=(const FarCodec&) = delete;
+
+  size_t saved_bytes(const Object& object) override {
+    return far_.saved_bytes(far_.engine, object);
+  }
+  bool save(const Object& object, MutableBytes into) override {
+    if (!far_.save(far_.engine, object, into)) return false;
+#ifdef NVCACHE_JVM_DAMAGE
+    into[into.size() / 2] ^= std::byte{1};  // a negative control: readers must notice
+#endif
+    return true;
+  }
+  void destroy(std::string_view key, const Object& object) override {
+    far_.destroy(far_.engine, key, object);
+  }
+
+ private:
+  const Codec far_;
+};
+
+// Every cache of the program would say the same.
+void complain_once(const std::string& message) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  std::fprintf(stderr, "nvcache: NVCACHE_TIERED: %s; RocksDB's own cache goes on\n",
+               message.c_str());
+}
+
+// A lower tier is opened when the first block goes there: programs make caches that they never
+// use. One that restarts warm would be opened at once, by the first of them.
+bool restarts_warm(std::string_view spec) {
+  return spec.find("restart=warm") != std::string_view::npos;
+}
+
+Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const Codec& codec) {
+  auto far_codec = std::make_shared<FarCodec>(codec);
+  if (!rocksdb::can_replace(program)) return nullptr;
+  if (restarts_warm(spec)) {
+    complain_once("restart: warm given; allowed here: cold");
+    return nullptr;
+  }
+  const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
+  absl::StatusOr<std::unique_ptr<TieredCache>> opened =
+      open_tiered_cache(rocksdb::with_immutable_keys(settings.spec), std::move(far_codec));
+  if (!opened.ok()) {
+    complain_once(std::string(message_of(opened.status())));
+    return nullptr;
+  }
+  auto cache = std::make_unique<Cache>();
+  cache->tiered = *std::move(opened);
+  cache->control = cache->tiered->control();
+  if (settings.nothing) cache->control->set_capacity(0);
+  const TieredStats stats = cache->tiered->stats();
+  cache->policy = stats.policy;
+  cache->first_medium = stats.tiers.front().medium;
+  cache->lower_medium = stats.tiers.size() > 1 ? stats.tiers[1].medium : "";
+  ProcessStats::of_this_process().add(cache->tiered.get());
+  return cache.release();
+}
+
+void close(Cache* cache) {
+  ProcessStats::of_this_process().remove(cache->tiered.get());
+  delete cache;
+}
+
+// The caller keeps `maker` as long as the function that is made of it.
+auto maker_of(const Maker& maker) {
+  return [&maker](ByteView saved, Object* made) { return maker.make(maker.maker, saved, made); };
+}
+
+TieredCache::Handle* lookup(Cache* cache, std::string_view key, const Maker* make, Caller caller) {
+  if (make == nullptr) return cache->tiered->lookup(key, nullptr, caller);
+  const auto maker = maker_of(*make);
+  const MakeObject make_object(maker);
+  return cache->tiered->lookup(key, &make_object, caller);
+}
+
+Description describe(Cache* cache) {
+  const TieredStats stats = cache->tiered->stats();
+  Description about{
+      .policy = cache->policy,
+      .lower_tiers = stats.tiers.size() - 1,
+      .first = {.medium = cache->first_medium, .size_bytes = stats.tiers.front().size_bytes},
+      .all_lower = {.medium = cache->lower_medium}};
+  for (size_t i = 1; i < stats.tiers.size(); ++i) {
+    about.all_lower.size_bytes += stats.tiers[i].size_bytes;
+  }
+  return about;
+}
+
+constexpr Boundary kBoundary = {
+    .version = kBoundaryVersion,
+    .open = open,
+    .close = close,
+    .insert =
+        [](Cache* cache, std::string_view key, const Object& object, Priority priority,
+           TieredCache::Handle** handle, bool* replaced, MissToken token) {
+          return static_cast<int>(
+              cache->tiered->insert(key, object, priority, handle, replaced, token).code());
+        },
+    .token = [](Cache* cache, std::string_view key) { return cache->tiered->token(key); },
+    .standalone =
+        [](Cache* cache, std::string_view key, const Object& object, bool beyond_limit) {
+          return cache->tiered->standalone(key, object, beyond_limit);
+        },
+    .lookup = lookup,
+    .object = [](Cache* cache,
+                 const TieredCache::Handle* handle) { return &cache->tiered->object(handle); },
+    .held = [](Cache* cache,
+               const TieredCache::Handle* handle) { return cache->control->held(handle); },
+    .ref = [](Cache* cache, TieredCache::Handle* handle) { cache->tiered->ref(handle); },
+    .release = [](Cache* cache, TieredCache::Handle* handle,
+                  bool erase_if_last) { return cache->tiered->release(handle, erase_if_last); },
+    .erase = [](Cache* cache, std::string_view key) { cache->tiered->erase(key); },
+    .erase_dead_files = [](Cache* cache, std::span<const uint64_t> files) {
+          cache->tiered->erase_dead_files(files);
+        },
+    .erase_unreferenced = [](Cache* cache) { cache->control->erase_unreferenced(); },
+    .for_each =
+        [](Cache* cache, const Visitor& visitor) {
+          cache->control->for_each([&](std::string_view key, const Object& object) {
+            visitor.visit(visitor.visitor, key, object);
+          });
+        },
+    .limits = [](Cache* cache) { return cache->control->limits(); },
+    .set_capacity = [](Cache* cache, size_t bytes) { cache->control->set_capacity(bytes); },
+    .set_strict = [](Cache* cache, bool strict) { cache->control->set_strict(strict); },
+    .use = [](Cache* cache) { return cache->control->use(); },
+    .drain = [](Cache* cache) { cache->control->drain(); },
+    .describe = describe,
+};
+
+// System.exit closes no cache.
+__attribute__((destructor)) void write_at_exit() { ProcessStats::of_this_process().write(); }
+
+}  // namespace
+}  // namespace nvcache::jvm
+
+extern "C" __attribute__((visibility("default"))) const nvcache::jvm::Boundary*
+nvcache_jvm_boundary() {
+  return &nvcache::jvm::kBoundary;
+}

@@ -1,0 +1,32 @@
+// What the code for one version of RocksDB uses of RocksDB itself.
+//
+// A Java program loads RocksDB where the dynamic linker lets nobody else see it, and to make it
+// visible for all would let other libraries bind to its copy of a compression library. So each
+// function that the code needs is a jump through a slot, and each table of virtual functions a
+// copy. tools/far_symbols.py reads the names from the compiled objects and generates both.
+//
+// Fill them once, before anything else runs.
+#pragma once
+
+#include <cstddef>
+
+namespace nvcache::jvm {
+
+struct FarSymbol {
+  const char* name;       // mangled
+  void** slot;            // the address of a function, or the copy of a table
+  size_t table_bytes;     // the room for the copy; 0: a function
+  size_t expected_bytes;  // the size that the table must have; 0: any
+};
+
+// The generated table, ended by a symbol without a name.
+extern const FarSymbol kFarSymbols[];
+
+// Null, or the name of a symbol that the library lacks, or that has another size there: its
+// classes have another layout.
+const char* bind_far_symbols(void* library);
+
+// rocksdb::TickersNameMap of the library; null if it has none.
+void* far_tickers();
+
+}  // namespace nvcache::jvm

@@ -1,0 +1,24 @@
+// What the preloaded library asks of the code for one version of RocksDB: two C functions, found by
+// name. Both sides are installed together.
+#pragma once
+
+namespace nvcache::jvm {
+
+struct Boundary;  // boundary.h, which the preloaded library need not know
+// The one symbol of libnvcache_jvm_core.so: `const Boundary* nvcache_jvm_boundary()`.
+inline constexpr const char* kBoundarySymbol = "nvcache_jvm_boundary";
+
+// What a program called to get a block cache.
+enum class Asked { kLruCache, kHyperClockCache };
+
+// Binds what the code needs of RocksDB to the library `handle` (of dlopen). Null if all is there,
+// else the name of what is missing, or what else is wrong. Call it once, before the other.
+using Bind = const char* (*)(void* handle, const Boundary* boundary);
+inline constexpr const char* kBindSymbol = "nvcache_jvm_bind";
+
+// `options`: the LRUCacheOptions or HyperClockCacheOptions. `cache`: an empty
+// std::shared_ptr<rocksdb::Cache>. False: RocksDB's own cache goes on. Thread-safe.
+using Make = bool (*)(Asked asked, const void* options, const char* spec, void* cache);
+inline constexpr const char* kMakeSymbol = "nvcache_jvm_make";
+
+}  // namespace nvcache::jvm
