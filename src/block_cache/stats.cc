@@ -88,6 +88,11 @@ void visit_metrics(const Stats& stats,
   }
 }
 
+void add_stats(const Stats& from, bool gauges, Stats* sum) {
+  add_metrics(kMetrics, from, gauges, sum);
+  for (size_t i = 0; i < kReasonCount; ++i) sum->refused[i] += from.refused[i];
+}
+
 void write_json(const Stats& stats, JsonText* json) {
   json->begin_object();
   append_json(kMetrics, stats, json);

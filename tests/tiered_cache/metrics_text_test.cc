@@ -31,9 +31,11 @@ TieredStats sample_tiered_stats() {
                 &TierStats::promoted_in, &TierStats::refused, &TierStats::dropped,
                 &TierStats::blocks, &TierStats::used_bytes, &TierStats::size_bytes);
     tier.threshold = static_cast<uint32_t>(4 * i);
+    tier.users = 3 * i;
     tier.medium = i == 0 ? "dram (objects)" : "file:/x";
     stats.tiers.push_back(tier);
   }
+  stats.tiers[1].name = "shared";
   stats.tiers[1].problem = "no such file";
   stats.tiers[1].block_cache = sample_stats();
   return stats;
@@ -62,10 +64,12 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
       "blocks": 607,
       "used_bytes": 608,
       "size_bytes": 609,
-      "threshold": 0
+      "threshold": 0,
+      "users": 0
     },
     {
       "medium": "file:/x",
+      "name": "shared",
       "hits": 701,
       "inserts": 702,
       "demoted_in": 703,
@@ -76,6 +80,7 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
       "used_bytes": 708,
       "size_bytes": 709,
       "threshold": 4,
+      "users": 3,
       "problem": "no such file",
       "block_cache": {
         "hits": 101,
@@ -157,7 +162,9 @@ TEST(MetricsText, TieredPrometheusTellsTiersApart) {
            "nvcache_tier_hits_total{tier=\"0\"} 601",
            "nvcache_tier_hits_total{tier=\"1\"} 701",
            "nvcache_tier_threshold{tier=\"1\"} 4",
-           "nvcache_tier_info{tier=\"1\",medium=\"file:/x\",problem=\"no such file\"} 1",
+           "nvcache_tier_users{tier=\"1\"} 3",
+           "nvcache_tier_info{tier=\"1\",medium=\"file:/x\",problem=\"no such file\","
+           "name=\"shared\"} 1",
            "nvcache_hits_total{tier=\"1\"} 101",
            "nvcache_overhead_ratio{tier=\"1\"} 0.3",
            "nvcache_refused_total{tier=\"1\",reason=\"small_dataset\"} 7",
