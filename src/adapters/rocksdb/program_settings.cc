@@ -50,6 +50,7 @@ std::string with_immutable_keys(std::string_view spec) {
   std::string merged(strip(spec));
   const std::optional<Settings> given = settings_of(merged);
   if (given && !given->contains("keys")) append("keys", "immutable", &merged);
+  if (given && !given->contains("owner")) append("owner", "*", &merged);
   return merged;
 }
 

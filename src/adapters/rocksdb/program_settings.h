@@ -22,9 +22,10 @@ struct ProgramSettings {
 ProgramSettings with_program_settings(std::string_view spec,
                                       const ::rocksdb::LRUCacheOptions& options);
 
-// With keys=immutable, unless the user wrote `keys`: RocksDB's keys name a block by the session of
-// the database and the number of the file that it was written in, and neither comes again. (Keys
-// for the life of a process are looked up in the first tier alone: key.h.)
+// With keys=immutable and owner=*, unless the user wrote `keys` and `owner`: RocksDB's keys name a
+// block by the session of the database and the number of the file that it was written in, and
+// neither comes again, in any database. (Keys for the life of a process are looked up in the first
+// tier alone: key.h.)
 std::string with_immutable_keys(std::string_view spec);
 
 }  // namespace nvcache::rocksdb

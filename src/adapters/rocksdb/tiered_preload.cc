@@ -12,6 +12,7 @@
 // something else than it was told to.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -54,18 +55,26 @@ bool only_for_rocksdb(const LRUCacheOptions& options) {
          options.secondary_cache != nullptr || !(high >= 0 && low >= 0 && high + low <= 1);
 }
 
+// A program makes caches that it never uses: the first would have the tier's file, and the next
+// one could not open it, unless they share the tier.
+bool has_warm_tier_of_its_own(const std::string& spec) {
+  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+  return config.ok() && std::ranges::any_of(config->tiers, [](const TierConfig& tier) {
+           return tier.restarts_warm() && tier.name.empty();
+         });
+}
+
 // Null if the program gets RocksDB's own cache.
 std::shared_ptr<Cache> make_in_place_of(const LRUCacheOptions& options) {
   const char* const spec = setting(kSpecVariable);
   if (spec == nullptr || only_for_rocksdb(options)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
-  // A program makes caches that it never uses: the first would have the tier's file, and the next
-  // one could not open it.
-  if (std::string_view(spec).find("restart=warm") != std::string_view::npos) {
-    stop(absl::StrCat(kSpecVariable, ": restart: warm given; allowed here: cold"));
-  }
   const ProgramSettings settings = with_program_settings(spec, options);
+  if (has_warm_tier_of_its_own(settings.spec)) {
+    stop(absl::StrCat(kSpecVariable,
+                      ": restart: warm given; allowed here: cold, or a tier with a name"));
+  }
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
