@@ -162,12 +162,14 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   if (warm) {
     if (absl::Status status = check_owner(keys, owner); !status.ok()) return status;
   }
+  User user{keys.tag(), std::string(owner)};
+  users_.reserve(users_.size() + 1);
   if (cache_ == nullptr) {
     // Each cache has a threshold of its own, or none.
     cache_ = std::make_unique<LateBlockCache>(
         config.cache, system_clock(), BlockCacheImpl::TierOptions{.count_references = true});
   }
-  users_.push_back({keys.tag(), std::string(owner)});
+  users_.push_back(std::move(user));  // the last that needs memory has it
   count_users();
   return Joined{cache_.get(), keys};
 }
@@ -239,15 +241,18 @@ std::shared_ptr<SharedTier> tier_of(const std::string& name) {
 
 absl::StatusOr<std::unique_ptr<TierShare>> TierShare::join(const TierConfig& config,
                                                            std::string_view owner) {
-  std::shared_ptr<SharedTier> tier = tier_of(config.name);
-  const absl::StatusOr<SharedTier::Joined> joined = tier->join(config, owner);
+  std::unique_ptr<TierShare> share(new TierShare(tier_of(config.name)));
+  const absl::StatusOr<SharedTier::Joined> joined = share->tier_->join(config, owner);
   if (!joined.ok()) return joined.status();
-  return std::unique_ptr<TierShare>(new TierShare(std::move(tier), *joined->cache, joined->keys));
+  share->cache_ = joined->cache;
+  share->keys_ = joined->keys;
+  return share;
 }
 
 // The last one's blocks go with the tier.
 TierShare::~TierShare() {
-  const bool warm = cache_.config().restart == Restart::kWarm;
+  if (cache_ == nullptr) return;  // it did not join
+  const bool warm = cache_->config().restart == Restart::kWarm;
   if (!warm && tier_->leave(keys_.tag(), /*if_last=*/true)) return;
   if (!warm) clear();
   tier_->leave(keys_.tag(), /*if_last=*/false);
@@ -256,14 +261,14 @@ TierShare::~TierShare() {
 uint32_t TierShare::users() const { return tier_->users(); }
 
 void TierShare::clear() {
-  BlockCacheImpl* const cache = cache_.opened();
+  BlockCacheImpl* const cache = cache_->opened();
   if (cache == nullptr || tier_->users(keys_.tag()) > 1) return;
   cache->erase_matching([this](const BlockKey& key) { return keys_.has(key); });
 }
 
 Stats TierShare::stats() const {
   Stats stats;
-  if (const BlockCacheImpl* const cache = cache_.opened(); cache != nullptr) stats = cache->stats();
+  if (const BlockCacheImpl* const cache = cache_->opened()) stats = cache->stats();
   add_stats(tier_->past(), /*gauges=*/false, &stats);
   return stats;
 }

@@ -44,7 +44,7 @@ class TierShare {
   TierShare(const TierShare&) = delete;
   TierShare& operator=(const TierShare&) = delete;
 
-  LateBlockCache& cache() const { return cache_; }
+  LateBlockCache& cache() const { return *cache_; }
   const KeySpace& keys() const { return keys_; }
   uint32_t users() const;
   // Erases the blocks of this cache. Those of a key space that another open cache has, too
@@ -54,12 +54,12 @@ class TierShare {
   Stats stats() const;
 
  private:
-  TierShare(std::shared_ptr<SharedTier> tier, LateBlockCache& cache, const KeySpace& keys)
-      : tier_(std::move(tier)), cache_(cache), keys_(keys) {}
+  explicit TierShare(std::shared_ptr<SharedTier> tier) : tier_(std::move(tier)) {}
 
   const std::shared_ptr<SharedTier> tier_;
-  LateBlockCache& cache_;
-  const KeySpace keys_;
+  // Set once, by join().
+  LateBlockCache* cache_ = nullptr;
+  KeySpace keys_;
 };
 
 }  // namespace nvcache

@@ -2,6 +2,7 @@
 // version of each cache's own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -10,6 +11,12 @@
 #include "support/tiered_fixture.h"
 
 namespace nvcache::test {
+
+// A name whose totals begin at 0, however often a process repeats a test.
+inline std::string new_tier_name() {
+  static std::atomic<int> names{0};
+  return "tier_" + std::to_string(++names);
+}
 
 // Four objects in the first tier, moved by the thread that pushes them out. `tier` has a name that
 // no other test has: tests of one process share no tier.

@@ -32,14 +32,17 @@ class SharedTierRestart : public testing::Test {
   std::string spec(const std::string& owner) const {
     return "tiered://?metadata=free&shards=1&high_priority=0&dram=64KiB&keys=immutable" +
            (owner.empty() ? "" : "&owner=" + owner) +
-           "&tier=(name=restarts,size=9MiB,space=regions,region=128KiB,maintenance=0,restart=warm,"
+           "&tier=(name=" +
+           name_ +
+           ",size=9MiB,space=regions,region=128KiB,maintenance=0,restart=warm,"
            "medium=file:" +
            folder_.file("blocks") + ")";
   }
   static void wait_until_warm(const Engine& engine) {
     while (shared_tier_of(engine).block_cache.recovering != 0) std::this_thread::yield();
   }
-  TempDir folder_;
+  const TempDir folder_;
+  const std::string name_ = test::new_tier_name();
 };
 
 TEST_F(SharedTierRestart, EachOwnerFindsItsBlocksInWhateverOrderTheyOpen) {
@@ -124,7 +127,7 @@ TEST_F(SharedTierRestart, CachesOfAllOwnersHaveOneKeySpace) {
 
 TEST_F(SharedTierRestart, WrongPromisesAreRefusedAndNamed) {
   EXPECT_THAT(refusal_of_tier(spec("")).message(),
-              AllOf(HasSubstr("tier 1: name=restarts: restart=warm: no owner given"),
+              AllOf(HasSubstr("tier 1: name=" + name_ + ": restart=warm: no owner given"),
                     HasSubstr("owner=NAME"), HasSubstr("owner=*")));
   std::string changing = spec("one");
   changing.replace(changing.find("immutable"), 9, "mutable");
@@ -132,7 +135,7 @@ TEST_F(SharedTierRestart, WrongPromisesAreRefusedAndNamed) {
               AllOf(HasSubstr("keys=mutable given"), HasSubstr("restart=cold")));
   const Engine engine(spec("one"));
   EXPECT_THAT(refusal_of_tier(spec("one")).message(),
-              AllOf(HasSubstr("owner=one: another open cache has it"), HasSubstr("name=restarts")));
+              AllOf(HasSubstr("owner=one: another open cache has it"), HasSubstr("name=" + name_)));
   EXPECT_EQ(shared_tier_of(engine).users, 1u);
 }
 

@@ -40,7 +40,8 @@ TEST(SharedTier, EachCacheFindsItsOwnBlocksUnderTheSameKeys) {
 }
 
 TEST(SharedTier, ItIsOneTierOfOneSize) {
-  const std::string spec = spec_sharing("name=one_size,size=256KiB,shards=1");
+  const std::string name = test::new_tier_name();
+  const std::string spec = spec_sharing("name=" + name + ",size=256KiB,shards=1");
   Engine one(spec);
   Engine other(spec);
   put_versions(one, 1, 100, 1);
@@ -48,7 +49,7 @@ TEST(SharedTier, ItIsOneTierOfOneSize) {
   const TierStats ours = shared_tier_of(one);
   const TierStats theirs = shared_tier_of(other);
   for (const TierStats& tier : {ours, theirs}) {
-    EXPECT_EQ(tier.name, "one_size");
+    EXPECT_EQ(tier.name, name);
     EXPECT_EQ(tier.users, 2u);
     EXPECT_EQ(tier.size_bytes, 256u << 10);
     EXPECT_LE(tier.used_bytes, 256u << 10);

@@ -17,7 +17,8 @@ TieredStats total_of(const StatsSum& closed, const std::vector<const Engine*>& o
 }
 
 TEST(StatsSum, ASharedTierCountsOnceAndTotalsNeverFall) {
-  const std::string spec = test::spec_sharing("name=counted,size=256KiB,shards=1");
+  const std::string name = test::new_tier_name();
+  const std::string spec = test::spec_sharing("name=" + name + ",size=256KiB,shards=1");
   StatsSum closed;
   Engine one(spec);
   test::put_versions(one, 1, 24, 1);
@@ -26,7 +27,7 @@ TEST(StatsSum, ASharedTierCountsOnceAndTotalsNeverFall) {
     test::put_versions(other, 1, 24, 2);
     test::count_version(other, 1, 10, 2);
     const TierStats both = total_of(closed, {&one, &other}).tiers[1];
-    EXPECT_EQ(both.name, "counted");
+    EXPECT_EQ(both.name, name);
     EXPECT_EQ(both.size_bytes, 256u << 10);
     EXPECT_EQ(both.blocks, 40u);
     EXPECT_EQ(both.users, 2u);
