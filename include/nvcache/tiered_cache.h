@@ -72,7 +72,10 @@ using MakeObject = absl::FunctionRef<bool(ByteView saved, Object* made)>;
 // filter blocks) to a lower tier, unless the setting `demote_high` is on.
 enum class Priority : uint8_t { kHigh, kLow, kBottom };
 
-// How blocks came to one tier and left it. Totals count from the opening.
+// How blocks came to one tier and left it. Totals count from the opening. Of a tier that caches
+// share (`name`), `hits` to `dropped` are this cache's, evictions not among them; `blocks` to
+// `size_bytes` and `block_cache` are of all of them together, totals since the first one of the
+// process.
 struct TierStats {
   uint64_t hits = 0;         // lookups that this tier served
   uint64_t inserts = 0;      // new blocks inserted into this tier
@@ -84,8 +87,10 @@ struct TierStats {
   uint64_t used_bytes = 0;   // gauge
   uint64_t size_bytes = 0;   // gauge
   uint32_t threshold = 0;    // gauge: a block with more references is promoted; 0: never
+  uint64_t users = 0;        // gauge: caches of the process that share the tier; 0: not shared
   std::string medium;        // "emulated:..." if it is; before it is opened, as configured
   std::string problem;       // why the medium could not be opened; empty if it could
+  std::string name;          // of a tier that is shared
   Stats block_cache;         // of a lower tier's block cache; empty for the first tier
 };
 
@@ -206,7 +211,8 @@ class TieredCacheControl {
   // Visits all residents of the first tier, with no lock held.
   virtual void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) = 0;
 
-  // Erases all blocks without handles, from all tiers.
+  // Erases all blocks without handles, from all tiers. From a tier that is shared, those of this
+  // cache; with `owner=*` only after all others are closed.
   virtual void erase_unreferenced() = 0;
 
   // Waits for demotions under way, and for writes to the media.
@@ -225,6 +231,14 @@ class TieredCacheControl {
 // A tier with `space=regions,restart=warm` is opened at once, comes back with its blocks in the
 // background, and is an error here if it cannot be opened. Who asks for it promises what
 // open_block_cache() says, `keys=immutable` included.
+//
+// Caches of one process that give their last tier the same `name` share it: one block cache of one
+// size, opened for the first of them and closed after the last. Each finds and erases its own
+// blocks alone. A cold one drops a cache's blocks when that is closed. A warm one keeps them for
+// the cache that has the same `owner` in the next process: a name that stands for one set of keys
+// for ever, or `*` if no key names other bytes in any of the caches. An error here: other settings
+// than those the tier is open with, and for a warm one no owner, one that another open cache has,
+// or mutable keys.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
     std::string_view spec, std::shared_ptr<ObjectCodec> codec);
 

@@ -36,6 +36,8 @@ struct TestHooks {
   // LowerTier: a key that was replaced while blocks come back after a restart does not keep its
   // old one away.
   bool restore_superseded = false;
+  // KeySpace: caches that share a tier take each other's blocks for their own.
+  bool forget_owners = false;
   // ObjectShard: an object comes back from the queue although its key was replaced meanwhile.
   bool restore_stale = false;
   // ObjectShard: a lookup believes that a key is absent though the table changed meanwhile.

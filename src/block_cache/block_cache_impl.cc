@@ -358,6 +358,13 @@ void BlockCacheImpl::clear() {
   give_back();
 }
 
+uint64_t BlockCacheImpl::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches) {
+  uint64_t erased = 0;
+  for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_matching(matches);
+  give_back();
+  return erased;
+}
+
 void BlockCacheImpl::set_dataset_size(uint64_t size_bytes) {
   dataset_size_bytes_.store(size_bytes, std::memory_order_relaxed);
 }

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/background_thread.h"
 #include "base/clock.h"
@@ -80,6 +81,10 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   bool wants_storage_reads() const override { return admission_->weighs_costs(); }
   // Removes every block.
   void clear();
+  // Removes the blocks whose keys match, and returns how many. One that the cache is moving on its
+  // medium, or that has not come back yet after a restart, may stay. `matches` is called with a
+  // shard locked.
+  uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
   // Share of the space that is taken.
   double used_share() const {
     const uint64_t limit_bytes = space_->limit_bytes();

@@ -42,6 +42,8 @@ struct Config {
   double maintenance_seconds = 1;               // how often the maintenance thread wakes; 0: never
   uint64_t seed = 1;                            // of probability() and of the hash
 
+  bool operator==(const Config&) const = default;
+
   static constexpr uint64_t kMinSizeBytes = 64 << 10;
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 44;  // 16 TiB
   static constexpr uint32_t kMaxShards = 4096;

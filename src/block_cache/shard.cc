@@ -245,6 +245,11 @@ uint64_t Shard::erase_dead_files(const DeadFiles& files) {
                          [&](const BlockKey& key, EntryWord) { return files.has(key.file); });
 }
 
+uint64_t Shard::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches) {
+  return remove_matching(Cause::kErased,
+                         [&](const BlockKey& key, EntryWord) { return matches(key); });
+}
+
 uint64_t Shard::erase_all() {
   return remove_matching(Cause::kErased, [](const BlockKey&, EntryWord) { return true; });
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
@@ -168,6 +169,7 @@ class Shard final : public Residents {
   }
   uint64_t erase_file(uint64_t file);
   uint64_t erase_dead_files(const DeadFiles& files);
+  uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
   uint64_t erase_all();
 
   uint64_t metadata_bytes() const;

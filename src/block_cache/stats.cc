@@ -88,12 +88,9 @@ void visit_metrics(const Stats& stats,
   }
 }
 
-void add_stats(const Stats& from, bool open, Stats* sum) {
-  add_metrics(kMetrics, from, /*gauges=*/open, sum);
+void add_stats(const Stats& from, bool gauges, Stats* sum) {
+  add_metrics(kMetrics, from, gauges, sum);
   for (size_t i = 0; i < kReasonCount; ++i) sum->refused[i] += from.refused[i];
-  sum->medium = from.medium;
-  sum->admission = from.admission;
-  sum->eviction = from.eviction;
 }
 
 void write_json(const Stats& stats, JsonText* json) {

@@ -1,5 +1,5 @@
-// The statistics of block caches in the texts of others: a tiered cache, whose lower tiers are
-// block caches, and an engine; and in the sums of several caches. Stateless.
+// The statistics of block caches in the texts of others, a tiered cache, whose lower tiers are
+// block caches, and an engine; and their sum. Stateless.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ void write_json(const Stats& stats, JsonText* json);
 // What Stats::to_prometheus() writes, for several caches told apart by their labels.
 void append_stats(std::span<const Labeled<Stats>> all, PrometheusText* out);
 
-// Adds the statistics of a cache to those of others; of one that is closed, the totals alone. Names
-// become those of `from`.
-void add_stats(const Stats& from, bool open, Stats* sum);
+// Adds the totals, and with `gauges` the gauges, of a cache to those of several. Names and ratios
+// of `sum` stay.
+void add_stats(const Stats& from, bool gauges, Stats* sum);
 
 }  // namespace nvcache

@@ -1,65 +1,45 @@
 #include "tiered_cache/lower_tier.h"
 
-#include <new>
 #include <utility>
+#include <vector>
 
 #include "base/test_hooks.h"
-#include "base/text.h"
-#include "medium/medium.h"
 
 namespace nvcache {
 
 LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_references,
                      EvictionSink* sink)
-    : config_(config), clock_(clock), count_references_(count_references), sink_(sink) {}
+    : config_(config),
+      count_references_(count_references),
+      has_sink_(sink != nullptr),
+      own_(std::make_unique<LateBlockCache>(
+          config.cache, clock,
+          BlockCacheImpl::TierOptions{.count_references = count_references, .sink = sink})),
+      cache_(*own_) {}
 
-// A medium that cannot be opened refuses all blocks, and is not tried again.
-BlockCacheImpl* LowerTier::open_now() {
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) return cache;
-  // An exception leaves the tier unopened, and the next put tries again.
-  try {
-    open_once();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-  return opened();
-}
-
-void LowerTier::open_once() {
-  std::call_once(once_, [this] {
-    const auto fail = [this](const absl::Status& status) {
-      problem_ = status;
-      off_.store(true, std::memory_order_release);
-    };
-    const Config& config = config_.cache;
-    absl::StatusOr<std::unique_ptr<Medium>> medium =
-        open_medium(config.medium, options_of_medium(config), clock_);
-    if (!medium.ok()) return fail(medium.status());
-    absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache = BlockCacheImpl::make(
-        config, *std::move(medium), clock_, {.count_references = count_references_, .sink = sink_});
-    if (!cache.ok()) return fail(cache.status());
-    owned_ = *std::move(cache);
-    // Sequentially consistent, as is the change of the generation in
-    // TieredCacheImpl::supersede(): either that sees this cache and erases the key from it,
-    // or the first put here sees the changed generation.
-    cache_.store(owned_.get(), std::memory_order_seq_cst);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  });
-}
+LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,
+                     bool count_references)
+    : config_(config),
+      count_references_(count_references),
+      has_sink_(false),
+      share_(std::move(share)),
+      cache_(share_->cache()),
+      keys_(share_->keys()) {}
 
 absl::Status LowerTier::open_if_warm() {
-  if (!config_.restarts_warm() || open_now() != nullptr) return absl::OkStatus();
-  if (off_.load(std::memory_order_acquire)) return problem_;
-  return absl::ResourceExhaustedError("no memory for a tier of a cache");
+  if (!config_.restarts_warm() || cache_.open() != nullptr) return absl::OkStatus();
+  const absl::Status problem = cache_.problem();
+  return problem.ok() ? absl::ResourceExhaustedError("no memory for a tier of a cache") : problem;
 }
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                     const std::atomic<uint32_t>& generation, uint32_t expected) {
-  BlockCacheImpl* const cache = open_now();
+  BlockCacheImpl* const cache = cache_.open();
   if (test_hooks.skip_tokens) expected = generation.load();
-  const Verdict verdict = cache == nullptr
-                              ? Verdict::refuse(Reason::kMediumFailed)
-                              : cache->put_if(key, block, Origin::kRead, generation, expected);
+  const Verdict verdict =
+      cache == nullptr
+          ? Verdict::refuse(Reason::kMediumFailed)
+          : cache->put_if(keys_.inside(key), block, Origin::kRead, generation, expected);
   if (!verdict.admitted()) {
     counts_.add(TierCount::kRefused, 1);
     return verdict.reason == Reason::kDuplicate;
@@ -76,20 +56,42 @@ Lookup LowerTier::lookup(const BlockKey& key, Caller caller, uint32_t* reference
   BlockCacheImpl* const cache = opened();
   if (cache == nullptr) return {};
   const bool counts = count_references_ && caller == Caller::kForeground;
-  return counts ? cache->lookup_counted(key, references) : cache->lookup(key, {.caller = caller});
+  const BlockKey inside = keys_.inside(key);
+  Lookup found = counts ? cache->lookup_counted(inside, references)
+                        : cache->lookup(inside, {.caller = caller});
+  if (share_ != nullptr && found.hit()) counts_.add(TierCount::kHits, 1);
+  return found;
 }
 
 void LowerTier::erase(const BlockKey& key) {
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->erase(key);
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) {
+    cache->erase(keys_.inside(key));
+  }
 }
 
 void LowerTier::supersede(const BlockKey& key) {
   const bool may_differ = !config_.cache.immutable_keys && !test_hooks.restore_superseded;
   if (may_differ) return erase(key);
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->erase_dead(key);
+  if (BlockCacheImpl* const cache = opened(); cache != nullptr) {
+    cache->erase_dead(keys_.inside(key));
+  }
+}
+
+void LowerTier::erase_dead_files(std::span<const uint64_t> files) {
+  BlockCacheImpl* const cache = opened();
+  if (cache == nullptr) return;
+  if (keys_.whole()) {
+    cache->erase_dead_files(files);
+    return;
+  }
+  std::vector<uint64_t> inside;
+  inside.reserve(files.size());
+  for (const uint64_t file : files) inside.push_back(keys_.inside_file(file));
+  cache->erase_dead_files(inside);
 }
 
 void LowerTier::clear() {
+  if (share_ != nullptr) return share_->clear();
   if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->clear();
 }
 

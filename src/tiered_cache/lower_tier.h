@@ -1,19 +1,20 @@
-// A lower tier of a TieredCache: a block cache, opened when the first block goes there, and
-// the counts of the blocks that came and went. One with restart=warm is opened with the cache:
-// a key that is replaced before its block has come back must stay away.
+// A lower tier of a TieredCache: a block cache, its own or one that it shares, opened when the
+// first block goes there, and the counts of the blocks that came and went. One with restart=warm is
+// opened with the cache: a key that is replaced before its block has come back must stay away.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
 #include "base/clock.h"
 #include "block_cache/block_cache_impl.h"
 #include "nvcache/tiered_cache.h"
+#include "tiered_cache/key_space.h"
+#include "tiered_cache/late_block_cache.h"
+#include "tiered_cache/shared_tiers.h"
 #include "tiered_cache/tier_counters.h"
 #include "tiered_cache/tiered_config.h"
 
@@ -28,6 +29,8 @@ class LowerTier {
   // `sink` receives what the tier evicts; if null, evicted blocks are dropped. `clock` and
   // `sink` must outlive the tier.
   LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink);
+  // A part in a tier that other caches use, too. It has no tier below it.
+  LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, bool count_references);
 
   // Of a tier with restart=warm: opens it. Blocks come back in the background.
   [[nodiscard]] absl::Status open_if_warm();
@@ -45,9 +48,7 @@ class LowerTier {
   void erase(const BlockKey& key);
   // The key has a value elsewhere. Where keys are immutable it is the same one, and may come back.
   void supersede(const BlockKey& key);
-  void erase_dead_files(std::span<const uint64_t> files) {
-    if (BlockCacheImpl* const cache = opened()) cache->erase_dead_files(files);
-  }
+  void erase_dead_files(std::span<const uint64_t> files);
   // Whether a block that supersede() did not find may still come back.
   bool may_return() const {
     const BlockCacheImpl* const cache = opened();
@@ -67,19 +68,15 @@ class LowerTier {
   TierStats stats() const;
 
  private:
-  BlockCacheImpl* opened() const { return cache_.load(std::memory_order_seq_cst); }
-  BlockCacheImpl* open_now();
-  void open_once();  // may throw std::bad_alloc
+  BlockCacheImpl* opened() const { return cache_.opened(); }
 
   const TierConfig config_;
-  Clock& clock_;
   const bool count_references_;
-  EvictionSink* const sink_;
-  std::once_flag once_;
-  std::unique_ptr<BlockCacheImpl> owned_;
-  std::atomic<BlockCacheImpl*> cache_{nullptr};
-  absl::Status problem_;  // set before off_
-  std::atomic<bool> off_{false};
+  const bool has_sink_;
+  const std::unique_ptr<LateBlockCache> own_;  // null: it is shared
+  const std::unique_ptr<TierShare> share_;     // null: it is its own
+  LateBlockCache& cache_;
+  const KeySpace keys_;
   TierCounters counts_;
 };
 

@@ -25,6 +25,10 @@ constexpr size_t kMaxQueueBytes = size_t{8} << 20;
 size_t queue_bytes(const TieredConfig& config) {
   return std::clamp<size_t>(config.dram_bytes / 32, kMinQueueBytes, kMaxQueueBytes);
 }
+
+absl::Status problem_of_tier(size_t tier, const absl::Status& problem) {
+  return {problem.code(), fmt::format("tier {}: {}", tier, message_of(problem))};
+}
 }  // namespace
 
 class TieredCacheImpl::Demoter final : public EvictionSink {
@@ -49,19 +53,25 @@ absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
     const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock) {
   absl::StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
   if (!placement.ok()) return placement.status();
-  std::unique_ptr<TieredCacheImpl> cache(
-      new TieredCacheImpl(config, std::move(codec), clock, *std::move(placement)));
+  std::unique_ptr<TierShare> share;
+  if (!config.tiers.empty() && !config.tiers.back().name.empty()) {
+    absl::StatusOr<std::unique_ptr<TierShare>> joined =
+        TierShare::join(config.tiers.back(), config.owner);
+    if (!joined.ok()) return problem_of_tier(config.tiers.size(), joined.status());
+    share = *std::move(joined);
+  }
+  std::unique_ptr<TieredCacheImpl> cache(new TieredCacheImpl(
+      config, std::move(codec), clock, *std::move(placement), std::move(share)));
   for (size_t i = 0; i < cache->lower_.size(); ++i) {
     const absl::Status opened = cache->lower_[i]->open_if_warm();
-    if (!opened.ok()) {
-      return absl::Status(opened.code(), fmt::format("tier {}: {}", i + 1, message_of(opened)));
-    }
+    if (!opened.ok()) return problem_of_tier(i + 1, opened);
   }
   return cache;
 }
 
 TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
-                                 Clock& clock, std::unique_ptr<PlacementPolicy> placement)
+                                 Clock& clock, std::unique_ptr<PlacementPolicy> placement,
+                                 std::unique_ptr<TierShare> share)
     : config_(config),
       codec_(std::move(codec)),
       placement_(std::move(placement)),
@@ -79,8 +89,10 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
     const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
-    lower_.push_back(
-        std::make_unique<LowerTier>(config.tiers[i], clock, counts, demoters_.back().get()));
+    lower_.push_back(lowest && share != nullptr
+                         ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
+                         : std::make_unique<LowerTier>(config.tiers[i], clock, counts,
+                                                       demoters_.back().get()));
   }
   if (lower_.empty() || !config.demote_in_background) return;
   queue_ = std::make_unique<DemotionQueue>(
@@ -147,7 +159,7 @@ void TieredCacheImpl::supersede(std::string_view key, uint64_t hash) {
     generation.fetch_add(2, std::memory_order_seq_cst);
     return;
   }
-  // Orders the change before the look at which tiers are open: see LowerTier::open_now().
+  // Orders the change before the look at which tiers are open: see LateBlockCache::open().
   generation.fetch_add(1, std::memory_order_seq_cst);
   for (const auto& tier : lower_) tier->supersede(block_key);
   generation.fetch_add(1, std::memory_order_seq_cst);

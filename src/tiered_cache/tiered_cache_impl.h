@@ -80,7 +80,8 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   class Demoter;
 
   TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
-                  std::unique_ptr<PlacementPolicy> placement);
+                  std::unique_ptr<PlacementPolicy> placement,
+                  std::unique_ptr<TierShare> share);  // of the last tier; null: it is its own
 
   // LowerTiers: the first two are called with the key's shard of the first tier locked.
   uint32_t token(uint64_t hash) const override;

@@ -1,5 +1,6 @@
 #include "tiered_cache/tiered_config.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
@@ -13,6 +14,7 @@
 #include "medium/table.h"
 #include "policy/placement/placement_policy.h"
 #include "spec/query.h"
+#include "tiered_cache/key_space.h"
 
 namespace nvcache {
 namespace {
@@ -67,6 +69,27 @@ absl::Status set_threshold(std::string_view value, TierConfig* tier) {
       tier->threshold > kMaxThreshold) {
     return bad_setting("threshold", value, fmt::format("1 to {} references", kMaxThreshold));
   }
+  return absl::OkStatus();
+}
+
+absl::Status set_name(std::string_view key, std::string_view value, std::string* to) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  if (value.empty() || value.size() > TierConfig::kMaxNameBytes ||
+      !std::ranges::all_of(value, allowed)) {
+    return bad_setting(
+        key, value,
+        fmt::format("1 to {} letters, digits, '_', '-' and '.'", +TierConfig::kMaxNameBytes));
+  }
+  *to = value;
+  return absl::OkStatus();
+}
+
+absl::Status set_owner(std::string_view value, TieredConfig* config) {
+  if (value != KeySpace::kAllOwners) return set_name("owner", value, &config->owner);
+  config->owner = value;
   return absl::OkStatus();
 }
 
@@ -139,6 +162,11 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
       if (absl::Status status = set_threshold(setting, &tier); !status.ok()) return status;
       continue;
     }
+    if (name == "name") {
+      if (!tier.name.empty()) return bad_setting("name", pair, "each key at most once");
+      if (absl::Status status = set_name(name, setting, &tier.name); !status.ok()) return status;
+      continue;
+    }
     settings.add(name, setting, pair);
   }
   if (!settings.has("preset")) {
@@ -161,7 +189,7 @@ absl::Status set_keys(std::string_view value, TieredConfig* config) {
   return set_on_off("keys", value, "immutable", "mutable", &config->immutable_keys);
 }
 
-constexpr std::array<QueryKey<TieredConfig>, 11> kTieredKeys = {{
+constexpr std::array<QueryKey<TieredConfig>, 12> kTieredKeys = {{
     {"policy", set_policy},
     {"dram",
      [](std::string_view v, TieredConfig* c) {
@@ -186,6 +214,7 @@ constexpr std::array<QueryKey<TieredConfig>, 11> kTieredKeys = {{
        return set_on_off("demote", v, "background", "foreground", &c->demote_in_background);
      }},
     {"keys", set_keys},
+    {"owner", set_owner},
     {"demote_high",
      [](std::string_view v, TieredConfig* c) {
        return set_on_off("demote_high", v, "on", "off", &c->demote_high);
@@ -209,6 +238,13 @@ absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
   if (config.high_ratio + config.low_ratio > 1) {
     return bad_setting("low_priority", std::to_string(config.low_ratio),
                        "at most 1 together with high_priority");
+  }
+  // What it evicts would have to find the lower tiers of the cache that put it there.
+  for (size_t i = 0; i + 1 < config.tiers.size(); ++i) {
+    const std::string& name = config.tiers[i].name;
+    if (name.empty()) continue;
+    const absl::Status status = bad_setting("name", name, "in the last tier=(...)");
+    return invalid_argument("tier {}: {}", i + 1, message_of(status));
   }
   for (TierConfig& tier : config.tiers) {
     if (!tier.keys_given) tier.cache.immutable_keys = config.immutable_keys;

@@ -3,7 +3,7 @@
 //   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
 //
 // The lower tiers follow in order, fastest first. The brackets of a tier hold the settings of
-// a block cache (block_cache/config.h) and `threshold`, separated by commas.
+// a block cache (block_cache/config.h), `threshold` and `name`, separated by commas.
 // docs/guide/configuration.md describes all settings to users.
 #pragma once
 
@@ -21,6 +21,11 @@ struct TierConfig {
   Config cache;
   uint32_t threshold = 0;   // overrides the policy's; 0: the policy's
   bool keys_given = false;  // the tier says itself whether its keys are immutable
+  // Of a tier that all caches of the process share that give it (shared_tiers.h); empty: the
+  // cache's own. Only the last tier has one.
+  std::string name = {};
+
+  static constexpr size_t kMaxNameBytes = 64;
 
   bool restarts_warm() const { return cache.restart == Restart::kWarm; }
 };
@@ -36,6 +41,8 @@ struct TieredConfig {
   bool demote_in_background = true;
   bool demote_high = false;     // high-priority objects may go to lower tiers
   bool immutable_keys = false;  // no key ever names other bytes; of tiers that do not say
+  // Whose keys they are in a shared tier with restart=warm (key_space.h): a name, "*", or empty.
+  std::string owner;
   std::vector<TierConfig> tiers;
 
   static constexpr uint64_t kMaxDramBytes = uint64_t{1} << 44;

@@ -45,6 +45,8 @@ constexpr Metric<TierStats, TierCount> kTierMetrics[] = {
     {"size_bytes", "Bytes of the tier", kGauge, &TierStats::size_bytes},
     {"threshold", "A block with more references is promoted; 0: never", kGauge,
      &TierStats::threshold},
+    {"users", "Caches of the process that share the tier; 0: it is not shared", kGauge,
+     &TierStats::users},
 };
 static_assert(each_has_a_row({TierCount::kPinnedBytes, TierCount::kLowerHits}, kTieredMetrics,
                              kTierMetrics));
@@ -52,6 +54,7 @@ static_assert(each_has_a_row({TierCount::kPinnedBytes, TierCount::kLowerHits}, k
 void write_json(const TierStats& tier, bool has_block_cache, JsonText* json) {
   json->begin_object();
   json->member("medium", tier.medium);
+  if (!tier.name.empty()) json->member("name", tier.name);
   append_json(kTierMetrics, tier, json);
   if (!tier.problem.empty()) json->member("problem", tier.problem);
   if (has_block_cache) {
@@ -63,19 +66,12 @@ void write_json(const TierStats& tier, bool has_block_cache, JsonText* json) {
 
 }  // namespace
 
-void add_stats(const TieredStats& from, bool open, TieredStats* sum) {
-  add_metrics(kTieredMetrics, from, /*gauges=*/open, sum);
-  sum->policy = from.policy;
-  if (sum->tiers.size() < from.tiers.size()) sum->tiers.resize(from.tiers.size());
-  for (size_t i = 0; i < from.tiers.size(); ++i) {
-    const TierStats& tier = from.tiers[i];
-    TierStats& all = sum->tiers[i];
-    add_metrics(kTierMetrics, tier, /*gauges=*/open, &all);
-    add_stats(tier.block_cache, open, &all.block_cache);
-    all.threshold = tier.threshold;
-    all.medium = tier.medium;
-    if (!tier.problem.empty()) all.problem = tier.problem;
-  }
+void add_metrics(const TieredStats& from, bool gauges, TieredStats* sum) {
+  add_metrics(kTieredMetrics, from, gauges, sum);
+}
+
+void add_metrics(const TierStats& from, bool gauges, TierStats* sum) {
+  add_metrics(kTierMetrics, from, gauges, sum);
 }
 
 double TieredStats::hit_ratio() const {
@@ -114,8 +110,9 @@ std::string TieredStats::to_prometheus() const {
   by_tier.append<TierStats>(kTierMetrics, each_tier);
   by_tier.family("info", "What the tier lies on, and why it could not be opened", kGauge);
   for (const auto& [label, tier] : each_tier) {
-    const std::string names = fmt::format("medium=\"{}\",problem=\"{}\"",
-                                          escape_label(tier->medium), escape_label(tier->problem));
+    const std::string names =
+        fmt::format("medium=\"{}\",problem=\"{}\",name=\"{}\"", escape_label(tier->medium),
+                    escape_label(tier->problem), escape_label(tier->name));
     by_tier.sample(join_labels(label, names), 1);
   }
 
@@ -129,16 +126,23 @@ TierStats LowerTier::stats() const {
   read_counters(kTierMetrics, counts_, &stats);
   stats.size_bytes = config_.cache.size_bytes;
   stats.medium = config_.cache.medium;
-  if (off_.load(std::memory_order_acquire)) stats.problem = message_of(problem_);
+  stats.problem = message_of(cache_.problem());
+  stats.name = config_.name;
+  if (share_ != nullptr) {
+    stats.users = share_->users();
+    stats.block_cache = share_->stats();
+  }
   const BlockCacheImpl* const cache = opened();
   if (cache == nullptr) return stats;
-  stats.block_cache = cache->stats();
-  stats.hits = stats.block_cache.hits;
+  if (share_ == nullptr) {
+    stats.block_cache = cache->stats();
+    stats.hits = stats.block_cache.hits;
+    if (!has_sink_) stats.dropped += stats.block_cache.evictions;
+  }
   stats.blocks = stats.block_cache.blocks;
   stats.used_bytes = stats.block_cache.used_bytes;
   stats.size_bytes = stats.block_cache.size_bytes;
   stats.medium = stats.block_cache.medium;
-  if (sink_ == nullptr) stats.dropped += stats.block_cache.evictions;
   return stats;
 }
 

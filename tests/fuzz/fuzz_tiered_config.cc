@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const nvcache::TierConfig& tier : config->tiers) {
     if (tier.cache.size_bytes < nvcache::Config::kMinSizeBytes) std::abort();
+    if (!tier.name.empty() && &tier != &config->tiers.back()) std::abort();
   }
   return 0;
 }

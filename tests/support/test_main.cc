@@ -32,6 +32,7 @@ constexpr struct {
               {"believe_absence", &TestHooks::believe_absence},
               {"restore_stale", &TestHooks::restore_stale},
               {"restore_superseded", &TestHooks::restore_superseded},
+              {"forget_owners", &TestHooks::forget_owners},
               {"skip_delete_flush", &TestHooks::skip_delete_flush},
               {"skip_zone_flush", &TestHooks::skip_zone_flush},
               {"skip_update_flush", &TestHooks::skip_update_flush},

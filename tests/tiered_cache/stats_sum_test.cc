@@ -1,84 +1,84 @@
-// Caches of one process, added up.
+// The statistics of a process with many tiered caches.
 #include "tiered_cache/stats_sum.h"
 
-#include "gtest/gtest.h"
+#include <vector>
+
+#include "support/shared_engines.h"
 
 namespace nvcache {
 namespace {
 
-TieredStats stats_of_a_cache() {
-  TieredStats stats;
-  stats.lookups = 100;
-  stats.misses = 20;
-  stats.queued_bytes = 5;
-  stats.policy = "dram_first";
-  stats.tiers.resize(2);
-  stats.tiers[0].medium = "dram (objects)";
-  TierStats& lower = stats.tiers[1];
-  lower.hits = 30;
-  lower.dropped = 2;
-  lower.blocks = 7;
-  lower.size_bytes = 1000;
-  lower.threshold = 4;
-  lower.medium = "file";
-  lower.block_cache.hits = 30;
-  lower.block_cache.refused[1] = 3;
-  lower.block_cache.data_bytes = 11;
-  lower.block_cache.eviction = "lru";
-  return stats;
+using test::Engine;
+
+TieredStats total_of(const StatsSum& closed, const std::vector<const Engine*>& open) {
+  StatsSum sum = closed;
+  for (const Engine* const engine : open) sum.add(engine->cache->stats());
+  return sum.total();
 }
 
-TEST(StatsSum, AddsTotalsAndGaugesTierByTier) {
-  TieredStats sum;
-  add_stats(stats_of_a_cache(), /*open=*/true, &sum);
-  EXPECT_EQ(sum.to_json(), stats_of_a_cache().to_json());
-  add_stats(stats_of_a_cache(), /*open=*/true, &sum);
-  EXPECT_EQ(sum.lookups, 200u);
-  EXPECT_EQ(sum.misses, 40u);
-  EXPECT_EQ(sum.queued_bytes, 10u);
-  EXPECT_EQ(sum.hit_ratio(), 0.8);
-  const TierStats& lower = sum.tiers.at(1);
-  EXPECT_EQ(lower.hits, 60u);
-  EXPECT_EQ(lower.blocks, 14u);
-  EXPECT_EQ(lower.size_bytes, 2000u);
-  EXPECT_EQ(lower.threshold, 4u);
-  EXPECT_EQ(lower.block_cache.hits, 60u);
-  EXPECT_EQ(lower.block_cache.refused[1], 6u);
-  EXPECT_EQ(lower.block_cache.data_bytes, 22u);
+TEST(StatsSum, ASharedTierCountsOnceAndTotalsNeverFall) {
+  const std::string name = test::new_tier_name();
+  const std::string spec = test::spec_sharing("name=" + name + ",size=256KiB,shards=1");
+  StatsSum closed;
+  Engine one(spec);
+  test::put_versions(one, 1, 24, 1);
+  {
+    Engine other(spec);
+    test::put_versions(other, 1, 24, 2);
+    test::count_version(other, 1, 10, 2);
+    const TierStats both = total_of(closed, {&one, &other}).tiers[1];
+    EXPECT_EQ(both.name, name);
+    EXPECT_EQ(both.size_bytes, 256u << 10);
+    EXPECT_EQ(both.blocks, 40u);
+    EXPECT_EQ(both.users, 2u);
+    EXPECT_EQ(both.demoted_in, 40u);
+    EXPECT_EQ(both.hits, 10u);
+    EXPECT_EQ(both.block_cache.hits, 10u);
+    EXPECT_EQ(both.block_cache.inserts, 40u);
+    closed.add_closed(other.cache->stats());
+  }
+  const TierStats left = total_of(closed, {&one}).tiers[1];
+  EXPECT_EQ(left.users, 1u);
+  EXPECT_EQ(left.blocks, 20u);
+  EXPECT_EQ(left.hits, 10u);
+  EXPECT_EQ(left.block_cache.hits, 10u);
+  EXPECT_EQ(left.block_cache.inserts, 40u);
+  EXPECT_EQ(left.size_bytes, 256u << 10);
+  closed.add_closed(one.cache->stats());
+  one.cache.reset();
+  const TierStats last = total_of(closed, {}).tiers[1];
+  EXPECT_EQ(last.users, 0u);
+  EXPECT_EQ(last.blocks, 0u);
+  EXPECT_EQ(last.size_bytes, 0u);
+  EXPECT_EQ(last.demoted_in, 40u);
+  EXPECT_EQ(last.block_cache.inserts, 40u);
+  Engine again(spec);
+  test::put_versions(again, 1, 5, 3);
+  EXPECT_EQ(total_of(closed, {&again}).tiers[1].block_cache.inserts, 41u);
 }
 
-TEST(StatsSum, OfAClosedCacheTheTotalsStay) {
-  TieredStats sum;
-  add_stats(stats_of_a_cache(), /*open=*/true, &sum);
-  add_stats(stats_of_a_cache(), /*open=*/false, &sum);
-  EXPECT_EQ(sum.lookups, 200u);
-  EXPECT_EQ(sum.queued_bytes, 5u);
-  const TierStats& lower = sum.tiers.at(1);
-  EXPECT_EQ(lower.hits, 60u);
-  EXPECT_EQ(lower.dropped, 4u);
-  EXPECT_EQ(lower.blocks, 7u);
-  EXPECT_EQ(lower.size_bytes, 1000u);
-  EXPECT_EQ(lower.block_cache.refused[1], 6u);
-  EXPECT_EQ(lower.block_cache.data_bytes, 11u);
-}
-
-TEST(StatsSum, ATierThatCouldNotBeOpenedIsSeenBesideOthers) {
-  TieredStats broken = stats_of_a_cache();
-  broken.tiers[1].problem = "in use";
-  TieredStats sum;
-  add_stats(broken, /*open=*/true, &sum);
-  add_stats(stats_of_a_cache(), /*open=*/true, &sum);
-  EXPECT_EQ(sum.tiers.at(1).problem, "in use");
-}
-
-TEST(StatsSum, CachesMayHaveTiersOfAnotherNumber) {
-  TieredStats shallow = stats_of_a_cache();
-  shallow.tiers.resize(1);
-  TieredStats sum;
-  add_stats(stats_of_a_cache(), /*open=*/true, &sum);
-  add_stats(shallow, /*open=*/true, &sum);
-  EXPECT_EQ(sum.tiers.size(), 2u);
-  EXPECT_EQ(sum.tiers[1].hits, 30u);
+TEST(StatsSum, CachesWithTiersOfTheirOwnAreAddedUp) {
+  const std::string spec = test::spec_sharing("size=256KiB,shards=1");
+  Engine one(spec);
+  Engine other(spec);
+  test::put_versions(one, 1, 24, 1);
+  test::put_versions(other, 1, 14, 1);
+  test::count_version(one, 1, 30, 1);
+  StatsSum closed;
+  const TieredStats both = total_of(closed, {&one, &other});
+  EXPECT_EQ(both.lookups, 30u);
+  EXPECT_EQ(both.misses, 6u);
+  EXPECT_EQ(both.tiers[0].size_bytes, 32u << 10);
+  EXPECT_EQ(both.tiers[1].size_bytes, 512u << 10);
+  EXPECT_EQ(both.tiers[1].users, 0u);
+  EXPECT_EQ(both.tiers[1].blocks, 30u);
+  EXPECT_EQ(both.tiers[1].hits, 20u);
+  EXPECT_EQ(both.tiers[1].block_cache.inserts, 30u);
+  closed.add_closed(one.cache->stats());
+  const TieredStats later = total_of(closed, {&other});
+  EXPECT_EQ(later.tiers[1].blocks, 10u);
+  EXPECT_EQ(later.tiers[1].block_cache.inserts, 30u);
+  EXPECT_EQ(later.lookups, 30u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "tiered_cache/tiered_config.h"
 
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -48,6 +49,33 @@ TEST(TieredConfig, KeysAreImmutableIfTheCacheOrTheTierSaysSo) {
   EXPECT_TRUE(tier_of(warm + ",keys=immutable").immutable_keys);
   EXPECT_FALSE(tier_of(warm + ",keys=mutable", "&keys=immutable").immutable_keys);
   EXPECT_EQ(tier_of("size=8MiB").restart, Restart::kCold) << "the default";
+}
+
+TEST(TieredConfig, TheLastTierMayHaveAName) {
+  const auto config = parse_tiered_config(
+      "tiered://?dram=64KiB&owner=orders&tier=(size=1MiB)&tier=(size=8MiB,name=a_B-1.x)");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->tiers.at(0).name, "");
+  EXPECT_EQ(config->tiers.at(1).name, "a_B-1.x");
+  EXPECT_EQ(config->owner, "orders");
+  EXPECT_EQ(parse_tiered_config("tiered://?dram=1MiB&owner=*")->owner, "*");
+  for (const auto& [spec, expected] :
+       {std::pair{"tier=(size=1MiB,name=)", "name: '' given; allowed: 1 to 64 letters"},
+        std::pair{"tier=(size=1MiB,name=a b)", "name: 'a b' given"},
+        std::pair{"tier=(size=1MiB,name=*)", "name: '*' given"},
+        std::pair{"tier=(size=1MiB,name=a,name=b)", "at most once"},
+        std::pair{"tier=(size=1MiB,name=a)&tier=(size=1MiB)", "tier 1: name: 'a' given; allowed:"},
+        std::pair{"tier=(size=1MiB)&owner=**", "owner: '**' given"},
+        std::pair{"tier=(size=1MiB)&owner=", "owner: '' given"},
+        std::pair{"tier=(size=1MiB)&owner=a&owner=b", "at most once"}}) {
+    const auto refused = parse_tiered_config(std::string("tiered://?dram=1MiB&") + spec);
+    ASSERT_FALSE(refused.ok()) << spec;
+    EXPECT_NE(std::string(refused.status().message()).find(expected), std::string::npos)
+        << refused.status();
+  }
+  const std::string longest(64, 'x');
+  EXPECT_EQ(parse_tiered_config("tiered://?dram=1MiB&owner=" + longest)->owner, longest);
+  EXPECT_FALSE(parse_tiered_config("tiered://?dram=1MiB&owner=x" + longest).ok());
 }
 
 TEST(TieredConfig, AnOptionWithoutItsMediumIsAMistake) {

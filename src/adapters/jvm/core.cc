@@ -56,20 +56,14 @@ void complain_once(const std::string& message) {
                message.c_str());
 }
 
-// A lower tier is opened when the first block goes there: programs make caches that they never
-// use. One that restarts warm would be opened at once, by the first of them.
-bool restarts_warm(std::string_view spec) {
-  return spec.find("restart=warm") != std::string_view::npos;
-}
-
 Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const Codec& codec) {
   auto far_codec = std::make_shared<FarCodec>(codec);
   if (!rocksdb::can_replace(program)) return nullptr;
-  if (restarts_warm(spec)) {
-    complain_once("restart: warm given; allowed here: cold");
+  const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
+  if (rocksdb::has_warm_tier_of_its_own(settings.spec)) {
+    complain_once(std::string(rocksdb::kNoWarmTierOfItsOwn));
     return nullptr;
   }
-  const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
   absl::StatusOr<std::unique_ptr<TieredCache>> opened =
       open_tiered_cache(rocksdb::with_immutable_keys(settings.spec), std::move(far_codec));
   if (!opened.ok()) {

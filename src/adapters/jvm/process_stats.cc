@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "fmt/format.h"
-#include "tiered_cache/stats_sum.h"
 
 namespace nvcache::jvm {
 namespace {
@@ -77,7 +76,7 @@ void ProcessStats::remove(TieredCache* cache) {
   open_.erase(cache);
   const TieredStats stats = cache->stats();
   tell_problem(stats);
-  add_stats(stats, /*open=*/false, &closed_);
+  closed_.add_closed(stats);
 }
 
 void ProcessStats::tell_problem(const TieredStats& stats) {
@@ -91,8 +90,9 @@ void ProcessStats::tell_problem(const TieredStats& stats) {
 
 void ProcessStats::write() {
   const MutexLock lock(mutex_);
-  TieredStats sum = closed_;
-  for (const TieredCache* const cache : open_) add_stats(cache->stats(), /*open=*/true, &sum);
+  StatsSum all = closed_;
+  for (const TieredCache* const cache : open_) all.add(cache->stats());
+  const TieredStats sum = all.total();
   tell_problem(sum);
   if (sum.lookups == 0) return;  // most programs make caches that they never use
   const auto write_one = [](const std::string& path, const auto& text_of) {

@@ -17,6 +17,7 @@
 #include "base/background_thread.h"
 #include "base/mutex.h"
 #include "nvcache/tiered_cache.h"
+#include "tiered_cache/stats_sum.h"
 
 namespace nvcache::jvm {
 
@@ -43,7 +44,7 @@ class ProcessStats {
   const std::string prometheus_path_;
   Mutex mutex_;
   std::set<TieredCache*> open_ ABSL_GUARDED_BY(mutex_);
-  TieredStats closed_ ABSL_GUARDED_BY(mutex_);
+  StatsSum closed_ ABSL_GUARDED_BY(mutex_);
   bool complained_ ABSL_GUARDED_BY(mutex_) = false;  // of a file
   bool told_ ABSL_GUARDED_BY(mutex_) = false;        // the problem of a tier
   BackgroundThread thread_;

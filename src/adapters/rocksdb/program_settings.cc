@@ -47,10 +47,18 @@ void append(std::string_view key, std::string_view value, std::string* spec) {
 
 }  // namespace
 
+bool has_warm_tier_of_its_own(std::string_view spec) {
+  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+  return config.ok() && std::ranges::any_of(config->tiers, [](const TierConfig& tier) {
+           return tier.restarts_warm() && tier.name.empty();
+         });
+}
+
 std::string with_immutable_keys(std::string_view spec) {
   std::string merged(strip(spec));
   const std::optional<Settings> given = settings_of(merged);
   if (given && !given->contains("keys")) append("keys", "immutable", &merged);
+  if (given && !given->contains("owner")) append("owner", "*", &merged);
   return merged;
 }
 

@@ -24,9 +24,17 @@ ProgramSettings with_program_settings(std::string_view spec, const ProgramCache&
 // False for options that RocksDB refuses itself, with a null pointer: it has to be asked.
 bool can_replace(const ProgramCache& program);
 
-// With keys=immutable, unless the user wrote `keys`: RocksDB's keys name a block by the session of
-// the database and the number of the file that it was written in, and neither comes again. (Keys
-// for the life of a process are looked up in the first tier alone: key.h.)
+// Whether a lower tier comes back after a restart, and no other cache shares it. A program makes
+// caches that it never uses: the first would have the tier's file, and the next one could not open
+// it. False for a specification with a mistake.
+bool has_warm_tier_of_its_own(std::string_view spec);
+inline constexpr std::string_view kNoWarmTierOfItsOwn =
+    "restart: warm given; allowed here: cold, or a tier with a name";
+
+// With keys=immutable and owner=*, unless the user wrote `keys` and `owner`: RocksDB's keys name a
+// block by the session of the database and the number of the file that it was written in, and
+// neither comes again, in any database. (Keys for the life of a process are looked up in the first
+// tier alone: key.h.)
 std::string with_immutable_keys(std::string_view spec);
 
 }  // namespace nvcache::rocksdb

@@ -13,6 +13,7 @@
 // something else than it was told to.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -53,12 +54,10 @@ std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
   if (spec == nullptr || !can_replace(program)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
-  // A program makes caches that it never uses: the first would have the tier's file, and the next
-  // one could not open it.
-  if (std::string_view(spec).find("restart=warm") != std::string_view::npos) {
-    stop(absl::StrCat(kSpecVariable, ": restart: warm given; allowed here: cold"));
-  }
   const ProgramSettings settings = with_program_settings(spec, program);
+  if (has_warm_tier_of_its_own(settings.spec)) {
+    stop(absl::StrCat(kSpecVariable, ": ", kNoWarmTierOfItsOwn));
+  }
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));

@@ -94,6 +94,21 @@ TEST(ProgramSettings, OptionsThatRocksDbRefusesAreLeftToIt) {
   }
 }
 
+TEST(ProgramSettings, RocksDbsKeysAreImmutableAndTheSameInAllCaches) {
+  for (const char* spec : {"tiered://?dram=1MiB", " tiered://?tier=(size=1MiB)&dram=0 "}) {
+    const absl::StatusOr<TieredConfig> config = parse_tiered_config(with_immutable_keys(spec));
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_TRUE(config->immutable_keys);
+    EXPECT_EQ(config->owner, "*");
+  }
+  const auto given =
+      parse_tiered_config(with_immutable_keys("tiered://?dram=1MiB&keys=mutable&owner=orders"));
+  ASSERT_TRUE(given.ok()) << given.status();
+  EXPECT_FALSE(given->immutable_keys);
+  EXPECT_EQ(given->owner, "orders");
+  EXPECT_EQ(with_immutable_keys("nvcache://?size=1MiB"), "nvcache://?size=1MiB");
+}
+
 TEST(ProgramSettings, MistakesAreShownAsTheUserMadeThem) {
   for (const char* spec : {"tiered:/", "nvcache://?size=1MiB", "tiered://?tier=(size=1MiB"}) {
     EXPECT_EQ(with_program_settings(spec, program_of(options_of_a_program())).spec, spec);

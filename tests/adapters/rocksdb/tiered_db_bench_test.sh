@@ -48,7 +48,7 @@ while text[at:].strip():
     cache, at = json.JSONDecoder().raw_decode(text, at)
     if cache["tiers"][0]["size_bytes"] == 300000:
         for tier in cache["tiers"]:
-            print(tier[sys.argv[1]])
+            print(tier.get(sys.argv[1], ""))
 END
 }
 
@@ -110,8 +110,18 @@ read_all "$tiered" "tiered://?shards=2&high_priority=0.8&dram=300000B" ||
   fail "a setting that the program has, too: db_bench exits with an error"
 check_all_found "a setting that the program has, too"
 
+# All caches of the program share a tier by its name, and it is warm in the next program.
+shared="tiered://?tier=(name=bench,size=32MiB,medium=file:$work/shared,space=regions,restart=warm)"
+for life in first second; do
+  read_all "$tiered" "$shared" || fail "a shared tier, $life: db_bench exits with an error"
+  check_all_found "a shared tier, $life"
+done
+recovered=$(tier block_cache | sed -n "s/.*'recovered_blocks': \([0-9]*\).*/\1/p")
+[[ $recovered -gt 1000 ]] || fail "a shared tier: $recovered blocks came back"
+echo "ok: $recovered blocks of a shared tier came back"
+
 # A mistake stops db_bench with a message that names it.
-for spec in "tiered://?polcy=dram_first" "tiered://?shards=3"; do
+for spec in "tiered://?polcy=dram_first" "tiered://?shards=3" "${shared/name=bench,/}"; do
   if read_all "$tiered" "$spec"; then fail "$spec was accepted"; fi
   grep "^nvcache: NVCACHE_TIERED: " "$work/out" || fail "$spec: the message does not help"
 done

@@ -1,0 +1,276 @@
+#include "tiered_cache/shared_tiers.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/never_destroyed.h"
+#include "base/text.h"
+#include "block_cache/stats_text.h"
+#include "fmt/format.h"
+
+namespace nvcache {
+namespace {
+
+struct SettingText {
+  std::string_view name;
+  std::string (*of)(const Config&);
+};
+constexpr std::array<SettingText, 19> kSettings = {{
+    {"size", [](const Config& c) { return fmt::to_string(c.size_bytes); }},
+    {"max_size",
+     [](const Config& c) {
+       return c.max_size_bytes == c.size_bytes ? "size" : std::to_string(c.max_size_bytes);
+     }},
+    {"medium", [](const Config& c) { return c.medium; }},
+    {"admission", [](const Config& c) { return c.admission; }},
+    {"eviction", [](const Config& c) { return c.eviction; }},
+    {"verify",
+     [](const Config& c) -> std::string {
+       return c.verify == Verify::kAuto     ? "auto"
+              : c.verify == Verify::kAlways ? "always"
+                                            : "never";
+     }},
+    {"shards",
+     [](const Config& c) { return c.shards == 0 ? "auto" : std::to_string(c.shards); }},
+    {"write_queue", [](const Config& c) { return fmt::to_string(c.write_queue_bytes); }},
+    {"space",
+     [](const Config& c) -> std::string {
+       return c.space == SpaceKind::kRegions ? "regions" : "in_place";
+     }},
+    {"region",
+     [](const Config& c) {
+       return c.region_bytes == 0 ? "auto" : std::to_string(c.region_bytes);
+     }},
+    {"rewrite", [](const Config& c) { return fmt::to_string(c.rewrite); }},
+    {"discard", [](const Config& c) -> std::string { return c.discard ? "on" : "off"; }},
+    {"format", [](const Config& c) -> std::string { return c.format ? "yes" : "no"; }},
+    {"restart",
+     [](const Config& c) -> std::string { return c.restart == Restart::kWarm ? "warm" : "cold"; }},
+    {"keys",
+     [](const Config& c) -> std::string { return c.immutable_keys ? "immutable" : "mutable"; }},
+    {"restart_rate", [](const Config& c) { return fmt::to_string(c.restart_bytes_per_second); }},
+    {"restart_threads", [](const Config& c) { return fmt::to_string(c.restart_threads); }},
+    {"maintenance", [](const Config& c) { return fmt::to_string(c.maintenance_seconds); }},
+    {"seed", [](const Config& c) { return fmt::to_string(c.seed); }},
+}};
+
+// "given size=1048576; open with size=2097152".
+std::string differences(const Config& given, const Config& open) {
+  std::string ours;
+  std::string theirs;
+  for (const SettingText& setting : kSettings) {
+    const std::string here = setting.of(given);
+    const std::string there = setting.of(open);
+    if (here == there) continue;
+    const char* const comma = ours.empty() ? "" : ", ";
+    ours += fmt::format("{}{}={}", comma, setting.name, here);
+    theirs += fmt::format("{}{}={}", comma, setting.name, there);
+  }
+  return fmt::format("given {}; open with {}", ours, theirs);
+}
+
+absl::Status check_warm(const TierConfig& config, std::string_view owner) {
+  if (!config.cache.immutable_keys) {
+    return invalid_argument(
+        "name={}: restart=warm: keys=mutable given; allowed: keys=immutable, or restart=cold",
+        config.name);
+  }
+  if (owner.empty()) {
+    return invalid_argument(
+        "name={}: restart=warm: no owner given; allowed: owner=NAME, a name of each cache's own "
+        "that it has again after a restart, or owner={} if no key names other bytes in any cache",
+        config.name, KeySpace::kAllOwners);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Kept for the life of the process.
+class SharedTier {
+ public:
+  explicit SharedTier(std::string name) : name_(std::move(name)) {}
+
+  struct Joined {
+    LateBlockCache* cache = nullptr;
+    KeySpace keys;
+  };
+  [[nodiscard]] absl::StatusOr<Joined> join(const TierConfig& config, std::string_view owner)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Ends a cache's part. With `if_last`, only if it is the only one: false, and it stays, if not.
+  bool leave(uint32_t tag, bool if_last) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  uint32_t users() const { return user_count_.load(std::memory_order_relaxed); }
+  // Of these, those whose keys have the tag.
+  size_t users(uint32_t tag) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return static_cast<size_t>(std::ranges::count(users_, tag, &User::tag));
+  }
+
+  // Totals of before the tier was last opened. The names are missing.
+  Stats past() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return past_;
+  }
+
+ private:
+  struct User {
+    uint32_t tag = 0;
+    std::string owner;
+  };
+
+  [[nodiscard]] absl::Status check_owner(const KeySpace& keys, std::string_view owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t next_tag() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void count_users() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    user_count_.store(static_cast<uint32_t>(users_.size()), std::memory_order_relaxed);
+  }
+
+  const std::string name_;
+  mutable Mutex mutex_;
+  CondVar closed_;
+  std::unique_ptr<LateBlockCache> cache_ ABSL_GUARDED_BY(mutex_);  // null: nobody uses the tier
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;  // its medium is still in use
+  std::vector<User> users_ ABSL_GUARDED_BY(mutex_);
+  uint32_t last_tag_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t joins_ ABSL_GUARDED_BY(mutex_) = 0;
+  Stats past_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint32_t> user_count_{0};
+};
+
+absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
+                                                    std::string_view owner) {
+  const bool warm = config.restarts_warm();
+  if (warm) {
+    if (absl::Status status = check_warm(config, owner); !status.ok()) return status;
+  }
+  const MutexLock lock(mutex_);
+  while (closing_) closed_.wait(mutex_);
+  if (cache_ != nullptr && !(cache_->config() == config.cache)) {
+    return invalid_argument("name={}: {}; allowed: the same settings, or another name", name_,
+                            differences(config.cache, cache_->config()));
+  }
+  const KeySpace keys = warm ? KeySpace::of_owner(owner) : KeySpace(next_tag(), ++joins_);
+  if (warm) {
+    if (absl::Status status = check_owner(keys, owner); !status.ok()) return status;
+  }
+  User user{keys.tag(), std::string(owner)};
+  users_.reserve(users_.size() + 1);
+  if (cache_ == nullptr) {
+    // Each cache has a threshold of its own, or none.
+    cache_ = std::make_unique<LateBlockCache>(
+        config.cache, system_clock(), BlockCacheImpl::TierOptions{.count_references = true});
+  }
+  users_.push_back(std::move(user));  // the last that needs memory has it
+  count_users();
+  return Joined{cache_.get(), keys};
+}
+
+absl::Status SharedTier::check_owner(const KeySpace& keys, std::string_view owner) {
+  const auto found = std::ranges::find(users_, keys.tag(), &User::tag);
+  if (found == users_.end() || keys.tag() == KeySpace::kAllOwnersTag) return absl::OkStatus();
+  if (found->owner == owner) {
+    return invalid_argument("owner={}: another open cache has it in name={}; allowed: another name",
+                            owner, name_);
+  }
+  return invalid_argument("owner={}: by chance its keys would meet those of owner={} in name={}; "
+                          "allowed: another name",
+                          owner, found->owner, name_);
+}
+
+// Tags go round, so that one that was in use comes back late.
+uint32_t SharedTier::next_tag() {
+  NVCACHE_ASSERT(users_.size() < KeySpace::kMaxTag);
+  do {
+    last_tag_ = last_tag_ == KeySpace::kMaxTag ? 1 : last_tag_ + 1;
+  } while (std::ranges::find(users_, last_tag_, &User::tag) != users_.end());
+  return last_tag_;
+}
+
+bool SharedTier::leave(uint32_t tag, bool if_last) {
+  std::unique_ptr<LateBlockCache> last;
+  {
+    const MutexLock lock(mutex_);
+    if (if_last && users_.size() > 1) return false;
+    const auto found = std::ranges::find(users_, tag, &User::tag);
+    NVCACHE_ASSERT(found != users_.end());
+    users_.erase(found);
+    count_users();
+    if (!users_.empty()) return true;
+    last = std::move(cache_);
+    closing_ = true;
+  }
+  // Without the lock: this waits for the medium. Who joins meanwhile waits for the end of it.
+  Stats totals;
+  if (const BlockCacheImpl* const cache = last->opened(); cache != nullptr) totals = cache->stats();
+  last.reset();
+  {
+    const MutexLock lock(mutex_);
+    add_stats(totals, /*gauges=*/false, &past_);
+    closing_ = false;
+  }
+  closed_.notify_all();
+  return true;
+}
+
+namespace {
+
+struct Registry {
+  Mutex mutex;
+  std::map<std::string, std::shared_ptr<SharedTier>> tiers ABSL_GUARDED_BY(mutex);
+};
+
+std::shared_ptr<SharedTier> tier_of(const std::string& name) {
+  static NeverDestroyed<Registry> registry;  // caches may be closed after main()
+  Registry& all = *registry;
+  const MutexLock lock(all.mutex);
+  std::shared_ptr<SharedTier>& tier = all.tiers[name];
+  if (tier == nullptr) tier = std::make_shared<SharedTier>(name);
+  return tier;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TierShare>> TierShare::join(const TierConfig& config,
+                                                           std::string_view owner) {
+  std::unique_ptr<TierShare> share(new TierShare(tier_of(config.name)));
+  const absl::StatusOr<SharedTier::Joined> joined = share->tier_->join(config, owner);
+  if (!joined.ok()) return joined.status();
+  share->cache_ = joined->cache;
+  share->keys_ = joined->keys;
+  return share;
+}
+
+// The last one's blocks go with the tier.
+TierShare::~TierShare() {
+  if (cache_ == nullptr) return;  // it did not join
+  const bool warm = cache_->config().restart == Restart::kWarm;
+  if (!warm && tier_->leave(keys_.tag(), /*if_last=*/true)) return;
+  if (!warm) clear();
+  tier_->leave(keys_.tag(), /*if_last=*/false);
+}
+
+uint32_t TierShare::users() const { return tier_->users(); }
+
+void TierShare::clear() {
+  BlockCacheImpl* const cache = cache_->opened();
+  if (cache == nullptr || tier_->users(keys_.tag()) > 1) return;
+  cache->erase_matching([this](const BlockKey& key) { return keys_.has(key); });
+}
+
+Stats TierShare::stats() const {
+  Stats stats;
+  if (const BlockCacheImpl* const cache = cache_->opened()) stats = cache->stats();
+  add_stats(tier_->past(), /*gauges=*/false, &stats);
+  return stats;
+}
+
+}  // namespace nvcache
