@@ -83,17 +83,6 @@ void read_counters(const Table& table, const StripedCounters<Counter>& counters,
   }
 }
 
-// Adds the totals of `from`, and with `gauges` the gauges, to those of `sum`: members of 64 bits.
-template <typename S, typename Table>
-void add_metrics(const Table& table, const S& from, bool gauges, S* sum) {
-  for (const auto& metric : table) {
-    if (metric.kind == MetricKind::kGauge && !gauges) continue;
-    if (const auto* const member = std::get_if<uint64_t S::*>(&metric.value)) {
-      sum->**member += from.**member;
-    }
-  }
-}
-
 // Whether each counter has one row in these tables, of a total with 64 bits, and those of `without`
 // have none.
 template <typename Counter, typename... Tables>

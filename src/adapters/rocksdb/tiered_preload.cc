@@ -13,7 +13,6 @@
 // something else than it was told to.
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -129,6 +129,19 @@ def check_file(program):
         fail("not one clear line on the file that cannot be opened", done)
 
 
+def check_warm(program):
+    """A tier with a name serves the next process, after an end in order and after System.exit."""
+    spec = (f"tiered://?tier=(name=shared,size=64MiB,medium=file:{program.work / 'warm'},"
+            "space=regions,region=128KiB,restart=warm)")
+    words = ["reads=16000"]
+    cold = program.counts("db", words, spec=spec)["reads.read_calls"]
+    program.counts("db", ["exit=20000"], spec=spec)
+    warm = program.counts("db", words, spec=spec)["reads.read_calls"]
+    print(f"read calls of the first 16,000 gets: {cold} with a cold tier, {warm} with a warm one")
+    if warm > cold // 4:
+        fail("the tier did not come back")
+
+
 def check_work(program):
     for properties in ([], ["strict=true", "cache=8388608"], ["cache=none"], ["cache=0"]):
         shutil.copytree(program.work / "db", program.work / "churned")
@@ -159,7 +172,8 @@ def check_ends(program):
 def check_wrong(program):
     """One line on stderr, and RocksDB's own cache."""
     for spec, word in (("tiered://?tier=(size=nonsense)", "size"), ("nothing", "nothing"),
-                       (f"tiered://?tier=(size=64MiB,medium=file:{program.work}/tier,restart=warm)", "restart")):
+                       (f"tiered://?tier=(size=64MiB,medium=file:{program.work}/tier,"
+                        "space=regions,restart=warm)", "restart")):
         done = program.run("db", ["reads=2000", "reopen", "reads=2000"], spec=spec)
         lines = [line for line in done.stderr.splitlines() if line.startswith("nvcache:")]
         if done.returncode != 0 or "verified" not in done.stdout:
@@ -229,6 +243,7 @@ def main(library, damaging, jar):
         program.counts("db", ["fill"])
         check_reads(program)
         check_file(program)
+        check_warm(program)
         check_work(program)
         check_ends(program)
         check_wrong(program)

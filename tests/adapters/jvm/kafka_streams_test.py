@@ -13,7 +13,7 @@ import tempfile
 
 from jvm_test import TIME_OUT, Program, beside, fail, skip_without
 
-SPEC = "tiered://?tier=(size=16MiB)"
+SPEC = "tiered://?tier=(name=shared,size=64MiB)"
 
 
 def finished(program, *arguments, **options):
