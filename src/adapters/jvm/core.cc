@@ -61,7 +61,7 @@ Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const C
   if (!rocksdb::can_replace(program)) return nullptr;
   const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
   if (rocksdb::has_warm_tier_of_its_own(settings.spec)) {
-    complain_once(std::string(rocksdb::kNoWarmTierOfItsOwn));
+    complain_once(rocksdb::kNoWarmTierOfItsOwn);
     return nullptr;
   }
   absl::StatusOr<std::unique_ptr<TieredCache>> opened =

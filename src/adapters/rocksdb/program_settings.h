@@ -28,7 +28,7 @@ bool can_replace(const ProgramCache& program);
 // caches that it never uses: the first would have the tier's file, and the next one could not open
 // it. False for a specification with a mistake.
 bool has_warm_tier_of_its_own(std::string_view spec);
-inline constexpr std::string_view kNoWarmTierOfItsOwn =
+inline constexpr const char* kNoWarmTierOfItsOwn =
     "restart: warm given; allowed here: cold, or a tier with a name";
 
 // With keys=immutable and owner=*, unless the user wrote `keys` and `owner`: RocksDB's keys name a
