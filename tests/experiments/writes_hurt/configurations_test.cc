@@ -57,7 +57,8 @@ TEST(PaperConfigurationsTest, AreThePapers) {
   const auto small = figure4_choices(options);
   ASSERT_EQ(small.size(), 4u);
   EXPECT_EQ(small[3].spec,
-            "nvcache://?size=1008MiB&medium=emulated:optane&admission=small_bypass(64MiB)+obp(0.1)"
+            "nvcache://?size=1008MiB&medium=emulated:optane&space=in_place"
+            "&admission=small_bypass(64MiB)+obp(0.1)"
             "&eviction=none");
   EXPECT_EQ(figure6_choices(options, "").size(), 6u);
   EXPECT_EQ(figure6_choices(options, "/tmp").size(), 7u);
@@ -75,8 +76,8 @@ TEST(PaperConfigurationsTest, Table1EvictsByThePapersPolicy) {
   const auto choices = table1_choices(Options());
   ASSERT_EQ(choices.size(), 3u);
   EXPECT_EQ(choices[0].spec,
-            "nvcache://?size=256MiB&medium=emulated:optane&admission=always&eviction=lfru(0.1667)"
-            "&maintenance=0.0167");
+            "nvcache://?size=256MiB&medium=emulated:optane&space=in_place&admission=always"
+            "&eviction=lfru(0.1667)&maintenance=0.0167");
   EXPECT_THAT(choices[1].spec, HasSubstr("admission=always&eviction=lru"));
   EXPECT_THAT(choices[2].spec, HasSubstr("admission=always&eviction=none"));
   for (const CacheChoice& choice : choices) {
