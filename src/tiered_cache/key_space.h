@@ -38,8 +38,8 @@ class KeySpace {
  public:
   static constexpr std::string_view kAllOwners = "*";
   static constexpr int kTagBits = 24;
-  static constexpr uint32_t kAllOwnersTag = 0;
-  static constexpr uint32_t kMaxTag = (uint32_t{1} << kTagBits) - 1;
+  static constexpr uint32_t kAllOwnersTag = (uint32_t{1} << kTagBits) - 1;
+  static constexpr uint32_t kMaxTag = kAllOwnersTag - 1;  // of one cache; the least is 1
 
   KeySpace() = default;  // keys stay as they are, as in a tier that is the cache's own
   // `tag` is 1 to kMaxTag. No other space has the seed.

@@ -42,13 +42,14 @@ TEST(KeySpace, ATierOfOnesOwnHasTheEnginesKeys) {
 
 // What lies on a medium is found by later versions: these may change with a line in CHANGELOG.
 TEST(KeySpace, AnOwnersKeysAreTheSameInEveryProcess) {
-  EXPECT_EQ(KeySpace::of_owner("*").tag(), 0u);
+  EXPECT_EQ(KeySpace::of_owner("*").tag(), KeySpace::kAllOwnersTag);
   EXPECT_EQ(KeySpace::of_owner("orders").inside({1, 2}),
             KeySpace::of_owner(std::string("orders")).inside({1, 2}));
-  EXPECT_EQ(KeySpace::of_owner("orders").tag(), 1566595u);
+  EXPECT_EQ(KeySpace::of_owner("orders").tag(), 15182626u);
   EXPECT_EQ(KeySpace::of_owner("orders").inside({1, 2}),
-            (BlockKey{0x17e78379bd75d22c, 0xde0462d3c5d801f2}));
-  EXPECT_EQ(KeySpace::of_owner("*").inside({1, 2}), (BlockKey{0x8a23ec3bfe, 0x680d81518bbc58d0}));
+            (BlockKey{0xe7ab2279bd75d22c, 0xde0462d3c5d801f2}));
+  EXPECT_EQ(KeySpace::of_owner("*").inside({1, 2}),
+            (BlockKey{0xffffff8a23ec3bfe, 0x680d81518bbc58d0}));
 }
 
 }  // namespace

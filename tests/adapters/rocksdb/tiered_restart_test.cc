@@ -79,8 +79,10 @@ TEST(TieredRestartDb, ADamagedTierIsRefusedAndFormatStartsAnew) {
   EXPECT_EQ(below(again).recovered_blocks, 0u);
 }
 
-// Starts the writer, and kills it after so many of its reports.
-void write_and_kill(const std::string& folder, uint64_t seed, uint64_t reports) {
+// Starts the writer, and kills it after so many of its reports. `beside`: a second database's
+// folder, or empty.
+void write_and_kill(const std::string& folder, uint64_t seed, uint64_t reports,
+                    const std::string& beside = "") {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   // The build puts it beside these tests.
@@ -91,7 +93,8 @@ void write_and_kill(const std::string& folder, uint64_t seed, uint64_t reports) 
   ASSERT_GE(writer, 0);
   if (writer == 0) {
     ::dup2(ends[1], STDOUT_FILENO);
-    ::execl(program.c_str(), program.c_str(), folder.c_str(), seed_text.c_str(), nullptr);
+    ::execl(program.c_str(), program.c_str(), folder.c_str(), seed_text.c_str(),
+            beside.empty() ? nullptr : beside.c_str(), nullptr);
     ::_exit(127);
   }
   ::close(ends[1]);
@@ -142,6 +145,36 @@ TEST(TieredRestartDb, EveryValueIsRightAfterManyKillsOnADevice) {
   const TempDir dir;
   std::filesystem::create_symlink(device.path(), dir.file("device"));
   expect_right_after_kills(dir);
+}
+
+// Two databases with a cache each, above one tier.
+TEST(TieredRestartDb, EveryValueAboveASharedTierIsRightAfterManyKills) {
+  TempDir dir;
+  const std::string folder = dir.file("first");
+  const std::string beside = dir.file("second");
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(beside);
+  const KillOracle first(folder);
+  const KillOracle second(beside);
+  Prng random(test_seed());
+  for (uint64_t life = 0; life < 6; ++life) {
+    SCOPED_TRACE(life);
+    ASSERT_NO_FATAL_FAILURE(
+        write_and_kill(folder, random.below(uint64_t{1} << 32), 9 + random.below(30), beside));
+    if (life % 2 == 0) continue;  // the next writer meets what the kill left
+    const Tiered of_second(shared_kill_spec(folder));  // in another order than the writer's
+    const Tiered of_first(shared_kill_spec(folder));
+    TestDb second_db(beside + "/db", kill_options(of_second.cache));
+    TestDb first_db(folder + "/db", kill_options(of_first.cache));
+    wait_until_warm(of_first);
+    ASSERT_EQ(count_wrong(first, first_db), 0u);
+    ASSERT_EQ(count_wrong(second, second_db), 0u);
+    EXPECT_EQ(of_first.opened->stats().tiers[1].users, 2u);
+    EXPECT_GT(below(of_first).recovered_blocks, 0u);
+    EXPECT_GT(of_first.lower_hits() + of_second.lower_hits(), 0u);
+    EXPECT_EQ(below(of_first).damaged_regions, 0u);
+    EXPECT_EQ(below(of_first).damaged_blocks, 0u);
+  }
 }
 
 // The control: a value that the oracle does not know is seen.

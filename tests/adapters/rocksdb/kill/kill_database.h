@@ -78,4 +78,11 @@ inline std::string kill_spec(const std::string& folder) {
          medium + ")";
 }
 
+// Of databases with a cache each above one tier, which lies in the folder of the first.
+inline std::string shared_kill_spec(const std::string& folder) {
+  return "tiered://?dram=128KiB&tier=(name=killed,size=16MiB,space=regions,region=128KiB,"
+         "eviction=clock,maintenance=0,restart=warm,medium=file:" +
+         folder + "/tier,io=direct)";
+}
+
 }  // namespace nvcache::rocksdb::testing
