@@ -29,6 +29,8 @@
 
 namespace rocksdb {
 class Cache;
+class ColumnFamilyHandle;
+class DB;
 class EventListener;
 class PersistentCache;
 class SecondaryCache;
@@ -70,12 +72,19 @@ std::shared_ptr<::rocksdb::EventListener> NewDatasetSizeListener(std::shared_ptr
 // Makes a listener for Options::listeners. The blocks of table files that are deleted while the
 // database is open leave the cache soon after (BlockCache::erase_dead_files()), in a thread of the
 // listener, with a tenth of a core at most. Files that were there before the opening are known once
-// they are compacted; blocks of those that are deleted otherwise leave by eviction. One listener
-// may serve several databases. It does not keep the cache open.
+// they are compacted, or by NoteTableFiles(); blocks of others leave by eviction. One listener may
+// serve several databases. It does not keep the cache open.
 std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
     const std::shared_ptr<BlockCache>& cache);
 std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
     const std::shared_ptr<TieredCache>& cache);
+
+// Tells such a listener the table files that a database has now: call it after the opening, for
+// each column family, if files also go without a compaction (DeleteFilesInRange, DropColumnFamily).
+// Reads the properties of each file. InvalidArgument for any other listener; RocksDB's own errors.
+[[nodiscard]] ::rocksdb::Status NoteTableFiles(::rocksdb::EventListener& listener,
+                                               ::rocksdb::DB& db,
+                                               ::rocksdb::ColumnFamilyHandle* family);
 
 struct TieredCacheOptions {
   // A specification of a tiered cache: tiered://?dram=64MiB&tier=(size=1GiB,medium=...)

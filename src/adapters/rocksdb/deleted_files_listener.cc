@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "base/background_thread.h"
 #include "base/mutex.h"
 #include "nvcache/rocksdb.h"
+#include "rocksdb/db.h"
 #include "rocksdb/listener.h"
 
 namespace nvcache::rocksdb {
@@ -38,7 +40,8 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
                  .interval_seconds = kLookSeconds,
                  .round = [this] { return erase_deleted(), false; }}) {}
 
-  const char* Name() const override { return "nvcache.DeletedFilesListener"; }
+  static constexpr const char* kName = "nvcache.DeletedFilesListener";
+  const char* Name() const override { return kName; }
 
   void OnTableFileCreated(const ::rocksdb::TableFileCreationInfo& info) override {
     if (info.status.ok()) note(info.file_path, info.table_properties);
@@ -67,11 +70,6 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
     if (thread_.start()) thread_.wake();
   }
 
- private:
-  using Time = std::chrono::steady_clock;
-
-  static constexpr double kLookSeconds = 0.5;  // how often a rest that is over is seen
-
   void note(const std::string& path, const ::rocksdb::TableProperties& properties) {
     const std::optional<uint64_t> file = file_of(properties);
     if (!file) return;
@@ -81,6 +79,11 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
     } catch (const std::bad_alloc&) {  // its blocks leave by eviction
     }
   }
+
+ private:
+  using Time = std::chrono::steady_clock;
+
+  static constexpr double kLookSeconds = 0.5;  // how often a rest that is over is seen
 
   void erase_deleted() {
     if (Time::now() < rests_until_) return;
@@ -128,6 +131,22 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
       [weak = std::weak_ptr(cache)](std::span<const uint64_t> files) {
         if (const auto alive = weak.lock()) alive->erase_dead_files(files);
       });
+}
+
+// A file that is deleted in between stays noted, and costs its path.
+::rocksdb::Status NoteTableFiles(::rocksdb::EventListener& listener, ::rocksdb::DB& db,
+                                 ::rocksdb::ColumnFamilyHandle* family) {
+  // By name: RocksDB may be built without type information.
+  if (std::string_view(listener.Name()) != DeletedFilesListener::kName) {
+    return ::rocksdb::Status::InvalidArgument(
+        "listener",
+        std::string(listener.Name()) + " given; allowed: one of NewDeletedFilesListener()");
+  }
+  ::rocksdb::TablePropertiesCollection tables;
+  const ::rocksdb::Status status = db.GetPropertiesOfAllTables(family, &tables);
+  auto& known = static_cast<DeletedFilesListener&>(listener);
+  for (const auto& [path, properties] : tables) known.note(path, *properties);
+  return status;
 }
 
 }  // namespace nvcache::rocksdb

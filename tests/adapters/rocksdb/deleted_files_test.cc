@@ -9,6 +9,7 @@
 #include "adapters/rocksdb/file_key.h"
 #include "adapters/rocksdb/key.h"
 #include "fake_block_cache.h"
+#include "rocksdb/convenience.h"
 #include "test_db.h"
 #include "tiered_db.h"
 
@@ -85,6 +86,49 @@ TEST(DeletedFilesListenerTest, FilesOfAnEarlierOpeningAreKnownByTheirCompaction)
   all.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForce;
   ASSERT_ROCKS_OK(db->CompactRange(all, nullptr, nullptr));
   wait_until_none_is_dead(*fake, db);
+}
+
+// Whether blocks of files from before an opening, which go without a compaction, leave the cache.
+void delete_old_files(bool noted, uint64_t* dead_left) {
+  TempDir dir;
+  const auto fake = std::make_shared<FakeBlockCache>();
+  ::rocksdb::Options options = db_options(both_faces(fake));
+  {
+    TestDb db(dir.file("db"), options);
+    db.fill(1);
+    ASSERT_ROCKS_OK(db->CompactRange({}, nullptr, nullptr));
+    db.read_and_verify(5000, 1);
+  }
+  const auto listener = NewDeletedFilesListener(std::shared_ptr<BlockCache>(fake));
+  options.listeners.push_back(listener);
+  TestDb db(dir.file("db"), options);
+  if (noted) {
+    ASSERT_ROCKS_OK(NoteTableFiles(*listener, *db.get(), db->DefaultColumnFamily()));
+  }
+  ASSERT_ROCKS_OK(::rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr,
+                                                nullptr));
+  EXPECT_EQ(live_files(db).size(), 0u);
+  if (noted) wait_until_none_is_dead(*fake, db);
+  *dead_left = count_dead(*fake, db);
+}
+
+TEST(DeletedFilesListenerTest, FilesOfAnEarlierOpeningAreKnownIfTheyAreNoted) {
+  uint64_t dead = 0;
+  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/true, &dead));
+  EXPECT_EQ(dead, 0u);
+  // The control.
+  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/false, &dead));
+  EXPECT_GT(dead, 0u);
+}
+
+TEST(DeletedFilesListenerTest, OnlyItsOwnListenerTakesFiles) {
+  TempDir dir;
+  TestDb db(dir.file("db"), db_options({}));
+  const auto other = NewDatasetSizeListener(std::make_shared<FakeBlockCache>());
+  const ::rocksdb::Status refused =
+      NoteTableFiles(*other, *db.get(), db->DefaultColumnFamily());
+  EXPECT_TRUE(refused.IsInvalidArgument()) << refused.ToString();
+  EXPECT_NE(refused.ToString().find("allowed: one of NewDeletedFilesListener"), std::string::npos);
 }
 
 // The control: without the listener they stay.
