@@ -1,4 +1,5 @@
 // What was erased durably from a cache with immutable keys never comes back, whatever is lost.
+#include <cstring>
 #include <set>
 #include <string>
 #include <utility>
@@ -6,6 +7,7 @@
 
 #include "base/prng.h"
 #include "block_cache/region/erased_list.h"
+#include "block_cache/region/inspect.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
 #include "support/region_cache.h"
@@ -173,6 +175,54 @@ TEST(RegionErase, WhatWasErasedDurablyNeverComesBack) { EXPECT_EQ(found_again(Ho
 
 TEST(RegionErase, ControlWhatWasErasedInDramAloneDoes) {
   EXPECT_GT(found_again(How::kInDramAlone), 0u);
+}
+
+// A cache on the image that erases; then the image as its closing leaves it.
+std::vector<std::byte> after_erasing(std::vector<std::byte> image, std::vector<BlockKey> keys,
+                                     std::vector<uint64_t> files, uint64_t blocks_to_put) {
+  std::vector<std::byte> closed;
+  auto medium = std::make_unique<PowerLossMedium>(std::move(image));
+  medium->on_destruction(&closed);
+  auto cache = test::make_on(kEraseSpec, std::move(medium));
+  put_blocks(*cache, 7, blocks_to_put, 1000);
+  put_blocks(*cache, 8, blocks_to_put, 1000);
+  EXPECT_TRUE(cache->erase_durably(keys, files).ok());
+  cache.reset();  // fills `closed`
+  return closed;
+}
+
+Inspection inspect_erased(const std::vector<std::byte>& image) {
+  const auto found = inspect_regions(
+      [&image](uint64_t offset, MutableBytes into) -> absl::Status {
+        if (offset + into.size() > image.size()) return absl::DataLossError("it ends");
+        std::memcpy(into.data(), image.data() + offset, into.size());
+        return absl::OkStatus();
+      },
+      image.size(), {.read_blocks = true});
+  EXPECT_TRUE(found.ok()) << found.status();
+  return found.value_or(Inspection());
+}
+
+TEST(RegionErase, AnInspectionAgrees) {
+  std::vector<std::byte> image =
+      after_erasing(std::vector<std::byte>(kEraseBytes), {{7, 3}}, {8}, 100);
+  const Inspection first = inspect_erased(image);
+  EXPECT_EQ(first.live.blocks, 99u);
+  EXPECT_EQ(first.outdated.blocks, 101u);
+  EXPECT_TRUE(first.comes_back());
+  EXPECT_TRUE(first.is_whole());
+  image = after_erasing(std::move(image), {{7, 4}}, {}, 0);
+  EXPECT_EQ(inspect_erased(image).live.blocks, 98u);
+  // Both halves are there by now. With one of them damaged the other one counts, with both none.
+  for (const uint64_t half : {0, 1}) {
+    EXPECT_TRUE(inspect_erased(image).comes_back());
+    image[Geometry::kRemovedAt + half * ErasedList::kHalfBytes + 30] ^= std::byte{1};
+  }
+  EXPECT_FALSE(inspect_erased(image).comes_back());
+  EXPECT_EQ(inspect_erased(image).live.blocks, 0u);
+  const auto cache = test::make_on(kEraseSpec, std::make_unique<PowerLossMedium>(std::move(image)));
+  wait_for_recovery(*cache);
+  EXPECT_EQ(cache->stats().recovered_blocks, 0u);
 }
 
 class RegionEraseFile : public testing::Test {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -110,6 +111,28 @@ std::optional<ErasedList> ErasedList::decode(uint64_t nonce, ByteView from) {
   const auto order = [](const Entry& a, const Entry& b) { return is_before(a.key, b.key); };
   if (!std::ranges::is_sorted(list.entries_, order)) return std::nullopt;
   return list;
+}
+
+absl::StatusOr<ErasedList> ErasedList::load(uint64_t nonce, uint64_t until, const Read& read) {
+  ErasedList newest;
+  int damaged = 0;
+  for (uint64_t half = 0; half < 2; ++half) {
+    const uint64_t at = Geometry::kRemovedAt + half * kHalfBytes;
+    std::vector<std::byte> bytes(kHeaderBytes);
+    if (absl::Status status = read(at, bytes); !status.ok()) return status;
+    const std::optional<uint64_t> size = size_in(nonce, bytes);
+    if (!size) continue;
+    bytes.resize(*size);
+    if (absl::Status status = read(at, bytes); !status.ok()) return status;
+    std::optional<ErasedList> list = decode(nonce, bytes);
+    if (!list) {
+      ++damaged;
+    } else if (list->number() > newest.number()) {
+      newest = *std::move(list);
+    }
+  }
+  if (damaged == 2) newest.forget_all(until);
+  return newest;
 }
 
 }  // namespace nvcache

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "block_cache/region/geometry.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
@@ -42,6 +44,13 @@ class ErasedList {
   void advance() { ++number_; }
   uint64_t encoded_bytes() const { return kHeaderBytes + entries_.size() * kEntryBytes; }
   void encode(uint64_t nonce, MutableBytes to) const;  // encoded_bytes() at least
+
+  // The newer half of a medium that is whole; one that holds nothing if there is none. One that is
+  // not whole was cut short, and then the other one counts; if neither is, it covers all below
+  // `until`. An error is the medium's.
+  using Read = std::function<absl::Status(uint64_t offset, MutableBytes into)>;
+  [[nodiscard]] static absl::StatusOr<ErasedList> load(uint64_t nonce, uint64_t until,
+                                                       const Read& read);
 
   // The bytes of a half that lie there, by its header; none if it holds no list of this nonce.
   static std::optional<uint64_t> size_in(uint64_t nonce, ByteView header);

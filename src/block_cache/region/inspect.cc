@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/no_memory.h"
 #include "base/text.h"
+#include "block_cache/region/erased_list.h"
 #include "block_cache/region/region_table.h"
 
 namespace nvcache {
@@ -33,6 +34,7 @@ class Inspector {
   absl::StatusOr<Inspection> run() {
     if (absl::Status status = read_superblock(); !status.ok()) return status;
     read_removed();
+    read_erased();
     if (absl::Status status = read_footers(); !status.ok()) return status;
     for (size_t done = 0; done < footers_.size(); ++done) {
       if (absl::Status status = tell("index", done, footers_.size()); !status.ok()) return status;
@@ -105,6 +107,15 @@ class Inspector {
     for (const RegionTable::Removed& each : removed) {
       removed_.insert(removal(each.region, each.offset_grains));
     }
+  }
+
+  // What was erased durably, if keys are immutable.
+  void read_erased() {
+    if (!found_.superblock.immutable_keys || found_.medium_bytes < Geometry::kHeadBytes) return;
+    constexpr uint64_t kAll = ~uint64_t{0};
+    auto list = ErasedList::load(found_.superblock.nonce, kAll, read_);
+    found_.removed_list_damaged = !list.ok() || list->all_until() == kAll;
+    if (list.ok()) erased_ = *std::move(list);
   }
 
   static uint64_t removal(uint32_t region, uint32_t offset_grains) {
@@ -196,6 +207,7 @@ class Inspector {
   absl::Status check_blocks(InspectedRegion* region) {
     for (const BlockRecord& record : records_) {
       if (record.size_bytes == 0 || is_removed(region->region, record.offset_grains) ||
+          erased_.covers(record.key, region->sequence) ||
           seen_.contains(hash_key(record.key, kKeySeed))) {
         continue;
       }
@@ -211,6 +223,7 @@ class Inspector {
 
   void count(const BlockRecord& record, InspectedRegion* region) {
     if (is_removed(region->region, record.offset_grains) ||
+        erased_.covers(record.key, region->sequence) ||
         !seen_.insert(hash_key(record.key, kKeySeed)).second) {
       region->outdated.add(record.size_bytes);
       found_.outdated.add(record.size_bytes);
@@ -249,6 +262,7 @@ class Inspector {
   Inspection found_;
   int failures_ = 0;
   absl::flat_hash_set<uint64_t> removed_;
+  ErasedList erased_;
   absl::flat_hash_set<uint64_t> seen_;
   absl::flat_hash_map<uint64_t, InspectedFile> files_;
   std::vector<RegionFooter> footers_;

@@ -1,9 +1,9 @@
 // What a medium in regions holds, read without opening a cache on it and without writing: for
 // `nvcache inspect`. docs/design/regions.md has the bytes.
 //
-// It goes the way of a restart: the superblock, the list of removed blocks, each footer, then the
-// indexes, the newest region first. A running cache may write at the same time: a region whose
-// footer changed while it was read counts as free, and never as damaged.
+// It goes the way of a restart: the superblock, the list of removed or erased blocks, each footer,
+// then the indexes, the newest region first. A running cache may write at the same time: a region
+// whose footer changed while it was read counts as free, and never as damaged.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct InspectedRegion {
   uint64_t sequence = 0;  // regions are sealed in this order; 0 if the footer cannot be read
   bool damaged = false;   // its footer or its index
   BlockTotals live;       // the newest of their keys, and not removed
-  BlockTotals outdated;   // removed, or replaced by a block in a newer region
+  BlockTotals outdated;   // removed, erased, or replaced by a block in a newer region
   uint64_t damaged_blocks = 0;
 };
 
@@ -55,7 +55,7 @@ struct Inspection {
   bool copy_damaged = false;          // one of them
   Superblock superblock;              // the newer one that is whole
   uint64_t medium_bytes = 0;
-  bool removed_list_damaged = false;
+  bool removed_list_damaged = false;  // or that of erased blocks
   uint32_t region_count = 0;        // as the superblock says
   uint32_t missing_regions = 0;     // that lie behind the medium's end: it was cut short
   uint32_t free_regions = 0;        // without a footer of this cache
@@ -73,7 +73,7 @@ struct Inspection {
   }
   // Whether the next opening with restart=warm brings the live blocks back.
   bool comes_back() const {
-    return superblock.immutable_keys || (superblock.closed && !removed_list_damaged);
+    return (superblock.immutable_keys || superblock.closed) && !removed_list_damaged;
   }
   // An unused medium and one that was never closed are whole, too.
   bool is_whole() const {

@@ -228,27 +228,16 @@ absl::Status RegionSpace::store_removed(bool unseen_removals) {
   return medium_.write(Geometry::kRemovedAt, padded.span());
 }
 
-// The list is the newer half that is whole. One that is not whole was cut short, and then the other
-// one counts; if neither is whole, nothing is believed.
 absl::Status RegionSpace::load_erased() {
   if (!believed_ || !superblock_.immutable_keys || test_hooks.skip_removed) return absl::OkStatus();
-  int damaged = 0;
-  for (uint64_t half = 0; half < 2; ++half) {
-    const uint64_t at = Geometry::kRemovedAt + half * ErasedList::kHalfBytes;
-    const auto header = read(at, ErasedList::kHeaderBytes);
-    if (!header.ok()) return header.status();
-    const std::optional<uint64_t> bytes = ErasedList::size_in(nonce_, *header);
-    if (!bytes) continue;
-    const auto list = read(at, *bytes);
-    if (!list.ok()) return list.status();
-    std::optional<ErasedList> decoded = ErasedList::decode(nonce_, *list);
-    if (!decoded) {
-      ++damaged;
-    } else if (decoded->number() > erased_.number()) {
-      erased_ = *std::move(decoded);
-    }
-  }
-  if (damaged == 2) erased_.forget_all(first_sequence_);
+  absl::StatusOr<ErasedList> list =
+      ErasedList::load(nonce_, first_sequence_, [this](uint64_t offset, MutableBytes into) {
+        const auto bytes = read(offset, into.size());
+        if (bytes.ok()) std::memcpy(into.data(), bytes->data(), into.size());
+        return bytes.status();
+      });
+  if (!list.ok()) return list.status();
+  erased_ = *std::move(list);
   found_erased_ = erased_;
   return absl::OkStatus();
 }
