@@ -49,8 +49,8 @@ uint64_t refused(uint64_t storage_us) {
       "tiered://?metadata=free&demote=foreground&shards=1&high_priority=0&dram=16KiB&"
       "tier=(size=8MiB,shards=1,preset=auto,medium=emulated:flash,load=64)",
       clock);
-  constexpr uint64_t kBlocks = 4000;
-  for (uint64_t id = 1; id <= kBlocks; ++id) {
+  constexpr uint64_t kOffered = 4000;
+  for (uint64_t id = 1; id <= kOffered; ++id) {
     EXPECT_EQ(engine.get(id), 0u);
     clock.wait_until_ns(clock.now_ns() + storage_us * kUs);
     engine.put_held(id);

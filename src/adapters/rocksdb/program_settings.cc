@@ -55,8 +55,9 @@ bool has_warm_tier_of_its_own(std::string_view spec) {
 }
 
 std::string with_immutable_keys(std::string_view spec) {
-  std::string merged(strip(spec));
-  const std::optional<Settings> given = settings_of(merged);
+  spec = strip(spec);
+  std::string merged(spec);
+  const std::optional<Settings> given = settings_of(spec);  // views of what does not grow
   if (given && !given->contains("keys")) append("keys", "immutable", &merged);
   if (given && !given->contains("owner")) append("owner", "*", &merged);
   return merged;
