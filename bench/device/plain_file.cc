@@ -63,6 +63,14 @@ absl::Status PlainFile::read(uint64_t block) {
   return absl::OkStatus();
 }
 
+absl::Status sync_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failed("opening", path);
+  const absl::Status status = ::fdatasync(fd) == 0 ? absl::OkStatus() : failed("syncing", path);
+  ::close(fd);
+  return status;
+}
+
 uint64_t PlainFile::blocks() const { return size_bytes_ / kBlockBytes; }
 
 }  // namespace nvcache::bench

@@ -45,4 +45,7 @@ class PlainFile {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
+// Waits until all that was written to the file is durable.
+absl::Status sync_file(const std::string& path);
+
 }  // namespace nvcache::bench

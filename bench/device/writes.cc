@@ -31,6 +31,8 @@ absl::Status measure_writes(const Disk& disk, Figures* figures) {
     const absl::StatusOr<uint64_t> waits = put_all(**cache, blocks, kBlockBytes);
     if (!waits.ok()) return waits.status();
     (*cache)->drain();
+    // As the plain writes end.
+    if (absl::Status synced = sync_file(disk.file("cache")); !synced.ok()) return synced;
     const double seconds = static_cast<double>(system_clock().now_ns() - start_ns) / 1e9;
     beside_plain.push_back(put_bytes / seconds * *plain_seconds /
                            static_cast<double>(disk.size_bytes));
