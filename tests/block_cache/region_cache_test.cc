@@ -229,7 +229,9 @@ TEST_F(RegionCacheTest, ConcurrentUsersFindOnlyWhatIsRight) {
   for (uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       Prng random(test_seed() + t);
-      for (int i = 0; i < 15000; ++i) {
+      // It goes on until blocks were written again: where the thread that empties regions gets
+      // little time, none is free, and puts are refused.
+      for (int i = 0; i < 15000 || i % 1000 != 0 || cache->stats().rewritten_blocks == 0; ++i) {
         // A thread owns the versions of its keys; all read all keys.
         const uint64_t key = random.below(kKeys / 4) * 4 + t;
         const uint64_t size_bytes = 500 + key % 4000;
