@@ -148,10 +148,10 @@ TEST_F(SmallRun, TheSineHoldsTheRate) {
   options_.seconds = 1;
   const auto document = run_profile_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
-  // Never more than what is due; a busy machine with a slow disk does less.
+  // Never more than what is due, and some slack for a busy machine.
   const double ops = (*document)["runs"][0]["metrics"]["ops_per_second"].get<double>();
   EXPECT_LT(ops, 800);
-  EXPECT_GT(ops, 0);
+  EXPECT_GT(ops, 100);
   EXPECT_FALSE((*document)["setup"]["storage_emulated"].get<bool>());
 }
 
