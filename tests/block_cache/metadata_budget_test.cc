@@ -57,6 +57,14 @@ double bytes_per_block(const EvictionRow& eviction, uint32_t block_bytes,
   return static_cast<double>(stats.metadata_bytes) / static_cast<double>(stats.blocks);
 }
 
+// A page without its line breaks.
+std::string text_of(const std::string& page) {
+  std::ifstream file(checkout_folder() + "/docs/" + page);
+  std::string text;
+  for (std::string word; file >> word;) text += word + " ";
+  return text;
+}
+
 class MetadataBudget : public testing::TestWithParam<EvictionRow> {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, MetadataBudget, testing::ValuesIn(kEvictionPolicies),
@@ -72,6 +80,21 @@ TEST_P(MetadataBudget, IsWhatTheDocumentationSays) {
     EXPECT_LE(bytes, figures[i]) << kKiB[i] << " KiB";
     EXPECT_GE(bytes, figures[i] - kSlack) << kKiB[i] << " KiB";
   }
+}
+
+// The guides repeat the figures of the default, `auto`.
+TEST(MetadataBudgetPages, GuidesSayTheFiguresOfTheDefault) {
+  const std::vector<double> figures = documented()["auto"];
+  ASSERT_EQ(figures.size(), std::size(kKiB));
+  const std::string small = std::to_string(static_cast<int>(figures.front()));
+  const std::string large = std::to_string(static_cast<int>(figures.back()));
+  EXPECT_THAT(text_of("guide/c_and_cpp.md"),
+              testing::HasSubstr("at most " + small +
+                                 " bytes of DRAM per block of 4 KiB by default, " + large +
+                                 " per block of 28 KiB"));
+  EXPECT_THAT(text_of("guide/wiredtiger.md"),
+              testing::HasSubstr("at most " + large +
+                                 " bytes for each cached block of 28 KiB by default"));
 }
 
 TEST_P(MetadataBudget, GhostsTakeTwoBytesMoreAndNoChecksumsFourLess) {
