@@ -11,6 +11,7 @@
 #include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/file_mark.h"
 #include "medium/file_steps.h"
 #include "medium/reserve_room.h"
 #include "medium/whole_io.h"
@@ -80,8 +81,11 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
         fmt::format("file {}: not a regular file; allowed: a file or a directory", path_));
   }
   max_size_bytes_ = options.max_size_bytes;
-  const uint64_t length_bytes =
-      std::max(options.max_size_bytes, static_cast<uint64_t>(found.st_size));
+  const auto found_bytes = static_cast<uint64_t>(found.st_size);
+  if (absl::Status status = check_is_ours(fd_, path_, found_bytes); !status.ok()) return status;
+  uint64_t length_bytes = marked_length_bytes(options.max_size_bytes);
+  // The mark stays where it is in a longer file.
+  if (found_bytes > length_bytes) length_bytes = marked_length_bytes(found_bytes - kFileMarkBytes);
   if (absl::Status status = check_room(fd_, path_, options.size_bytes, length_bytes);
       !status.ok()) {
     return status;
@@ -91,6 +95,7 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
                         errno);
   }
   absl::Status status = allocate(options.size_bytes);
+  if (status.ok()) status = mark_as_ours(fd_, path_, length_bytes);
   if (!status.ok() && !created_ && ftruncate(fd_, found.st_size) != 0) {
     return absl::UnavailableError(
         fmt::format("{} (and its old length could not be restored)", message_of(status)));

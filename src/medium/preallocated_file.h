@@ -3,14 +3,14 @@
 //
 // - A path that is a directory means the file nvcache.blocks in it.
 // - A file that is not there is created with mode 0600, and removed at close unless
-//   MediumOptions::keep_file says otherwise; one that was there (the user's, or left
-//   behind by a crash) is kept, its contents overwritten. Only regular files: never a
-//   device.
+//   MediumOptions::keep_file says otherwise; one that was there (empty, all zeros, or
+//   left behind by a crash) is kept, its contents overwritten. FAILED_PRECONDITION if it
+//   holds data that is not a cache's (file_mark.h). Only regular files: never a device.
 // - An exclusive lock (open file description lock) is held while open: a second
 //   opener, in this process or another, gets FAILED_PRECONDITION naming the path.
 // - Space for `size_bytes` is allocated at open: RESOURCE_EXHAUSTED names path and
-//   sizes when there is not enough. The length is set to max_size_bytes at once
-//   and never reduced, so that a mapping of it stays valid; resize() allocates
+//   sizes when there is not enough. The length is set to max_size_bytes and
+//   the mark at once and never reduced, so that a mapping of it stays valid; resize() allocates
 //   space or punches a hole. Copy-on-write file systems (btrfs, snapshots) may
 //   still run out of space later: a write then fails, it does not crash.
 //

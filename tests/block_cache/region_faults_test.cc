@@ -176,9 +176,18 @@ TEST_F(RegionFaults, AFileCutShortLosesBlocks) {
 
 TEST_F(RegionFaults, RandomBytesAreNoCache) {
   Prng random(test_seed());
-  std::string noise(6 * kFaultsMiB, '\0');
+  std::string noise(5 * kFaultsMiB, '\0');
   for (char& each : noise) each = static_cast<char>(random());
-  FILE* const file = std::fopen(path().c_str(), "w");
+  FILE* file = std::fopen(path().c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(std::fwrite(noise.data(), 1, noise.size(), file), noise.size());
+  std::fclose(file);
+  const absl::Status refused = open_block_cache(spec()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << "somebody's file: " << refused;
+
+  std::filesystem::remove(path());
+  ASSERT_NE(test::open(spec("&restart=warm")), nullptr);  // leaves its file
+  file = std::fopen(path().c_str(), "r+");
   ASSERT_NE(file, nullptr);
   ASSERT_EQ(std::fwrite(noise.data(), 1, noise.size(), file), noise.size());
   std::fclose(file);

@@ -22,6 +22,7 @@
 #include "medium/file_buffered.h"
 #include "medium/file_dax.h"
 #include "medium/file_direct.h"
+#include "medium/file_mark.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {
@@ -71,7 +72,7 @@ TEST_P(FileMediumTest, MakesAPrivatePreallocatedFileAndRemovesIt) {
     struct stat found {};
     ASSERT_EQ(stat(path_.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777, 0600u);
-    EXPECT_EQ(static_cast<uint64_t>(found.st_size), kSizeBytes);
+    EXPECT_EQ(static_cast<uint64_t>(found.st_size), kSizeBytes + kFileMarkBytes);
     EXPECT_GE(allocated_bytes(), kSizeBytes);
     EXPECT_TRUE(medium->traits().persistent);
   }
@@ -79,7 +80,7 @@ TEST_P(FileMediumTest, MakesAPrivatePreallocatedFileAndRemovesIt) {
 }
 
 TEST_P(FileMediumTest, KeepsAFileThatWasThere) {
-  std::ofstream(path_) << "here already";
+  std::ofstream{path_};
   open();
   EXPECT_TRUE(std::filesystem::exists(path_));
 }
@@ -146,7 +147,7 @@ TEST_P(FileMediumTest, ShrinkingGivesSpaceBackWithoutCuttingTheFile) {
   ASSERT_EQ(medium->write(0, piece_), absl::OkStatus());
   ASSERT_EQ(medium->resize(kSizeBytes / 4), absl::OkStatus());
   EXPECT_LE(allocated_bytes(), kSizeBytes / 2);
-  EXPECT_EQ(std::filesystem::file_size(path_), kSizeBytes);
+  EXPECT_EQ(std::filesystem::file_size(path_), kSizeBytes + kFileMarkBytes);
   ASSERT_EQ(medium->resize(kSizeBytes), absl::OkStatus());
   EXPECT_GE(allocated_bytes(), kSizeBytes);
 }

@@ -8,13 +8,13 @@
 #include "base/hash.h"
 #include "base/test_hooks.h"
 #include "fmt/format.h"
+#include "medium/file_mark.h"
 
 namespace nvcache {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are mapped as they lie");
 
-constexpr char kMagic[8] = {'N', 'V', 'C', 'R', 'E', 'G', 'S', '\n'};
 constexpr uint64_t kFooterMagic = 0x31746f6f66676572ull;
 constexpr uint32_t kMostBlockBytes = 1 << 20;  // kMaxBlockBytes
 constexpr uint64_t kMostRegionBytes = 1 << 30;
@@ -71,7 +71,8 @@ bool plausible(const Geometry& geometry) {
 
 void Superblock::encode(MutableBytes to) const {
   RawSuperblock raw{};
-  std::memcpy(raw.magic, kMagic, sizeof kMagic);
+  static_assert(kRegionsHead.size() == sizeof raw.magic);
+  std::memcpy(raw.magic, kRegionsHead.data(), sizeof raw.magic);
   raw.version = kVersion;
   raw.grain_bytes = geometry.grain_bytes;
   raw.unit_bytes = geometry.unit_bytes;
@@ -90,7 +91,9 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
   RawSuperblock raw;
   if (from.size() < sizeof raw) return std::optional<Superblock>();
   std::memcpy(&raw, from.data(), sizeof raw);
-  if (std::memcmp(raw.magic, kMagic, sizeof kMagic) != 0) return std::optional<Superblock>();
+  if (std::string_view(raw.magic, sizeof raw.magic) != kRegionsHead) {
+    return std::optional<Superblock>();
+  }
   if (raw.version != kVersion) {
     RawSuperblock own = raw;
     own.version = kVersion;
