@@ -28,7 +28,8 @@ struct Disk {
 inline constexpr uint32_t kBlockBytes = 4096;
 inline constexpr uint32_t kSmallBytes = 512;
 
-// Puts of new blocks beside plain writes of 1 MiB; how large the cache's writes are.
+// Puts of new blocks beside plain writes of 1 MiB, and beside fio's where it is installed; how
+// large the cache's writes are.
 absl::Status measure_writes(const Disk& disk, Figures* figures);
 // Hits of 4 KiB beside plain reads.
 absl::Status measure_hits(const Disk& disk, Figures* figures);
