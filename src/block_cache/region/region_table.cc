@@ -12,6 +12,7 @@ namespace nvcache {
 RegionTable::RegionTable(const Options& options)
     : list_removals_(options.list_removals),
       discards_(options.discards),
+      to_recover_(options.recovers ? options.limit : 0),
       regions_(options.regions),
       limit_(options.limit),
       sequence_(options.first_sequence) {
