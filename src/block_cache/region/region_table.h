@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 
 namespace nvcache {
@@ -58,7 +59,9 @@ class RegionTable {
   void let_go(uint32_t region);
 
   void add(uint32_t region, uint32_t grains) {
-    regions_[region].held.fetch_add(one_block(grains), std::memory_order_relaxed);
+    [[maybe_unused]] const uint64_t before =
+        regions_[region].held.fetch_add(one_block(grains), std::memory_order_relaxed);
+    NVCACHE_ASSERT_SLOW(holders(before) > 0);
   }
   void remove(uint32_t region, uint32_t offset_grains, uint32_t grains);
 

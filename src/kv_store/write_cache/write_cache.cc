@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 KvBuffer* KvBuffer::make(uint64_t hash, std::string_view key, ByteView value, const KvMeta& meta) {
@@ -21,7 +23,9 @@ KvBuffer* KvBuffer::make(uint64_t hash, std::string_view key, ByteView value, co
 }
 
 void KvBuffer::release() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+  NVCACHE_ASSERT_SLOW(before > 0);
+  if (before != 1) return;
   this->~KvBuffer();
   ::operator delete(this);
 }
@@ -119,6 +123,7 @@ bool KvWriteCache::take(const KvBuffer* buffer) {
   MutexLock lock(part.mutex);
   KvBufferRef* at = locate(part, buffer);
   if (at == nullptr) return false;
+  NVCACHE_ASSERT_SLOW(used_bytes() >= buffer->size_bytes());
   used_bytes_.fetch_sub(buffer->size_bytes(), std::memory_order_relaxed);
   *at = KvBufferRef();
   std::erase_if(part.fallen, [](const KvBufferRef& each) { return !each; });
