@@ -273,7 +273,7 @@ bool Connection::copy_pins() {
 }
 
 void Connection::copy_held_pins() {
-  loop_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
+  session_.copy_pinned(output_);
   loop_.service().pins().give(std::exchange(held_pins_, 0));
 }
 

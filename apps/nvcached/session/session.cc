@@ -56,7 +56,7 @@ Found Session::counted(std::string_view key, Found found) {
 // stored.
 ItemResult Session::store_counted(std::string_view key, Received value, const StoreRequest& request,
                                   Output& out) {
-  if (out.has_pins()) out.copy_pinned();
+  if (out.has_pins()) copy_pinned(out);
   tell_lookup(key);
   const ItemResult result = items_.store(key, value, request);
   counters_.add(Count::kCmdSet);

@@ -46,6 +46,9 @@ class Session {
   // `in` must be writable; a turn restores it.
   Turn turn(Received in, Output& out);
 
+  // Copies the values that answers pin, and counts their bytes.
+  void copy_pinned(Output& out) { counters_.add(Count::kCopiedBytes, out.copy_pinned()); }
+
   std::string_view protocol() const;
   // After kWatch; else null.
   WatchLog::Watcher* watcher() { return watcher_.get(); }

@@ -284,6 +284,18 @@ TEST(Stats, CountWhatHappened) {
   EXPECT_THAT(fixture.ask("stats slabs\r\n"), HasSubstr("STAT active_slabs 1\r\n"));
 }
 
+TEST(Stats, CountTheValuesThatAStoreOfTheSameBatchCopies) {
+  SessionFixture fixture;
+  const std::string value(2 * Output::kPinFromBytes, 'v');
+  const std::string size = std::to_string(value.size());
+  EXPECT_EQ(fixture.ask("set big 0 0 " + size + "\r\n" + value + "\r\n"), "STORED\r\n");
+  const std::string answer = "VALUE big 0 " + size + "\r\n" + value + "\r\nEND\r\n";
+  EXPECT_EQ(fixture.ask("get big\r\n"), answer);
+  EXPECT_EQ(fixture.count(Count::kCopiedBytes), 0u) << "nothing was stored behind it";
+  EXPECT_EQ(fixture.ask("get big\r\nset a 0 0 1\r\nx\r\n"), answer + "STORED\r\n");
+  EXPECT_EQ(fixture.count(Count::kCopiedBytes), value.size());
+}
+
 TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
   Settings settings = SessionFixture::make_settings();
   settings.auth_file = "/nonexistent/users";
