@@ -8,17 +8,19 @@
 namespace nvcache {
 
 KvBuffer* KvBuffer::make(uint64_t hash, std::string_view key, ByteView value, const KvMeta& meta) {
-  void* memory = ::operator new(sizeof(KvBuffer) + key.size() + value.size());
+  const uint64_t value_bytes = meta.bytes_of(value);
+  void* memory = ::operator new(sizeof(KvBuffer) + key.size() + value_bytes);
   auto* buffer = new (memory) KvBuffer;
   buffer->hash_ = hash;
   buffer->cas_ = meta.cas;
   buffer->flags_ = meta.flags;
   buffer->set_expires_s(meta.expires_s);
   buffer->key_bytes_ = static_cast<uint32_t>(key.size());
-  buffer->value_bytes_ = value.size();
+  buffer->value_bytes_ = value_bytes;
   char* data = reinterpret_cast<char*>(buffer + 1);
   if (!key.empty()) std::memcpy(data, key.data(), key.size());
   if (!value.empty()) std::memcpy(data + key.size(), value.data(), value.size());
+  if (meta.marks) data[key.size() + value.size()] = static_cast<char>(*meta.marks);
   return buffer;
 }
 

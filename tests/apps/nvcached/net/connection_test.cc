@@ -48,8 +48,7 @@ class ScriptedTransport final : public Transport {
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() {
-    std::string value(kValueBytes + 1, 'x');
-    (void)service_.items().store("big", Received(value.data(), kValueBytes), {});
+    (void)service_.items().store("big", std::string(kValueBytes, 'x'), {});
     EXPECT_TRUE(worker_.start().ok());
   }
 

@@ -186,11 +186,9 @@ TEST(Items, ManyClientsCountWithoutLosingOne) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
         EXPECT_EQ(fixture.service.items().arithmetic("n", {}).status, ItemStatus::kOk);
-        char one[2] = {'+', 0};
         StoreRequest append;
         append.mode = StoreMode::kAppend;
-        EXPECT_EQ(fixture.service.items().store("text", Received(one, 1), append).status,
-                  ItemStatus::kOk);
+        EXPECT_EQ(fixture.service.items().store("text", "+", append).status, ItemStatus::kOk);
       }
     });
   }
@@ -306,8 +304,7 @@ TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
   EXPECT_EQ(fixture.ask("set a 0 0 5000\r\n"), "CLIENT_ERROR unauthenticated\r\n<closed>");
   EXPECT_EQ(fixture.ask("\x80"), "<closed>");
   // A line too long for a command: without authentication, its keys would be served as they arrive.
-  std::string value = "secret ";
-  (void)fixture.service.items().store("a", Received(value.data(), 6), {});
+  (void)fixture.service.items().store("a", "secret", {});
   EXPECT_EQ(fixture.ask("get a" + std::string(3000, ' ')), "<closed>");
 }
 
