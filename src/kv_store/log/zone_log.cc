@@ -227,7 +227,6 @@ void ZoneLog::forget_items() {
 void ZoneLog::adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence,
                     bool unchecked) {
   NVCACHE_ASSERT(zone < geometry_.zones);
-  NVCACHE_ASSERT_SLOW(!is_somewhere(zone));
   Zone& z = zones_[zone];
   z.serving.store(version, std::memory_order_relaxed);
   z.unchecked.store(unchecked, std::memory_order_relaxed);
