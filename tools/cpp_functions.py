@@ -1,4 +1,4 @@
-"""Finds the functions of a C or C++ source: where each begins and ends.
+"""Finds the functions of a C or C++ source, where each begins and ends, and its interfaces.
 
 Counts braces, and does not parse: good enough for sources that clang-format laid out. A brace that
 opens after a parameter list begins a function; after namespace, class, struct, union, enum or
@@ -58,3 +58,30 @@ def functions_of(text):
             yield (code.count("\n", 0, first) + 1, code.count("\n", 0, end) + 1,
                    " ".join(head.split()))
         head_at = at
+
+
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^()]*\)\s*)?(\w[\w:]*)[^;{}()]*\{")
+PURE = re.compile(
+    r"(?=.*\b(?:virtual|override)\b).*\)\s*(?:(?:const|noexcept|override|final|&&?)\s*)*=\s*0\s*$",
+    re.S)
+
+
+def without_braces(code):
+    """The code at depth 0."""
+    parts, at = [], 0
+    while (opens := code.find("{", at)) >= 0:
+        parts.append(code[at:opens])
+        at = end_of_braces(code, opens) + 1
+    return "".join(parts) + code[at:]
+
+
+def interfaces_of(text):
+    """Each class with pure virtual functions as (line, name, how many it declares). Those that it
+    inherits are not counted, nor is a destructor."""
+    code = TEMPLATE.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), blank(text))
+    for found in CLASS.finditer(code):
+        body = code[found.end():end_of_braces(code, found.end() - 1)]
+        pure = sum(1 for statement in without_braces(body).split(";")
+                   if PURE.match(statement) and "~" not in statement.split("(")[0])
+        if pure:
+            yield code.count("\n", 0, found.start()) + 1, found.group(1), pure

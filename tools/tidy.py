@@ -4,10 +4,10 @@
 usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
-Checks: columns, lengths of files and of functions, a comment at the top of each header, files that
-nothing builds or names, links in Markdown, words that the glossary replaces or that were mended,
-and whether the programs print the messages that docs/troubleshooting.md explains. Prints each
-breach as file:line and exits with 1 if there is any.
+Checks: columns, lengths of files and of functions, methods of interfaces, a comment at the top of
+each header, files that nothing builds or names, links in Markdown, words that the glossary replaces
+or that were mended, and whether the programs print the messages that docs/troubleshooting.md
+explains. Prints each breach as file:line and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -20,12 +20,15 @@ import cpp_functions
 COLUMNS = 100
 LINES = 400
 FUNCTION_LINES = 70
+METHODS = 8
 README_LINES = 120
 CPP = (".h", ".cc", ".c")
 CODE = {".h", ".cc", ".c", ".py", ".sh", ".js", ".css"}
 TOPS = ("src", "apps", "experiments", "include", "tests", "bench", "examples", "tools", "script")
 # A longer file says why in its first lines, a longer function in the line above it, by this word.
 LONG_BECAUSE = "tidy: longer because"
+# So does an interface with more methods.
+MORE_BECAUSE = "tidy: more methods because"
 # A file with wide lines says why, too.
 WIDE_BECAUSE = "tidy: wider" + " because"
 # Words that the glossary replaces, and the files that may use them all the same.
@@ -101,6 +104,17 @@ def check_functions(name, text, lines):
         if LONG_BECAUSE not in lines[first - 2]:
             yield (f"{name}:{first}: a function of {last - first + 1} lines; allowed: "
                    f"{FUNCTION_LINES}, or '// {LONG_BECAUSE} ...' above it")
+
+
+def check_interfaces(name, text, lines):
+    """Counted: what an implementation must write. It may leave out a virtual function that has a
+    body."""
+    if not name.endswith(CPP):
+        return
+    for first, interface, methods in cpp_functions.interfaces_of(text):
+        if methods > METHODS and MORE_BECAUSE not in lines[first - 2]:
+            yield (f"{name}:{first}: {interface} has {methods} pure virtual functions; allowed: "
+                   f"{METHODS}, or '// {MORE_BECAUSE} ...' above it")
 
 
 def check_readme(name, lines):
@@ -214,6 +228,7 @@ def check(root):
             breaches += check_columns(name, lines)
             breaches += check_length(name, lines)
             breaches += check_functions(name, text, lines)
+            breaches += check_interfaces(name, text, lines)
             breaches += check_header(name, lines)
             breaches += check_words(name, lines)
             breaches += check_mended(name, lines)
@@ -248,6 +263,13 @@ def self_test():
         write("src/body.cc", f"namespace a {{\nvoid b() const{body}S::S() : c{{1}}, d(2){body}}}\n"
                              f"TEST(A, B){body}// tidy: longer because x\nint f(){body}"
                              f"const int kTable[] = {body[1:-1]};\n")
+        pure = "  virtual void f(A a = {}) const = 0;\n" * 8
+        other = "  virtual ~A() = 0;\n  virtual int g() { return 0; }\n  int n = 0;\n"
+        nested = "  struct B {\n    virtual void h() = 0;\n  };\n"
+        ninth = "  template <class T> void k();\n  void f() override = 0;\n"
+        write("src/faces.cc", f"class A {{\n{pure}{other}{nested}}};\n"
+                              f"class C : A<B> {{\n{other}{pure}{ninth}}};\n"
+                              f"// tidy: more methods because x\nclass D {{\n{pure}{ninth}}};\n")
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
         write("README.md", "\n" * 121)
@@ -256,9 +278,11 @@ def self_test():
         write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
                         "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
         found = check(root)
-        assert len(found) == 13, found
-    print("a wide line, a long file, two long functions, a bare header, a word, a dead file, two "
-          "links, a long README, a message that nothing prints and two mended words were found")
+        assert len(found) == 14, found
+        assert "src/faces.cc:17: C has 9 pure virtual functions" in "\n".join(found), found
+    print("a wide line, a long file, two long functions, a wide interface, a bare header, a word, "
+          "a dead file, two links, a long README, a message that nothing prints and two mended "
+          "words were found")
 
 
 def main():

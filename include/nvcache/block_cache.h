@@ -165,7 +165,7 @@ class BlockCache {
   [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
 
   // Tells small_bypass how large the engine's dataset is now.
-  virtual void set_dataset_size(uint64_t size_bytes) = 0;
+  virtual void set_dataset_size(uint64_t /*size_bytes*/) {}
 
   // Tells how long the engine's read of its own storage took, after a miss. The admission policy
   // `break_even` weighs that against what writes take. Lock-free.

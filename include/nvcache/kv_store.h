@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,13 @@ struct KvMeta {
   uint32_t flags = 0;
   uint32_t expires_s = 0;  // Unix time at which the item expires; 0: never
   uint64_t cas = 0;        // unique to this value of the key; set by the store
+
+  // For put(): one more byte, which is stored behind the value as its last one, so that the caller
+  // need not have it there. A lookup returns it in the value, and leaves this empty.
+  std::optional<uint8_t> marks = std::nullopt;
+
+  // What a value takes, with the byte behind it.
+  uint64_t bytes_of(ByteView value) const { return value.size() + (marks ? 1 : 0); }
 };
 
 // What a lookup found: the pinned value and what is stored beside it; empty on a miss. The pin

@@ -116,6 +116,7 @@ struct TieredStats {
 class TieredCacheControl;
 
 // The cache as an engine's readers and writers use it.
+// tidy: more methods because an engine's cache asks each of an object's life; the rest is control()
 class TieredCache {
  public:
   class Handle;  // opaque; one reference to an object

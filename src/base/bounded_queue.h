@@ -60,7 +60,10 @@ class BoundedQueue {
     return item;
   }
   // The item that was begun is done: nobody waits for it any more.
-  void finish() { busy_with_ = 0; }
+  void finish() {
+    NVCACHE_ASSERT(busy_with_ != 0 && !current_);
+    busy_with_ = 0;
+  }
 
   // The current item: from begin_next() to release(), else null.
   const T* current() const { return current_ ? &current_->item : nullptr; }

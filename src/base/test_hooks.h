@@ -18,8 +18,6 @@ struct TestHooks {
   bool believe_mutable_keys = false;
   // RegionSpace: the list of removed blocks is not read at the opening.
   bool skip_removed = false;
-  // RegionSpace: all caches have the same nonce, so an earlier one's regions are taken for own.
-  bool skip_nonce = false;
   // The checksum of a region's records is not compared.
   bool skip_region_check = false;
   // RegionRecovery: the oldest region comes back first, so that an old block hides a newer one.

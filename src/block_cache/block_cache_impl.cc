@@ -294,7 +294,7 @@ void BlockCacheImpl::count_written(uint32_t written_bytes, const absl::Status& s
 }
 
 Verdict BlockCacheImpl::refuse(Reason reason) {
-  refused_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  refused_.add(static_cast<Refusal>(reason), 1);
   return Verdict::refuse(reason);
 }
 

@@ -8,7 +8,6 @@
 // regions); it is published.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -206,7 +205,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   MediumHealth health_;
   BlockReader reader_;
   const bool verify_;
-  std::array<std::atomic<uint64_t>, kReasonCount> refused_{};
+  Refusals refused_;
   std::vector<std::atomic<uint32_t>> generations_;
   DeadFiles dead_files_;
   std::unique_ptr<EntryPool> pool_;

@@ -43,7 +43,8 @@ absl::Status BlockCacheImpl::open_regions() {
                                    .format = config_.format,
                                    .discard = config_.discard,
                                    .buffer_bytes = config_.write_queue_bytes,
-                                   .nonce = random_nonce()},
+                                   .nonce = config_.region_nonce != 0 ? config_.region_nonce
+                                                                      : random_nonce()},
                                   std::move(events));
   if (!opened.ok()) return opened.status();
   regions_ = *std::move(opened);

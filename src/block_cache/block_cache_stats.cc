@@ -40,7 +40,7 @@ Stats BlockCacheImpl::stats() const {
   Stats stats;
   read_counters(counters_, &stats);
   for (size_t i = 0; i < kReasonCount; ++i) {
-    stats.refused[i] = refused_[i].load(std::memory_order_relaxed);
+    stats.refused[i] = refused_.sum(static_cast<Refusal>(i));
   }
   // In place, a hit is the read.
   if (reader_.reads() != Reads::kByCopy) stats.medium_read_bytes = counters_.sum(Count::kHitBytes);

@@ -41,6 +41,8 @@ struct Config {
   uint32_t restart_threads = 0;                 // that bring blocks back; 0: by the machine
   double maintenance_seconds = 1;               // how often the maintenance thread wakes; 0: never
   uint64_t seed = 1;                            // of probability() and of the hash
+  // By which a new cache in regions tells its own from an earlier one's; 0: random. No setting.
+  uint64_t region_nonce = 0;
 
   bool operator==(const Config&) const = default;
 

@@ -4,6 +4,7 @@
 
 #include "base/striped_counters.h"
 #include "nvcache/stats.h"
+#include "nvcache/verdict.h"
 
 namespace nvcache {
 
@@ -32,6 +33,12 @@ enum class Count : size_t {
 };
 
 using Counters = StripedCounters<Count>;
+
+// Blocks refused: a field for each Reason, in its order. Apart from Counters, since a lookup has no
+// use for them. An engine that writes has most of its offers refused, in all of its threads.
+enum class Refusal : size_t { kFieldCount = kReasonCount };
+
+using Refusals = StripedCounters<Refusal>;
 
 // Sets the totals of `stats`, and leaves its gauges and its refusals alone.
 void read_counters(const Counters& counters, Stats* stats);

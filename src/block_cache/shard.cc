@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 // How many slots remove_matching() looks at before it lets other threads have the lock.
@@ -88,6 +90,7 @@ uint32_t Shard::take_slot() {
   if (first_free_ == kNoSlot && slot_limit_ == max_slots_) evict_one_locked();
   if (first_free_ != kNoSlot) {
     const uint32_t slot = first_free_;
+    NVCACHE_ASSERT_SLOW(slot < slot_limit_);
     first_free_ = entry(slot).next_free();
     return slot;
   }
@@ -139,6 +142,7 @@ uint32_t Shard::evict_one_locked() {
   for (;;) {
     const std::optional<uint32_t> victim = policy_->next_victim(*this);
     if (!victim) return 0;
+    NVCACHE_ASSERT_SLOW(*victim < slot_limit_);
     if (!entry(*victim).retire_unpinned()) continue;  // a reader pinned it since the policy looked
     const uint32_t size_bytes = entry(*victim).word().size_bytes();
     forget(hash_of(*victim), *victim, Cause::kEvicted);
@@ -152,6 +156,7 @@ std::optional<DetachedBlock> Shard::detach_one(EvictionSink& sink) {
   for (;;) {
     const std::optional<uint32_t> victim = policy_->next_victim(*this);
     if (!victim) return std::nullopt;
+    NVCACHE_ASSERT_SLOW(*victim < slot_limit_);
     Entry& leaving = entry(*victim);
     DetachedBlock block{.slot = *victim, .word = {}, .key = leaving.key()};
     block.token = sink.token_of(block.key);

@@ -2,6 +2,7 @@
 // region, or move to another one.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "block_cache/shard.h"
 
 namespace nvcache {
@@ -21,9 +22,11 @@ Reason Shard::restore(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
   // Older blocks come last: they do not displace those that are in.
   if (first_free_ == kNoSlot && slot_limit_ == max_slots_) return Reason::kNoSpace;
   const uint32_t slot = take_slot();
+  NVCACHE_ASSERT(slot != kNoSlot);
   enter(hash, key, size_bytes, offset_grains, slot);
   if (checksums_.size() > 0) checksums_[slot] = checksum;
-  (void)entry(slot).publish();  // nobody else has the lock that could retire it
+  const bool live = entry(slot).publish();
+  NVCACHE_ASSERT(live);  // to retire it takes the lock
   counters_.add(Count::kRecovered, 1);
   counters_.add(Count::kRecoveredBytes, size_bytes);
   return Reason::kAdmitted;

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/first_exception.h"
 
 namespace nvcache {
@@ -24,7 +25,8 @@ bool WriteQueue::push(PendingBlock block) noexcept {
     const uint64_t handle = block.handle;
     const uint64_t bytes = block.padded_bytes;
     if (!order_.reserve(bytes) || !thread_.start()) return false;
-    pending_.emplace(handle, std::move(block));
+    [[maybe_unused]] const bool entered = pending_.emplace(handle, std::move(block)).second;
+    NVCACHE_ASSERT_SLOW(entered);
     order_.push(handle, bytes);
   } catch (const std::bad_alloc&) {  // none of the three before order_.push() left anything
     return false;
@@ -74,7 +76,8 @@ void WriteQueue::write(const PendingBlock& block) {
   problem.run([&] { events_.written(block, status); });
   {
     MutexLock lock(mutex_);
-    pending_.erase(block.handle);
+    const size_t erased = pending_.erase(block.handle);
+    NVCACHE_ASSERT(erased == 1);
     order_.release();
   }
   problem.run([&] { events_.left(block, status); });

@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/first_exception.h"
 
 namespace nvcache {
@@ -28,7 +29,8 @@ void DemotionQueue::count_in(const ObjectEntry& entry) {
 
 void DemotionQueue::count_out(const ObjectEntry& entry) {
   bytes_.store(entries_.bytes(), std::memory_order_relaxed);
-  mark_of(entry.hash).fetch_sub(1, std::memory_order_release);
+  const uint32_t before = mark_of(entry.hash).fetch_sub(1, std::memory_order_release);
+  NVCACHE_ASSERT(before > 0);
 }
 
 bool DemotionQueue::push(ObjectEntry* entry, size_t charge_bytes) {

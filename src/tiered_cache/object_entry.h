@@ -23,6 +23,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/assert.h"
 #include "nvcache/tiered_cache.h"
 
 namespace nvcache {
@@ -59,6 +60,7 @@ class alignas(64) TieredCache::Handle {
   };
   Released drop() {
     const uint64_t before = state_.fetch_sub(1, std::memory_order_acq_rel);
+    NVCACHE_ASSERT_SLOW(references(before) > 0);
     return {references(before) == 1, (before & kResident) != 0};
   }
   bool is_held() const { return references(state_.load(std::memory_order_acquire)) > 0; }

@@ -126,6 +126,7 @@ class ObjectLists {
     entry->older = entry->newer = nullptr;
     bytes_[entry->pool] -= static_cast<int64_t>(entry->used_bytes);
     --entries_[entry->pool];
+    NVCACHE_ASSERT_SLOW(entries_[entry->pool] > 0 || bytes_[entry->pool] == 0);
     if (!entry->large) return;
     large_bytes_[entry->pool] -= static_cast<int64_t>(entry->used_bytes);
     room_.leave_pool(entry->pool, entry->used_bytes);

@@ -225,11 +225,18 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
     return false;
   }
   MutexLock lock(mutex_);
-  NVCACHE_ASSERT(use_.outside_bytes >= used_bytes);
-  if (!entry->charged) use_.visiting_bytes -= used_bytes;
-  use_.outside_bytes -= used_bytes;
-  leave(entry, Departure::kOutside, removed);
+  leave_outside(entry, removed);
   return true;
+}
+
+void ObjectShard::leave_outside(ObjectEntry* entry, RemovedEntries* removed) {
+  if (!entry->charged) {
+    NVCACHE_ASSERT(use_.visiting_bytes >= entry->used_bytes);
+    use_.visiting_bytes -= entry->used_bytes;
+  }
+  NVCACHE_ASSERT(use_.outside_bytes >= entry->used_bytes);
+  use_.outside_bytes -= entry->used_bytes;
+  leave(entry, Departure::kOutside, removed);
 }
 
 bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed) {
@@ -237,9 +244,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
   const ObjectEntry::Released released = entry->drop();
   if (!released.last) return false;
   if (!released.resident) {
-    if (!entry->charged) use_.visiting_bytes -= entry->used_bytes;
-    use_.outside_bytes -= entry->used_bytes;
-    leave(entry, Departure::kOutside, removed);
+    leave_outside(entry, removed);
     return true;
   }
   // The lock keeps a resident entry where it is, though a lookup may hold it again.

@@ -185,6 +185,9 @@ class alignas(64) ObjectShard {
   void take_out(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of an entry that was not resident, after its last reference.
+  void leave_outside(ObjectEntry* entry, RemovedEntries* removed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void evict(ObjectEntry* victim, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void note_part() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 #include "tiered_cache/object_entry.h"
 
@@ -68,7 +69,7 @@ class ObjectTable {
   // The entry still leads to those behind it, for lookups that have come as far.
   void remove(ObjectEntry* entry) {
     Head* const place = place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
-    if (place->load(std::memory_order_relaxed) != entry) return;
+    NVCACHE_ASSERT(place->load(std::memory_order_relaxed) == entry);
     place->store(entry->next_in_bucket.load(std::memory_order_relaxed), std::memory_order_release);
     --entries_;
   }

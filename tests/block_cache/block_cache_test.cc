@@ -303,6 +303,24 @@ TEST(BlockCache, StatsAgreeInJsonAndPrometheus) {
   EXPECT_THAT(text, testing::HasSubstr("# TYPE nvcache_blocks gauge\n"));
 }
 
+TEST(BlockCache, NoRefusalOfManyThreadsGoesUncounted) {
+  const auto cache = test::open("nvcache://?size=1MiB&admission=always&eviction=clock");
+  put(*cache, {1, 1}, 4096);
+  constexpr uint64_t kThreads = 80, kOffers = 100;  // more threads than counters have stripes
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (uint64_t n = 0; n < kOffers; ++n) {
+        cache->put({1, 1}, ByteView(), Origin::kRead);
+        put(*cache, {1, 1}, 4096);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(refused(*cache, Reason::kBadSize), kThreads * kOffers);
+  EXPECT_EQ(refused(*cache, Reason::kDuplicate), kThreads * kOffers);
+}
+
 TEST(BlockCache, OnePolicyOrderUnderOneShard) {
   const auto cache = test::open("nvcache://?size=64KiB&admission=always&eviction=lru&shards=1");
   for (uint64_t i = 0; i < 16; ++i) put(*cache, {1, i}, 4096);

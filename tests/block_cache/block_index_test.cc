@@ -29,6 +29,15 @@ TEST(BlockIndex, FindsWhatWasInsertedThroughGrowth) {
   EXPECT_GE(bytes, 4.2) << "fewer bytes than the cells themselves take";
 }
 
+TEST(BlockIndex, OnlyWhatIsInItIsErased) {
+  BlockIndex index(1000);
+  index.insert(hash_of_slot(1), 1, hash_of_slot);
+  EXPECT_DEATH(index.erase(hash_of_slot(2), 2), "at != first");
+  EXPECT_DEATH(index.erase(hash_of_slot(2), 1), "at != first") << "another hash";
+  index.erase(hash_of_slot(1), 1);
+  EXPECT_EQ(index.entries(), 0u);
+}
+
 TEST(BlockIndex, KeepsItsShapeUpToWhatWasReserved) {
   constexpr uint32_t kSlots = 100'000;
   BlockIndex index(kSlots);

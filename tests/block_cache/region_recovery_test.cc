@@ -2,6 +2,7 @@
 // is damaged, whatever users do meanwhile, and no faster than the rate.
 #include <atomic>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "base/prng.h"
 #include "base/virtual_clock.h"
+#include "block_cache/region/region_space.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
 #include "support/region_cache.h"
@@ -183,6 +185,44 @@ TEST(RegionRecovery, UsersFindOnlyWhatIsRightWhileBlocksComeBack) {
     }
     EXPECT_EQ(cache->stats().damaged_blocks, 0u);
   }
+}
+
+// A resize may come before the recovery has begun. Footers of a larger cache lie in the regions
+// that come into use. These are free, and may be written before the recovery looks at them.
+TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
+  PowerLossMedium medium(image_of_a_history(test_seed() + 5, "&keys=immutable", /*closed=*/false));
+  const RegionWriter::Events events = {
+      .wants_room = [] {},
+      .wrote = [](uint64_t, const absl::Status&) {},
+      .lost = [](uint32_t, std::span<const BlockRecord>) {},
+  };
+  const auto space = RegionSpace::open(medium,
+                                       {.size_bytes = kRecoveryBytes / 2,
+                                        .max_size_bytes = kRecoveryBytes,
+                                        .region_bytes = kRecoveryRegionBytes,
+                                        .warm = true,
+                                        .immutable_keys = true},
+                                       events);
+  ASSERT_TRUE(space.ok()) << space.status();
+  ASSERT_TRUE((*space)->holds_blocks());
+  const Geometry& geometry = (*space)->geometry();
+  const uint32_t before = (*space)->regions();
+  const uint32_t after = geometry.regions_in(kRecoveryBytes);
+  (*space)->set_limit(after);
+  EXPECT_EQ((*space)->free_regions(), after - before);
+  uint32_t taken = 0;
+  (*space)->recover({.part_of = {},
+                     .expect = [](uint64_t) {},
+                     .fetch = [](const BlockKey&) {},
+                     .take =
+                         [&](const RecoveredBlock& block) {
+                           EXPECT_LT(geometry.region_of(block.place), before);
+                           ++taken;
+                           return true;
+                         },
+                     .stop = [] { return false; }});
+  EXPECT_GT(taken, 100u);
+  EXPECT_GE((*space)->free_regions(), after - before);
 }
 
 // Compares what was read, but superblocks and footers, with what the rate allows at that time.

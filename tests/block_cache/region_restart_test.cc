@@ -221,16 +221,19 @@ TEST_F(RegionRestart, DamageLosesBlocksAndServesNoneThatIsWrong) {
 
 // The bytes that a kill leaves, or that another life left before: an index under another nonce is
 // not believed, though its region is not written again.
-TEST_F(RegionRestart, WhatAnEarlierCacheLeftIsNotBelieved) {
+// How many blocks come back from a cache of 100, which was started on a medium with another's 800.
+uint64_t recovered_on_anothers(uint64_t region_nonce) {
   std::vector<std::byte> image(5 << 20);
   const auto open_on_image = [&](const std::string& more) {
     auto medium = std::make_unique<PowerLossMedium>(image);
     medium->on_destruction(&image);
-    auto cache = test::make_on(
-        "nvcache://?size=5MiB&space=regions&region=128KiB&admission=always&eviction=clock"
-        "&maintenance=0&restart=warm" +
-            more,
-        std::move(medium));
+    Config config = parse_config(
+                        "nvcache://?size=5MiB&space=regions&region=128KiB&admission=always"
+                        "&eviction=clock&maintenance=0&restart=warm" +
+                        more)
+                        .value();
+    config.region_nonce = region_nonce;
+    auto cache = BlockCacheImpl::make(config, std::move(medium), system_clock()).value();
     wait_for_recovery(*cache);
     return cache;
   };
@@ -241,8 +244,16 @@ TEST_F(RegionRestart, WhatAnEarlierCacheLeftIsNotBelieved) {
   test::put_blocks(*cache, 1, 100, 4096, /*version=*/1);
   cache.reset();
   cache = open_on_image("");
-  EXPECT_EQ(cache->stats().recovered_blocks, 100u);
-  EXPECT_EQ(count_right(*cache, 800, 4096, /*version=*/1), 100u);
+  EXPECT_EQ(test::count_blocks(*cache, 1, 100, 4096, /*version=*/1), 100u);
+  return cache->stats().recovered_blocks;
+}
+
+TEST(RegionNonce, WhatAnEarlierCacheLeftIsNotBelieved) {
+  EXPECT_EQ(recovered_on_anothers(/*region_nonce=*/0), 100u);
+}
+
+TEST(RegionNonce, ControlWithTheSameNonceItIs) {
+  EXPECT_GT(recovered_on_anothers(/*region_nonce=*/1), 100u);
 }
 
 TEST_F(RegionRestart, AShrinkWhileBlocksComeBackLeavesNoneBeyondIt) {

@@ -76,6 +76,19 @@ TEST(RegionTable, ListsWhatWasRemovedUntilTheRegionLeaves) {
   EXPECT_EQ(table.removed()[0].offset_grains, RegionTable::kWholeRegion);
 }
 
+TEST(RegionTable, ARegionChangesItsStateInOrderOnly) {
+  RegionTable table({.regions = 4, .limit = 4});
+  const uint32_t region = *table.take_free();
+  EXPECT_DEATH(table.let_go(region), "kLeaving") << "it is open, and nobody empties it";
+  table.add(region, 3);
+  table.seal(region);
+  EXPECT_DEATH(table.seal(region), "kOpen");
+  EXPECT_DEATH(table.recover_sealed(region), "kUnknown");
+  ASSERT_TRUE(table.take_sealed(region));
+  table.remove(region, 0, 2);
+  EXPECT_DEATH(table.let_go(region), "held.load") << "a grain of its block is missing";
+}
+
 TEST(RegionTable, AListThatIsTooLongGivesUpTheRegionsWithMostInIt) {
   const auto list = [](std::initializer_list<std::pair<uint32_t, uint32_t>> counts) {
     std::vector<RegionTable::Removed> removed;

@@ -22,7 +22,6 @@ constexpr struct {
 } kHooks[] = {{"leak_slots", &TestHooks::leak_slots},
               {"believe_mutable_keys", &TestHooks::believe_mutable_keys},
               {"skip_removed", &TestHooks::skip_removed},
-              {"skip_nonce", &TestHooks::skip_nonce},
               {"skip_region_check", &TestHooks::skip_region_check},
               {"recover_oldest_first", &TestHooks::recover_oldest_first},
               {"believe_discards", &TestHooks::believe_discards},

@@ -32,7 +32,7 @@ Connection::Connection(ConnectionOwner& owner, LoopShare& loop, int fd,
       active_s_(loop.service().items().now_s()) {}
 
 Connection::~Connection() {
-  if (reading_ || writing_) tell_watchers("conn_close", close_reason_);
+  if (watched_for_ != 0) tell_watchers("conn_close", close_reason_);
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
   loop_.count(told_kind_, ReadingPace::Kind::kHasAll);
@@ -76,9 +76,10 @@ bool Connection::start(event_base* base) {
   read_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_event, this);
   write_event_ = event_new(base, fd_, EV_WRITE | EV_PERSIST, on_event, this);
   if (read_event_ == nullptr || write_event_ == nullptr) return false;
-  reading_ = event_add(read_event_, nullptr) == 0;
-  if (reading_) tell_watchers("conn_new");
-  return reading_;
+  if (event_add(read_event_, nullptr) != 0) return false;
+  watched_for_ = EV_READ;
+  tell_watchers("conn_new");
+  return true;
 }
 
 void Connection::tell_watchers(std::string_view event, std::string_view reason) const try {
@@ -99,7 +100,8 @@ void Connection::tell_watchers(std::string_view event, std::string_view reason) 
 bool Connection::begin_watching() {
   // Looks for lines at least that often; what the client sends is only read and dropped.
   if (event_add(read_event_, &kWatchTick) != 0) return false;
-  watching_ = reading_ = true;
+  watched_for_ |= EV_READ;
+  phase_ = Phase::kWatching;
   return true;
 }
 
@@ -135,9 +137,9 @@ bool Connection::handle(short what) {
   Output& spare = loop_.spare_output();
   const bool borrowed = output_.empty();
   if (borrowed) swap(output_, spare);
-  bool open = watching_                ? pass_on_lines()
-              : (what & EV_WRITE) != 0 ? writable()
-                                       : readable();
+  bool open = phase_ == Phase::kWatching ? pass_on_lines()
+              : (what & EV_WRITE) != 0   ? writable()
+                                         : readable();
   if (output_.empty()) {
     if (borrowed) swap(output_, spare);
     output_ = Output();
@@ -155,7 +157,7 @@ bool Connection::handle(short what) {
 }
 
 bool Connection::readable() {
-  if (waiting_ || closing_) return true;
+  if (phase_ != Phase::kServing) return true;
   Input& spare = loop_.spare_input();
   // A small rest moves into the larger buffer, so that one read brings many bytes.
   const bool borrowed =
@@ -170,16 +172,18 @@ bool Connection::readable() {
     if (got == Transport::kWouldBlock) break;
     if (got == Transport::kClosed) {
       // The client may have closed only its sending side and still wait for answers.
-      closing_ = true;
+      phase_ = Phase::kClosing;
       open = !output_.empty();
       break;
     }
     loop_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
     input.filled(static_cast<size_t>(got));
     open = serve(input);
-    if (waiting_ || closing_ || watching_ || !transport_->buffered()) break;
-    waiting_ = round + 1 == kRoundsPerEvent;
-    if (waiting_) break;
+    if (phase_ != Phase::kServing || !transport_->buffered()) break;
+    if (round + 1 == kRoundsPerEvent) {
+      phase_ = Phase::kWaiting;
+      break;
+    }
   }
   if (borrowed && !spare.empty()) input_.take(spare);
   if (input_.empty() && input_.capacity() > 0) input_.release();
@@ -192,14 +196,15 @@ bool Connection::readable() {
 
 bool Connection::writable() {
   // A connection that only gave way goes on serving, so that its answers leave together.
-  const bool goes_on = waiting_ && output_.size() < Session::kFullOutputBytes / 2;
+  const bool waits = phase_ == Phase::kWaiting;
+  const bool goes_on = waits && output_.size() < Session::kFullOutputBytes / 2;
   if (!goes_on && !flush()) return false;
-  if (!waiting_ || output_.size() >= Session::kFullOutputBytes / 2) return true;
-  waiting_ = false;
+  if (!waits || output_.size() >= Session::kFullOutputBytes / 2) return true;
+  phase_ = Phase::kServing;
   if (!serve(input_)) return false;
   if (input_.empty()) input_.release();
   // No event will come for bytes that TLS has already taken from the socket.
-  if (!waiting_ && transport_->buffered()) return readable();
+  if (transport_->buffered()) return readable();
   return true;
 }
 
@@ -208,7 +213,7 @@ bool Connection::serve(Input& input) {
   int outputs_left = kFullOutputsPerEvent;
   for (;;) {
     if ((requests_left-- == 0 || outputs_left == 0) && !input.empty()) {
-      waiting_ = true;
+      phase_ = Phase::kWaiting;
       loop_.counters().add(Count::kConnYields);
       return true;
     }
@@ -220,7 +225,7 @@ bool Connection::serve(Input& input) {
     }
     if (turn.next == Turn::kClose || turn.next == Turn::kQuit) {
       if (turn.next == Turn::kClose) set_close_reason("error");
-      closing_ = true;
+      phase_ = Phase::kClosing;
       break;
     }
     if (turn.next == Turn::kWatch) {
@@ -232,7 +237,7 @@ bool Connection::serve(Input& input) {
     --outputs_left;
     if (!flush()) return false;
     if (output_.size() >= Session::kFullOutputBytes) {
-      waiting_ = true;
+      phase_ = Phase::kWaiting;
       return true;
     }
   }
@@ -248,9 +253,8 @@ bool Connection::flush() {
   }
   loop_.counters().add(Count::kBytesWritten, before - output_.size());
   written_bytes_ += before - output_.size();
-  if (output_.empty() && held_pins_ == 0) return !closing_;
-  if (!keep_or_copy_pins()) return false;
-  return !output_.empty() || !closing_;
+  if ((!output_.empty() || held_pins_ > 0) && !keep_or_copy_pins()) return false;
+  return !output_.empty() || phase_ != Phase::kClosing;
 }
 
 bool Connection::keep_or_copy_pins() {
@@ -273,7 +277,7 @@ bool Connection::copy_pins() {
 }
 
 void Connection::copy_held_pins() {
-  loop_.counters().add(Count::kCopiedBytes, output_.copy_pinned());
+  session_.copy_pinned(output_);
   loop_.service().pins().give(std::exchange(held_pins_, 0));
 }
 
@@ -293,16 +297,15 @@ bool Connection::unpin_stalled() {
 
 void Connection::wait_for_events() {
   // A waiting connection wakes when its socket is writable, even if all output is sent.
-  const bool wants_read = !closing_ && (!waiting_ || output_.empty());
-  if (wants_read != reading_) {
-    (void)(wants_read ? event_add(read_event_, nullptr) : event_del(read_event_));
-    reading_ = wants_read;
-  }
-  const bool wants_write = waiting_ || !output_.empty();
-  if (wants_write != writing_) {
-    (void)(wants_write ? event_add(write_event_, nullptr) : event_del(write_event_));
-    writing_ = wants_write;
-  }
+  const bool waits = phase_ == Phase::kWaiting;
+  watch_for(EV_READ, read_event_, phase_ != Phase::kClosing && (!waits || output_.empty()));
+  watch_for(EV_WRITE, write_event_, waits || !output_.empty());
+}
+
+void Connection::watch_for(short what, event* by, bool wanted) {
+  if (wanted == ((watched_for_ & what) != 0)) return;
+  (void)(wanted ? event_add(by, nullptr) : event_del(by));
+  watched_for_ ^= what;
 }
 
 void Connection::visit(const StatVisitor& visit, uint32_t now_s) const {

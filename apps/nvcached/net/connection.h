@@ -49,6 +49,17 @@ class Connection {
   std::list<std::unique_ptr<Connection>>::iterator self;  // in the owner's list
 
  private:
+  // What it does with what the client sends. A connection that waits or closes, or whose client
+  // watches, serves no request.
+  enum class Phase : uint8_t {
+    kServing,
+    // There is more to serve, but not yet: too much output is pending, or other connections have
+    // their turn. Nothing is read or served until the socket is writable; then it serves on.
+    kWaiting,
+    kWatching,  // for good: what the client sends is dropped
+    kClosing,   // for good: until all output is sent
+  };
+
   static void on_event(int fd, short what, void* self);
   void tell_pace();
   uint64_t taken_bytes() const;
@@ -59,6 +70,8 @@ class Connection {
   bool serve(Input& input);
   bool flush();
   void wait_for_events();
+  // Has the loop watch the socket for this event, or no longer.
+  void watch_for(short what, event* by, bool wanted);
   // Turns the connection into a watcher's, and serves it as one.
   bool begin_watching();
   bool pass_on_lines();
@@ -89,16 +102,11 @@ class Connection {
   ReadingPace pace_;
   uint64_t written_bytes_ = 0;
   ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the loop counts it
-  // There is more to serve, but not yet: too much output is pending, or other connections have
-  // their turn. Nothing is read or served until the socket is writable.
-  bool waiting_ = false;
-  bool closing_ = false;  // once all output is sent
-  bool watching_ = false;
+  Phase phase_ = Phase::kServing;
   const char* close_reason_ = "normal";
   event* read_event_ = nullptr;
   event* write_event_ = nullptr;
-  bool reading_ = false;
-  bool writing_ = false;
+  int watched_for_ = 0;  // EV_READ, EV_WRITE: what the loop watches the socket for
   std::atomic<uint32_t> active_s_;
   std::atomic<const char*> state_{"conn_read"};  // memcached's name for it, for `stats conns`
 };

@@ -46,7 +46,7 @@ void UdpEndpoint::on_readable(int, short, void* self) try {
 }
 
 bool UdpEndpoint::serve_one() {
-  static thread_local std::array<char, kMaxDatagramBytes + 1> datagram;
+  static thread_local std::array<char, kMaxDatagramBytes> datagram;
   sockaddr_storage from = {};
   socklen_t from_bytes = sizeof from;
   const ssize_t got = recvfrom(fd_, datagram.data(), kMaxDatagramBytes, 0,
@@ -58,13 +58,13 @@ bool UdpEndpoint::serve_one() {
 
   Session session(service_, counters_, fd_);
   Output out;
-  Received rest(datagram.data() + kFrameBytes, static_cast<size_t>(got) - kFrameBytes);
+  std::string_view rest(datagram.data() + kFrameBytes, static_cast<size_t>(got) - kFrameBytes);
   for (;;) {
     const Turn turn = session.turn(rest, out);
     // A dump wants many turns: too much for one datagram from an address that may be forged.
     if (turn.next == Turn::kGoOn && turn.used == 0) return true;
     if (turn.next == Turn::kWatch) return true;
-    rest = rest.subspan(turn.used);
+    rest = rest.substr(turn.used);
     if (turn.next != Turn::kGoOn || out.size() >= Session::kFullOutputBytes) break;
   }
   std::string text = out.text();

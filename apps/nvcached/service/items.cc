@@ -112,24 +112,20 @@ uint64_t Items::visit(
   });
 }
 
-KvResult Items::put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
-                    KvCondition condition, bool stale) {
+KvResult Items::put(std::string_view key, std::string_view value, uint32_t flags,
+                    uint32_t expires_s, KvCondition condition, bool stale) {
   hints_.prefetch(key);
-  char& marks = value.data()[value.size()];
-  const char behind = marks;
-  marks = stale ? kStale : 0;
   KvMeta meta;
   meta.flags = flags;
   meta.expires_s = expires_s;
-  const ByteView bytes = std::as_bytes(std::span(value.data(), value.size() + kMarkBytes));
-  const KvResult result = store_.put(key, bytes, meta, condition);
-  marks = behind;
+  meta.marks = static_cast<uint8_t>(stale ? kStale : 0);
+  const KvResult result = store_.put(key, std::as_bytes(std::span(value)), meta, condition);
   note(result.outcome);
   if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s(), stale);
   return result;
 }
 
-ItemResult Items::store(std::string_view key, Received value, const StoreRequest& request) {
+ItemResult Items::store(std::string_view key, std::string_view value, const StoreRequest& request) {
   if (request.mode == StoreMode::kAppend || request.mode == StoreMode::kPrepend) {
     return concatenate(key, value, request);
   }
@@ -148,7 +144,7 @@ ItemResult Items::store(std::string_view key, Received value, const StoreRequest
   return result;
 }
 
-ItemResult Items::store_compared(std::string_view key, Received value,
+ItemResult Items::store_compared(std::string_view key, std::string_view value,
                                  const StoreRequest& request) {
   if (request.mode == StoreMode::kAdd) {
     const bool there = static_cast<bool>(get(key, false));
@@ -171,7 +167,8 @@ ItemResult Items::store_compared(std::string_view key, Received value,
   }
 }
 
-ItemResult Items::concatenate(std::string_view key, Received value, const StoreRequest& request) {
+ItemResult Items::concatenate(std::string_view key, std::string_view value,
+                              const StoreRequest& request) {
   std::string whole;
   for (;;) {
     Found old = get(key, false);
@@ -180,14 +177,12 @@ ItemResult Items::concatenate(std::string_view key, Received value, const StoreR
     if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
     // As memcached answers it, whose clients take it for "not appended", not for a failure.
     if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kNotStored};
-    const std::string_view added(value.data(), value.size());
     const bool behind = request.mode == StoreMode::kAppend;
-    whole.assign(behind ? old.value : added).append(behind ? added : old.value);
+    whole.assign(behind ? old.value : value).append(behind ? value : old.value);
     const bool stale = old.stale;
     old = Found();  // the store may need its zone for the new value
-    whole.push_back(0);
-    const KvResult result = put(key, Received(whole.data(), whole.size() - 1), meta.flags,
-                                meta.expires_s, {KvCondition::kIfCas, meta.cas}, stale);
+    const KvResult result = put(key, whole, meta.flags, meta.expires_s,
+                                {KvCondition::kIfCas, meta.cas}, stale);
     if (result.outcome != KvOutcome::kExists && result.outcome != KvOutcome::kNotFound) {
       return result_of(result);
     }
@@ -218,8 +213,8 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
     }
     old = Found();
     const auto end = std::to_chars(digits, digits + 20, result.number);
-    const KvResult put_result = put(key, Received(digits, static_cast<size_t>(end.ptr - digits)),
-                                    flags, result.expires_s, condition);
+    const std::string_view value(digits, static_cast<size_t>(end.ptr - digits));
+    const KvResult put_result = put(key, value, flags, result.expires_s, condition);
     if (put_result.outcome == KvOutcome::kExists || put_result.outcome == KvOutcome::kNotFound) {
       continue;  // another client was faster
     }
@@ -249,11 +244,10 @@ ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, b
     if (!old) return {ItemStatus::kNotFound};
     const KvMeta meta = old.item.meta;
     if (compare && cas != meta.cas) return {ItemStatus::kExists};
-    value.assign(old.value).push_back(0);
+    value.assign(old.value);
     old = Found();
     // A new round: one client will win the right to make the value anew.
-    const KvResult result = put(key, Received(value.data(), value.size() - 1), meta.flags,
-                                set_expiry ? expires_s : meta.expires_s,
+    const KvResult result = put(key, value, meta.flags, set_expiry ? expires_s : meta.expires_s,
                                 {KvCondition::kIfCas, meta.cas}, /*stale=*/true);
     if (result.outcome == KvOutcome::kExists || result.outcome == KvOutcome::kNotFound) continue;
     if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s());

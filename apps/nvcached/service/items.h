@@ -9,16 +9,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string_view>
 
 #include "apps/nvcached/service/item_hints.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache::server {
-
-// Bytes received. The byte after the last one must be writable.
-using Received = std::span<char>;
 
 enum class StoreMode : uint8_t { kSet, kAdd, kReplace, kAppend, kPrepend };
 
@@ -111,7 +107,7 @@ class Items {
   Found get(std::string_view key, bool counts = true);
   // or stale, for requests whose answers can say so.
   Found get_or_stale(std::string_view key, bool counts = true);
-  ItemResult store(std::string_view key, Received value, const StoreRequest& request);
+  ItemResult store(std::string_view key, std::string_view value, const StoreRequest& request);
   ItemResult arithmetic(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase(std::string_view key, uint64_t cas = 0);
   ItemStatus touch(std::string_view key, uint32_t expires_s);
@@ -131,10 +127,12 @@ class Items {
   KvStore& kv() { return store_; }
 
  private:
-  KvResult put(std::string_view key, Received value, uint32_t flags, uint32_t expires_s,
+  KvResult put(std::string_view key, std::string_view value, uint32_t flags, uint32_t expires_s,
                KvCondition condition, bool stale = false);
-  ItemResult store_compared(std::string_view key, Received value, const StoreRequest& request);
-  ItemResult concatenate(std::string_view key, Received value, const StoreRequest& request);
+  ItemResult store_compared(std::string_view key, std::string_view value,
+                            const StoreRequest& request);
+  ItemResult concatenate(std::string_view key, std::string_view value,
+                         const StoreRequest& request);
 
   void note(KvOutcome outcome);
 

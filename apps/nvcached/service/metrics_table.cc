@@ -150,7 +150,7 @@ constexpr MetricRow kMetricRows[] = {
     {"buffer_bytes", "buffer_bytes", kGauge,
      "Bytes of requests and answers that connections hold in DRAM", buffered},
     {"copied_bytes", "copied_bytes_total", kCounter,
-     "Bytes of large values copied to DRAM because their client read slowly",
+     "Bytes of large values copied to DRAM: a client read slowly, or stored behind them",
      total<Count::kCopiedBytes>},
     {"limit_buffer_bytes", nullptr, kNone, "Most such bytes (--buffer-memory)", buffer_limit},
 

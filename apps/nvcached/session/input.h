@@ -1,13 +1,11 @@
-// Bytes that were received and are not served yet, in one piece. One writable byte follows them.
-// Not thread-safe.
+// Bytes that were received and are not served yet, in one piece. Not thread-safe.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
-
-#include "apps/nvcached/service/items.h"
 
 namespace nvcache::server {
 
@@ -16,7 +14,7 @@ class Input {
   bool empty() const { return begin_ == end_; }
   size_t size() const { return end_ - begin_; }
   size_t capacity() const { return capacity_; }
-  Received unread() { return {data_.get() + begin_, size()}; }
+  std::string_view unread() const { return {data_.get() + begin_, size()}; }
 
   void consume(size_t bytes) {
     begin_ += bytes;
@@ -40,7 +38,7 @@ class Input {
   void filled(size_t bytes) { end_ += bytes; }
 
   void reserve(size_t capacity) {
-    auto data = std::make_unique_for_overwrite<char[]>(capacity + 1);
+    auto data = std::make_unique_for_overwrite<char[]>(capacity);
     const size_t held = size();
     if (held > 0) std::memcpy(data.get(), data_.get() + begin_, held);
     data_ = std::move(data);
@@ -51,7 +49,7 @@ class Input {
 
   // Moves the unread bytes of `other` here and leaves it empty.
   void take(Input& other) {
-    const Received bytes = other.unread();
+    const std::string_view bytes = other.unread();
     begin_ = end_ = 0;
     if (capacity_ < bytes.size()) reserve(std::max(bytes.size(), kLeastBytes));
     std::memcpy(data_.get(), bytes.data(), bytes.size());

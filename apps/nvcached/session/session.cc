@@ -21,7 +21,7 @@ std::string_view Session::protocol() const {
   return "auto-negotiate";
 }
 
-Turn Session::turn(Received in, Output& out) {
+Turn Session::turn(std::string_view in, Output& out) {
   if (in.empty()) return {0, Turn::kMore, 1};
   if (skip_bytes_ > 0) {
     const size_t skipped = std::min<uint64_t>(skip_bytes_, in.size());
@@ -54,9 +54,9 @@ Found Session::counted(std::string_view key, Found found) {
 
 // Answers of the same batch may pin zones, all of them in a small store: then nothing could be
 // stored.
-ItemResult Session::store_counted(std::string_view key, Received value, const StoreRequest& request,
-                                  Output& out) {
-  if (out.has_pins()) out.copy_pinned();
+ItemResult Session::store_counted(std::string_view key, std::string_view value,
+                                  const StoreRequest& request, Output& out) {
+  if (out.has_pins()) copy_pinned(out);
   tell_lookup(key);
   const ItemResult result = items_.store(key, value, request);
   counters_.add(Count::kCmdSet);

@@ -42,9 +42,11 @@ class Session {
   Session(Service& service, Counters& counters, int name = 0)
       : service_(service), items_(service.items()), counters_(counters), name_(name) {}
 
-  // Serves at most one request. `in` starts where the last turn's `used` ended. The byte after
-  // `in` must be writable; a turn restores it.
-  Turn turn(Received in, Output& out);
+  // Serves at most one request. `in` starts where the last turn's `used` ended.
+  Turn turn(std::string_view in, Output& out);
+
+  // Copies the values that answers pin, and counts their bytes.
+  void copy_pinned(Output& out) { counters_.add(Count::kCopiedBytes, out.copy_pinned()); }
 
   std::string_view protocol() const;
   // After kWatch; else null.
@@ -70,39 +72,41 @@ class Session {
   void append_metadump(std::string_view key, const ItemSummary& item, Output& out);
 
   // session_text.cc
-  Turn text_turn(Received in, Output& out);
+  Turn text_turn(std::string_view in, Output& out);
   Turn long_line(std::string_view in);
   Turn streamed_get(std::string_view in, Output& out);
   bool get_keys(std::string_view& keys, Output& out);
   void get_key(std::string_view key, Output& out);
-  Turn storage(const TextRequest& request, size_t line_bytes, Received in, Output& out);
-  void store_text(const TextRequest& request, Received value, Output& out);
+  Turn storage(const TextRequest& request, size_t line_bytes, std::string_view in, Output& out);
+  void store_text(const TextRequest& request, std::string_view value, Output& out);
   void command(const TextRequest& request, Output& out);
   void erase_text(const TextRequest& request, Output& out);
   void count_text(const TextRequest& request, Output& out);
   void touch_text(const TextRequest& request, Output& out);
   void stats_text(std::string_view arguments, Output& out);
-  Turn authenticate(const TextRequest& request, size_t line_bytes, Received in, Output& out);
+  Turn authenticate(const TextRequest& request, size_t line_bytes, std::string_view in,
+                    Output& out);
 
   // session_meta.cc
-  Turn meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out);
+  Turn meta_turn(std::string_view line, size_t line_bytes, std::string_view in, Output& out);
   void meta_get(const MetaRequest& request, std::string_view key, Output& out);
-  void meta_set(const MetaRequest& request, std::string_view key, Received value, Output& out);
+  void meta_set(const MetaRequest& request, std::string_view key, std::string_view value,
+                Output& out);
   void meta_delete(const MetaRequest& request, std::string_view key, Output& out);
   void meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out);
   void meta_debug(const MetaRequest& request, std::string_view key, Output& out);
 
   // session_binary.cc
-  Turn binary_turn(Received in, Output& out);
-  Turn refuse_too_large(const BinaryHeader& header, Received in);
-  Turn binary_serve(const BinaryHeader& header, Received body, Output& out);
+  Turn binary_turn(std::string_view in, Output& out);
+  Turn refuse_too_large(const BinaryHeader& header, std::string_view in);
+  Turn binary_serve(const BinaryHeader& header, std::string_view body, Output& out);
   bool may_ask(BinaryOp op) const;
   void binary_authenticate(const BinaryHeader& header, std::string_view mechanism,
                            std::string_view message, Output& out);
   void binary_get(const BinaryHeader& header, std::string_view extras, std::string_view key,
                   Output& out);
   void binary_store(const BinaryHeader& header, std::string_view extras, std::string_view key,
-                    Received value, Output& out);
+                    std::string_view value, Output& out);
   void binary_erase(const BinaryHeader& header, std::string_view key, Output& out);
   void binary_count(const BinaryHeader& header, std::string_view extras, std::string_view key,
                     Output& out);
@@ -119,8 +123,8 @@ class Session {
   // All protocols.
   Found fetch(std::string_view key);
   Found counted(std::string_view key, Found found);
-  ItemResult store_counted(std::string_view key, Received value, const StoreRequest& request,
-                           Output& out);
+  ItemResult store_counted(std::string_view key, std::string_view value,
+                           const StoreRequest& request, Output& out);
   ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase_counted(std::string_view key, uint64_t cas);
   // Counts a value that was not even received. `is_set`: erases the older one, which must not be

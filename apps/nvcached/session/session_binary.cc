@@ -91,7 +91,7 @@ bool is_store(BinaryOp op) {
 
 }  // namespace
 
-Turn Session::binary_turn(Received in, Output& out) {
+Turn Session::binary_turn(std::string_view in, Output& out) {
   if (static_cast<uint8_t>(in[0]) != kBinaryRequest) return {0, Turn::kClose};
   if (in.size() < kBinaryHeaderBytes) return {0, Turn::kMore, kBinaryHeaderBytes};
   const BinaryHeader header = parse_binary_header({in.data(), in.size()});
@@ -116,7 +116,7 @@ Turn Session::binary_turn(Received in, Output& out) {
   const size_t all_bytes = kBinaryHeaderBytes + header.body_bytes;
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
   if (service_.verbosity() > 1) log(fmt::format("binary 0x{:02x}", header.opcode));
-  Turn turn = binary_serve(header, in.subspan(kBinaryHeaderBytes, header.body_bytes), out);
+  Turn turn = binary_serve(header, in.substr(kBinaryHeaderBytes, header.body_bytes), out);
   turn.used = all_bytes;
   return turn;
 }
@@ -140,7 +140,7 @@ void Session::binary_authenticate(const BinaryHeader& header, std::string_view m
   refuse(header, BinaryStatus::kUnauthorized, out);
 }
 
-Turn Session::refuse_too_large(const BinaryHeader& header, Received in) {
+Turn Session::refuse_too_large(const BinaryHeader& header, std::string_view in) {
   const size_t key_at = kBinaryHeaderBytes + header.extras_bytes;
   const size_t begun_bytes = key_at + header.key_bytes;
   if (in.size() < begun_bytes) return {0, Turn::kMore, begun_bytes};
@@ -154,10 +154,10 @@ Turn Session::refuse_too_large(const BinaryHeader& header, Received in) {
   return {begun_bytes};
 }
 
-Turn Session::binary_serve(const BinaryHeader& header, Received body, Output& out) {
+Turn Session::binary_serve(const BinaryHeader& header, std::string_view body, Output& out) {
   const std::string_view extras(body.data(), header.extras_bytes);
   const std::string_view key(body.data() + extras.size(), header.key_bytes);
-  const Received value = body.subspan(extras.size() + key.size());
+  const std::string_view value = body.substr(extras.size() + key.size());
   switch (loud(header.opcode)) {
     case BinaryOp::kGet:
     case BinaryOp::kGetK:
@@ -250,7 +250,7 @@ void Session::binary_get(const BinaryHeader& header, std::string_view extras, st
 }
 
 void Session::binary_store(const BinaryHeader& header, std::string_view extras,
-                           std::string_view key, Received value, Output& out) {
+                           std::string_view key, std::string_view value, Output& out) {
   StoreRequest store;
   const BinaryOp op = loud(header.opcode);
   store.mode = mode_of(op);

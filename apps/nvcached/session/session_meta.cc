@@ -92,18 +92,18 @@ StoreMode mode_of(char mode) {
 // `mg N`: an empty item for a key that was missed. True: it was added, and the caller is the client
 // that shall make the value.
 bool add_stub(Items& items, const MetaRequest& request, std::string_view key, uint32_t now_s) {
-  char empty = 0;
   StoreRequest stub;
   stub.mode = StoreMode::kAdd;
   stub.expires_s = items.expiry(request.vivify_exptime);
-  const bool added = items.store(key, Received(&empty, 0), stub).status == ItemStatus::kOk;
+  const bool added = items.store(key, {}, stub).status == ItemStatus::kOk;
   if (added) (void)items.hints().win(key, now_s);
   return added;
 }
 
 }  // namespace
 
-Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, Output& out) {
+Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_view in,
+                        Output& out) {
   MetaRequest request = parse_meta_line(line);
   if (request.op == MetaOp::kNoop) {
     out.append("MN\r\n");
@@ -145,7 +145,7 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, Received in, O
       if (in[all_bytes - 2] != '\r' || in[all_bytes - 1] != '\n') {
         out.append("CLIENT_ERROR bad data chunk\r\n");
       } else {
-        meta_set(request, key, in.subspan(line_bytes, request.value_bytes), out);
+        meta_set(request, key, in.substr(line_bytes, request.value_bytes), out);
       }
       break;
     case MetaOp::kDelete:
@@ -230,7 +230,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   out.append("\r\n");
 }
 
-void Session::meta_set(const MetaRequest& request, std::string_view key, Received value,
+void Session::meta_set(const MetaRequest& request, std::string_view key, std::string_view value,
                        Output& out) {
   StoreRequest store;
   store.mode = mode_of(request.mode);

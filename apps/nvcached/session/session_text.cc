@@ -13,9 +13,7 @@ constexpr std::string_view kBadChunk = "CLIENT_ERROR bad data chunk\r\n";
 constexpr size_t kMaxAuthBytes = 1024;
 constexpr size_t kMostBlanks = 100;  // before a get of any length, as in memcached
 
-std::string_view view_of(Received bytes) { return {bytes.data(), bytes.size()}; }
-
-bool ends_in_newline(Received in, size_t at) { return in[at] == '\r' && in[at + 1] == '\n'; }
+bool ends_in_newline(std::string_view in, size_t at) { return in.substr(at, 2) == "\r\n"; }
 
 void answer(const TextRequest& request, std::string_view text, Output& out) {
   if (!request.noreply) out.append(text);
@@ -42,8 +40,7 @@ bool is_get(TextOp op) {
 
 }  // namespace
 
-Turn Session::text_turn(Received received, Output& out) {
-  const std::string_view in = view_of(received);
+Turn Session::text_turn(std::string_view in, Output& out) {
   if (multi_get_.active) return streamed_get(in, out);
   const auto line = find_line(in, scanned_);
   if (!line) {
@@ -55,9 +52,9 @@ Turn Session::text_turn(Received received, Output& out) {
   TextRequest request = parse_text_line(line->text);
   if (!dump_.active) log(line->text);
   if (service_.needs_auth() && !authenticated_) {
-    return authenticate(request, line->used, received, out);
+    return authenticate(request, line->used, in, out);
   }
-  if (request.op == TextOp::kMeta) return meta_turn(line->text, line->used, received, out);
+  if (request.op == TextOp::kMeta) return meta_turn(line->text, line->used, in, out);
   if (request.op == TextOp::kHttp) return {line->used, Turn::kClose};
   if (!request.error.empty()) {
     const bool silent = request.noreply && request.error != "ERROR";
@@ -69,7 +66,7 @@ Turn Session::text_turn(Received received, Output& out) {
     }
     return {line->used};
   }
-  if (request.has_value) return storage(request, line->used, received, out);
+  if (request.has_value) return storage(request, line->used, in, out);
   if (request.op == TextOp::kQuit) return {line->used, Turn::kQuit};
   if (request.op == TextOp::kWatch) return watch_turn(request.arguments, line->used, out);
   const bool dumps = request.op == TextOp::kMetadump || request.op == TextOp::kCachedump;
@@ -165,7 +162,8 @@ void Session::get_key(std::string_view key, Output& out) {
   out.append("\r\n");
 }
 
-Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in, Output& out) {
+Turn Session::storage(const TextRequest& request, size_t line_bytes, std::string_view in,
+                      Output& out) {
   if (!items_.fits(request.key.size(), request.value_bytes)) {
     StoreRequest store;
     store.mode = mode_of(request.op);
@@ -178,14 +176,14 @@ Turn Session::storage(const TextRequest& request, size_t line_bytes, Received in
   const size_t all_bytes = line_bytes + request.value_bytes + 2;
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
   if (ends_in_newline(in, all_bytes - 2)) {
-    store_text(request, in.subspan(line_bytes, request.value_bytes), out);
+    store_text(request, in.substr(line_bytes, request.value_bytes), out);
   } else {
     answer(request, kBadChunk, out);
   }
   return {all_bytes};
 }
 
-void Session::store_text(const TextRequest& request, Received value, Output& out) {
+void Session::store_text(const TextRequest& request, std::string_view value, Output& out) {
   StoreRequest store;
   store.mode = mode_of(request.op);
   store.flags = request.flags;
@@ -334,7 +332,7 @@ void Session::stats_text(std::string_view arguments, Output& out) {
 }
 
 // Before authentication, the only command is a set whose value is "user password".
-Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Received in,
+Turn Session::authenticate(const TextRequest& request, size_t line_bytes, std::string_view in,
                            Output& out) {
   if (request.op == TextOp::kQuit) return {line_bytes, Turn::kQuit};
   if (request.op != TextOp::kSet || !request.has_value || !request.error.empty() ||
@@ -344,7 +342,7 @@ Turn Session::authenticate(const TextRequest& request, size_t line_bytes, Receiv
   }
   const size_t all_bytes = line_bytes + request.value_bytes + 2;
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
-  const std::string_view words = view_of(in.subspan(line_bytes, request.value_bytes));
+  const std::string_view words = in.substr(line_bytes, request.value_bytes);
   counters_.add(Count::kAuthCmds);
   const auto [user, password] = split_once(words, ' ');
   authenticated_ = ends_in_newline(in, all_bytes - 2) && service_.authenticate(user, password);

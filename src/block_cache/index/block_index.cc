@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 constexpr uint32_t kFirstBuckets = 16;
@@ -34,7 +36,8 @@ uint64_t BlockIndex::shape_for(uint32_t entries, uint64_t shape) const {
 void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {
   Bucket* buckets = table(shape);
   const uint32_t value = tag(hash) | (slot + 1);
-  for (uint32_t at = home(shape, hash);;) {
+  const uint32_t first = home(shape, hash);
+  for (uint32_t at = first;;) {
     Bucket& bucket = buckets[at];
     for (std::atomic<uint32_t>& cell : bucket.cells) {
       if (cell.load(std::memory_order_relaxed) == 0) {
@@ -44,6 +47,7 @@ void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {
     }
     count_passing(bucket, hash, +1);
     if (++at == buckets_in(shape)) at = 0;
+    NVCACHE_ASSERT(at != first);  // the table has room: it grew before
   }
 }
 
@@ -52,6 +56,7 @@ void BlockIndex::count_passing(Bucket& bucket, uint64_t hash, int change) {
   const uint32_t counts = bucket.passed.load(std::memory_order_relaxed);
   const uint32_t count = (counts & passed_mask(hash)) >> passed_shift(hash);
   if (count == kStuck) return;
+  NVCACHE_ASSERT_SLOW(change > 0 || count > 0);
   const uint32_t changed = (count + static_cast<uint32_t>(change)) << passed_shift(hash);
   bucket.passed.store((counts & ~passed_mask(hash)) | changed, std::memory_order_release);
 }
@@ -73,7 +78,7 @@ void BlockIndex::erase(uint64_t hash, uint32_t slot) {
       return;
     }
     if (++at == buckets_in(shape)) at = 0;
-    if (at == first) return;
+    NVCACHE_ASSERT(at != first);  // it was inserted, with this hash
   }
 }
 

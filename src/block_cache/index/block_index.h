@@ -32,6 +32,7 @@
 #define NVCACHE_INDEX_SSE2 1
 #endif
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 
 namespace nvcache {
@@ -83,6 +84,7 @@ class BlockIndex {
   // Adds a slot. `hash_of(slot)` gives the hash of any slot in the index; growth asks for it.
   template <typename HashOf>
   void insert(uint64_t hash, uint32_t slot, HashOf&& hash_of) {
+    NVCACHE_ASSERT_SLOW(slot < kMaxSlots);
     if ((entries_ + 1) * 8 >
         uint64_t{buckets_in(shape_.load(std::memory_order_relaxed))} * kCells * 7) {
       grow(hash_of);
@@ -186,12 +188,16 @@ class BlockIndex {
   template <typename HashOf>
   void move_to(uint64_t new_shape, HashOf&& hash_of) {
     const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
+    uint64_t moved = 0;
     for (uint32_t i = 0; i < buckets_in(old_shape); ++i) {
       for (const std::atomic<uint32_t>& cell : table(old_shape)[i].cells) {
         const uint32_t slot = cell.load(std::memory_order_relaxed) & kSlotMask;
-        if (slot != 0) place(new_shape, hash_of(slot - 1), slot - 1);
+        if (slot == 0) continue;
+        place(new_shape, hash_of(slot - 1), slot - 1);
+        ++moved;
       }
     }
+    NVCACHE_ASSERT(moved == entries_);
     shape_.store(new_shape, std::memory_order_release);
     discard(old_shape);
   }

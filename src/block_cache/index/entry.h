@@ -80,6 +80,7 @@ class Entry {
   // writer still holds its pin, and unpins as a reader would.
   bool publish() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
+    NVCACHE_ASSERT_SLOW(now.pins() > 0);
     while (now.state() == EntryWord::kFilling) {
       const uint64_t live = now.with_state(EntryWord::kLive).bits - EntryWord::kOnePin;
       if (word_.compare_exchange_weak(now.bits, live, std::memory_order_acq_rel)) return true;
@@ -134,6 +135,7 @@ class Entry {
     while (!word_.compare_exchange_weak(now.bits, now.with_state(EntryWord::kDying).bits,
                                         std::memory_order_acq_rel)) {
     }
+    NVCACHE_ASSERT_SLOW(now.state() == EntryWord::kFilling || now.state() == EntryWord::kLive);
     return now.pins() == 0;
   }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "block_cache/index/entry.h"
 
@@ -22,6 +23,7 @@ class EntryPool {
   // Hands out a chunk of free entries, as its owner's slots from `first_slot` on.
   Entry* take_chunk(uint32_t first_slot) {
     const uint64_t chunk = taken_.fetch_add(1, std::memory_order_relaxed);
+    NVCACHE_ASSERT(chunk < first_slots_.size());
     first_slots_[chunk] = first_slot;
     return &entries_[chunk * kChunkEntries];
   }

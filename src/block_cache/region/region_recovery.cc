@@ -44,7 +44,7 @@ void on_threads(uint32_t threads, const std::function<void()>& work) {
 }  // namespace
 
 bool RegionRecovery::run() {
-  footers_.resize(regions_.table.limit(), {.count = kUnread});
+  footers_.resize(regions_.table.regions_to_recover(), {.count = kUnread});
   read_footers();
   if (recovery_.stop()) return false;
   std::vector<uint32_t> free;

@@ -114,7 +114,6 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
     // After a crash a file system may have seconds of work to do for a sync.
     if (believed && before.immutable_keys && options.immutable_keys) sync = Sync::kNo;
   }
-  if (test_hooks.skip_nonce) superblock.nonce = 0;
   std::unique_ptr<RegionSpace> space(
       new RegionSpace(medium, options, geometry, superblock, believed, std::move(events)));
   if (absl::Status status = space->begin(options.immutable_keys, sync); !status.ok()) return status;

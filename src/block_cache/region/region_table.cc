@@ -4,6 +4,7 @@
 #include <functional>
 #include <new>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/test_hooks.h"
 
@@ -12,6 +13,7 @@ namespace nvcache {
 RegionTable::RegionTable(const Options& options)
     : list_removals_(options.list_removals),
       discards_(options.discards),
+      to_recover_(options.recovers ? options.limit : 0),
       regions_(options.regions),
       limit_(options.limit),
       sequence_(options.first_sequence) {
@@ -29,6 +31,7 @@ std::optional<uint32_t> RegionTable::take_free() {
   MutexLock lock(mutex_);
   const uint32_t region = first_free_;
   if (region == kNone) return std::nullopt;
+  NVCACHE_ASSERT(regions_[region].state == State::kFree);
   first_free_ = regions_[region].older;
   free_count_.fetch_sub(1, std::memory_order_relaxed);
   regions_[region].held.store(1, std::memory_order_relaxed);
@@ -40,6 +43,7 @@ std::optional<uint32_t> RegionTable::take_free() {
 void RegionTable::seal(uint32_t region) {
   MutexLock lock(mutex_);
   Region& sealed = regions_[region];
+  NVCACHE_ASSERT(sealed.state == State::kOpen && holders(sealed.held.load()) > 0);
   sealed.state = State::kSealed;
   sealed.newer = kNone;
   sealed.older = newest_;
@@ -51,6 +55,7 @@ void RegionTable::seal(uint32_t region) {
 void RegionTable::recover_sealed(uint32_t region) {
   MutexLock lock(mutex_);
   Region& sealed = regions_[region];
+  NVCACHE_ASSERT(sealed.state == State::kUnknown && holders(sealed.held.load()) > 0);
   sealed.state = State::kSealed;
   sealed.older = kNone;
   sealed.newer = oldest_;
@@ -60,6 +65,7 @@ void RegionTable::recover_sealed(uint32_t region) {
 }
 
 void RegionTable::recover_begin(uint32_t region) {
+  NVCACHE_ASSERT(regions_[region].state == State::kUnknown && regions_[region].held.load() == 0);
   regions_[region].held.store(1);
   regions_[region].written = true;
 }
@@ -100,17 +106,23 @@ bool RegionTable::take_sealed(uint32_t region) {
 
 void RegionTable::unlink(uint32_t region) {
   const Region& gone = regions_[region];
+  NVCACHE_ASSERT(gone.state == State::kSealed);
+  NVCACHE_ASSERT((gone.older == kNone ? oldest_ : regions_[gone.older].newer) == region);
+  NVCACHE_ASSERT((gone.newer == kNone ? newest_ : regions_[gone.newer].older) == region);
   (gone.older == kNone ? oldest_ : regions_[gone.older].newer) = gone.newer;
   (gone.newer == kNone ? newest_ : regions_[gone.newer].older) = gone.older;
 }
 
 void RegionTable::give_up(uint32_t region) {
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(regions_[region].state == State::kOpen);
   regions_[region].state = State::kLeaving;
 }
 
 void RegionTable::let_go(uint32_t region) {
+  NVCACHE_ASSERT(regions_[region].state == State::kLeaving);
   const uint64_t before = regions_[region].held.fetch_sub(1, std::memory_order_acq_rel);
+  NVCACHE_ASSERT(holders(before) > 0);
   if (holders(before) == 1) free_now(region);
 }
 
@@ -118,6 +130,7 @@ void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grain
   Region& from = regions_[region];
   if (list_removals_ && from.state != State::kLeaving) note_removed(region, offset_grains);
   const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
+  NVCACHE_ASSERT_SLOW(holders(before) > 0 && before >> 32 >= grains);
   if (holders(before) == 1) {
     free_now(region);
   } else if (holders(before) == 2 && from.state == State::kSealed) {
@@ -193,6 +206,8 @@ void RegionTable::shorten(std::vector<Removed>* removed, size_t most) {
 }
 
 void RegionTable::free_now(uint32_t region) {
+  // Its blocks gave back as many grains as they took.
+  NVCACHE_ASSERT(regions_[region].state == State::kLeaving && regions_[region].held.load() == 0);
   {
     MutexLock lock(stripe(region));
     listed_.fetch_sub(regions_[region].removed.size(), std::memory_order_relaxed);
@@ -220,6 +235,7 @@ std::optional<uint32_t> RegionTable::take_to_discard() {
 
 void RegionTable::discarded(uint32_t region) {
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(regions_[region].state == State::kLeaving);
   if (test_hooks.believe_discards) regions_[region].written = false;
   push_free(region);
 }

@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 
 namespace nvcache {
@@ -58,12 +59,16 @@ class RegionTable {
   void let_go(uint32_t region);
 
   void add(uint32_t region, uint32_t grains) {
-    regions_[region].held.fetch_add(one_block(grains), std::memory_order_relaxed);
+    [[maybe_unused]] const uint64_t before =
+        regions_[region].held.fetch_add(one_block(grains), std::memory_order_relaxed);
+    NVCACHE_ASSERT_SLOW(holders(before) > 0);
   }
   void remove(uint32_t region, uint32_t offset_grains, uint32_t grains);
 
   // While the medium is recovered: from unknown, to free, or to sealed with the blocks that were
-  // added in between. A region that is recovered is older than all that are sealed.
+  // added in between. A region that is recovered is older than all that are sealed. Regions that
+  // come into use later were never unknown: they are free at once.
+  uint32_t regions_to_recover() const { return to_recover_; }  // the first of them
   void recover_free(uint32_t region);    // it has no footer
   void recover_unread(uint32_t region);  // free, though a footer may lie there
   void recover_begin(uint32_t region);
@@ -136,6 +141,7 @@ class RegionTable {
 
   const bool list_removals_;
   const bool discards_;
+  const uint32_t to_recover_;
   std::vector<Region> regions_;
   std::atomic<uint32_t> limit_;
   std::atomic<uint32_t> free_count_{0};

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 constexpr uint32_t kKeptRegions = 1;
@@ -95,6 +97,7 @@ bool RegionWriter::append_to(uint32_t number, uint32_t grains, Spot* spot) {
 void RegionWriter::finish(const Spot& spot) {
   Buffer& buffer = *buffers_[spot.buffer];
   const uint64_t before = buffer.cursor.fetch_add(kOneFinished, std::memory_order_acq_rel);
+  NVCACHE_ASSERT_SLOW(finished_of(before) < blocks_of(before));
   if (complete(before + kOneFinished)) queue(buffer);
 }
 
@@ -112,6 +115,7 @@ bool RegionWriter::close(Buffer& buffer, uint64_t* cursor) {
 void RegionWriter::queue(Buffer& buffer) {
   {
     MutexLock lock(mutex_);
+    NVCACHE_ASSERT(buffer.in_use && queue_.size() < buffers_.size());
     queue_.push_back(buffer.number);  // it has room for all buffers
   }
   wake_threads();
@@ -140,6 +144,7 @@ Reason RegionWriter::open_next(uint32_t seen, For use) {
     free_.pop_back();
     free_count_.fetch_sub(1, std::memory_order_relaxed);
     Buffer& buffer = *buffers_[number];
+    NVCACHE_ASSERT(!buffer.in_use && (buffer.cursor.load() & kClosed) != 0);
     buffer.region = *region;
     buffer.in_use = true;
     table_.buffer(*region).store(number + 1);
@@ -218,6 +223,7 @@ RegionWriter::Work RegionWriter::next_work() {
   MutexLock lock(mutex_);
   if (!begun_.empty()) {
     Buffer& buffer = *buffers_[begun_.front()];
+    NVCACHE_ASSERT(buffer.next_at < buffer.pieces_end);
     const Work piece = {.what = Work::What::kPiece,
                         .buffer = &buffer,
                         .at = buffer.next_at,
@@ -265,6 +271,8 @@ absl::Status RegionWriter::write_zeros(Buffer& buffer) {
 void RegionWriter::begin(Buffer& buffer) {
   const uint64_t data_bytes = uint64_t{grains_of(buffer.cursor.load())} * geometry_.grain_bytes;
   const uint64_t data_end = geometry_.round_up(data_bytes);
+  NVCACHE_ASSERT(data_bytes + RegionFooter::tail_bytes(buffer.footer.count) <=
+                 geometry_.region_bytes);
   buffer.tail_at =
       geometry_.round_down(geometry_.region_bytes - RegionFooter::tail_bytes(buffer.footer.count));
   const bool full = buffer.tail_at <= data_end;
@@ -283,6 +291,7 @@ void RegionWriter::begin(Buffer& buffer) {
 void RegionWriter::wrote(Buffer& buffer, const absl::Status& status) {
   {
     MutexLock lock(mutex_);
+    NVCACHE_ASSERT(buffer.in_use && buffer.in_flight > 0);
     if (!status.ok() && buffer.status.ok()) {
       buffer.status = status;
       buffer.next_at = buffer.pieces_end;  // the other pieces are of no use
@@ -343,6 +352,7 @@ absl::Status RegionWriter::write_one(const Buffer& buffer, uint64_t at, uint64_t
 }
 
 void RegionWriter::unmap(Buffer& buffer) {
+  NVCACHE_ASSERT(table_.buffer(buffer.region).load() == buffer.number + 1);
   table_.buffer(buffer.region).store(0);
   // A reader copies one block, and nothing else.
   while (buffer.readers.load() != 0) std::this_thread::yield();
@@ -350,6 +360,7 @@ void RegionWriter::unmap(Buffer& buffer) {
 
 void RegionWriter::release(Buffer& buffer) {
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(buffer.in_use && complete(buffer.cursor.load()));
   buffer.cursor.store(kClosed);
   buffer.in_use = false;
   ++buffer.releases;

@@ -25,6 +25,7 @@ std::optional<uint64_t> SlabSpace::allocate(uint32_t size_bytes) {
   MutexLock lock(mutex_);
   if (slabs_ == 0 || grains == 0 || tree_[1].longest < grains) return std::nullopt;
   const uint64_t first = find_run(grains);
+  NVCACHE_ASSERT_SLOW(first + grains <= limit());
   mark(first, grains, true);
   used_grains_ += grains;
   return first;
@@ -33,6 +34,7 @@ std::optional<uint64_t> SlabSpace::allocate(uint32_t size_bytes) {
 void SlabSpace::release(uint64_t offset_grains, uint32_t size_bytes) {
   const uint32_t grains = to_grains(size_bytes);
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT_SLOW(grains > 0 && grains <= used_grains_);
   mark(offset_grains, grains, false);
   used_grains_ -= grains;
 }
@@ -193,6 +195,7 @@ uint64_t SlabSpace::find_in_slab(uint64_t slab, uint32_t grains) const {
       }
     }
   }
+  NVCACHE_ASSERT(run >= grains);  // never comes here: the tree told of a run
   return start;
 }
 

@@ -11,12 +11,14 @@ KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView val
   const KvItemHeader header = {.expiry = kv_expiry_word(meta.expires_s, meta.cas, address, nonce_),
                                .cas = meta.cas,
                                .flags = meta.flags,
-                               .value_bytes = static_cast<uint32_t>(value.size()),
+                               .value_bytes = static_cast<uint32_t>(meta.bytes_of(value)),
                                .key_bytes = static_cast<uint8_t>(key.size())};
   std::byte* to = memory_.at(address);
   write_item_header(to, header);
+  std::byte* const value_at = to + kKvItemHeaderBytes + key.size();
   std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
-  if (!value.empty()) std::memcpy(to + kKvItemHeaderBytes + key.size(), value.data(), value.size());
+  if (!value.empty()) std::memcpy(value_at, value.data(), value.size());
+  if (meta.marks) value_at[value.size()] = std::byte{*meta.marks};
   return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
 }
 

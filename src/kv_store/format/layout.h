@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "nvcache/bytes.h"
 
@@ -52,6 +53,8 @@ inline uint32_t kv_version_mask(uint32_t version, uint64_t address) {
 
 inline KvDescriptor make_descriptor(uint64_t address, uint32_t tag, uint32_t version,
                                     uint32_t item_checksum) {
+  NVCACHE_ASSERT_SLOW(address % kKvGrainBytes == 0 &&
+                      address / kKvGrainBytes >> KvDescriptor::kPlaceBits == 0);
   return {.place = address / kKvGrainBytes | uint64_t{tag} << KvDescriptor::kPlaceBits,
           .proof = uint64_t{version} << 32 | (item_checksum ^ kv_version_mask(version, address))};
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -48,6 +49,7 @@ std::optional<ZoneHeaders::Progress> ZoneHeaders::progress_in(uint64_t zone,
 // Two words cannot be written at once. So a new gap goes where the old one is not, and the word
 // that says where both ends are, and which gap counts, is written last.
 void ZoneHeaders::note_progress(uint64_t zone, uint64_t version, const Progress& progress) {
+  NVCACHE_ASSERT(progress.to <= progress.from && progress.from <= geometry_.zone_bytes);
   if (test_hooks.skip_cleaning_mark) return;
   std::byte* header = at(zone);
   std::byte* const word = header + offsetof(KvZoneHeader, cleaning);
@@ -67,6 +69,7 @@ void ZoneHeaders::note_progress(uint64_t zone, uint64_t version, const Progress&
 }
 
 void ZoneHeaders::write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence) {
+  NVCACHE_ASSERT(version <= kKvVersionMask && hot_line <= geometry_.zone_bytes);
   std::byte* header = at(zone);
   const auto store = [&](size_t field, uint64_t value) {
     store_word(header + field, value, std::memory_order_relaxed);

@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include "base/assert.h"
 #endif
 
 #if defined(__SANITIZE_THREAD__)
@@ -60,6 +62,7 @@ DescriptorTable::DescriptorTable(DurableMemory& memory, const KvGeometry& geomet
 // Elsewhere the place is empty while the proof changes, so that readers never follow a mixture; a
 // kill in these few instructions loses the item.
 void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor) {
+  NVCACHE_ASSERT_SLOW(slot < groups_ * kKvGroupSlots && &stripe == &stripe_of(slot));
   std::byte* at = address(slot);
   const Sequence::Change change(stripe.sequence);
   if (descriptor.place == 0) {

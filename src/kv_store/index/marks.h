@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 class KvMarks {
@@ -30,6 +32,7 @@ class KvMarks {
 
   // True if the mark changed.
   bool use(uint64_t slot) {
+    NVCACHE_ASSERT_SLOW(slot < slots_);
     const uint8_t now = now_.load(std::memory_order_relaxed);
     std::atomic_ref<uint8_t> mark(bytes_[slot]);
     if (mark.load(std::memory_order_relaxed) == now) return false;

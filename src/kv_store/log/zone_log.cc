@@ -26,6 +26,7 @@ ZoneLog::ZoneLog(DurableMemory& memory, const KvGeometry& geometry)
 
 // An open zone is not cleaned, and cannot be closed and cleaned while it is pinned.
 bool ZoneLog::allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room) {
+  NVCACHE_ASSERT_SLOW(item_bytes % kKvGrainBytes == 0 && item_bytes <= geometry_.zone_bytes);
   Zone& z = zones_[zone];
   z.pins.fetch_add(1, std::memory_order_seq_cst);
   if (lane.zone.load(std::memory_order_seq_cst) == zone) {
@@ -68,6 +69,7 @@ bool ZoneLog::open_next(Lane& lane, uint64_t full_zone, uint64_t item_bytes, Zon
   const uint64_t zone = clean_next(cleaner, item_bytes);
   if (zone == kNoZone) return false;
   MutexLock lock(space_mutex_);
+  NVCACHE_ASSERT_SLOW(!is_somewhere(zone));
   if (lane.zone.load(std::memory_order_relaxed) == kNoZone) {
     lane.zone.store(zone, std::memory_order_seq_cst);
   } else {
@@ -83,6 +85,7 @@ bool ZoneLog::open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes) {
   wanted_bytes_ = item_bytes;
   if (full_zone != kNoZone) {
     lane.zone.store(kNoZone, std::memory_order_seq_cst);
+    NVCACHE_ASSERT_SLOW(!is_somewhere(full_zone));
     full_.push_back(full_zone);
   }
   while (!ready_.empty()) {
@@ -111,13 +114,21 @@ bool ZoneLog::clean_ahead(ZoneCleaner& cleaner) {
   if (zone == kNoZone) return false;
   cleaner.populate(zone, zones_[zone].cursor.load(std::memory_order_relaxed));
   MutexLock lock(space_mutex_);
+  NVCACHE_ASSERT_SLOW(!is_somewhere(zone));
   ready_.push_back(zone);
   return ready_.size() < most_ahead();
+}
+
+bool ZoneLog::is_somewhere(uint64_t zone) const {
+  const auto has = [&](const auto& zones) { return std::ranges::find(zones, zone) != zones.end(); };
+  return has(fresh_) || has(full_) || has(ready_) ||
+         std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.zone.load() == zone; });
 }
 
 uint64_t ZoneLog::take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes) {
   if (from.empty()) return kNoZone;
   const size_t at = &from == &full_ ? cleaner.choose(full_, item_bytes) : 0;
+  NVCACHE_ASSERT(at < from.size());
   const uint64_t zone = from[at];
   from.erase(from.begin() + static_cast<ptrdiff_t>(at));
   return zone;

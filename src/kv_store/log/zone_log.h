@@ -183,6 +183,8 @@ class ZoneLog {
   uint64_t zone_to_sweep(uint32_t now_s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   uint64_t clean_next(ZoneCleaner& cleaner, uint64_t item_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  // Whether a list or a lane has it. One that is being cleaned is nowhere; no other one is twice.
+  bool is_somewhere(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
   uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
 

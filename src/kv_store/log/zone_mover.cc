@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -61,6 +62,7 @@ ZoneMover::Done ZoneMover::run(const std::vector<Move>& moves) {
 
 // A kill undoes nothing that was written, so that the order in the program is all that counts.
 void ZoneMover::move_bytes(uint64_t to, uint64_t from, uint64_t size_bytes) {
+  NVCACHE_ASSERT(to < from && from + size_bytes <= parts_.geometry.zone_bytes);
   const uint64_t way = from - to;
   while (size_bytes > 0) {
     const uint64_t piece = std::min(way, size_bytes);

@@ -136,13 +136,13 @@ KvResult KvStoreImpl::put(std::string_view key, ByteView value, const KvMeta& me
   }
 }
 
-bool KvStoreImpl::takes(std::string_view key, ByteView value) const {
-  return !key.empty() && key.size() <= kMaxKvKeyBytes && value.size() <= kMaxKvValueBytes &&
-         kv_item_bytes(key.size(), value.size()) <= parts_.geometry.zone_bytes / 2;
+bool KvStoreImpl::takes(std::string_view key, uint64_t value_bytes) const {
+  return !key.empty() && key.size() <= kMaxKvKeyBytes && value_bytes <= kMaxKvValueBytes &&
+         kv_item_bytes(key.size(), value_bytes) <= parts_.geometry.zone_bytes / 2;
 }
 
 KvResult KvStoreImpl::copy_in(std::string_view key, ByteView value, const KvMeta& meta) try {
-  if (!takes(key, value)) return {.outcome = KvOutcome::kTooLarge};
+  if (!takes(key, meta.bytes_of(value))) return {.outcome = KvOutcome::kTooLarge};
   return put_on_medium(bucket_of(key), key, value, meta, {});
 } catch (const std::bad_alloc&) {
   return {.outcome = KvOutcome::kNoSpace};
@@ -150,7 +150,8 @@ KvResult KvStoreImpl::copy_in(std::string_view key, ByteView value, const KvMeta
 
 KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta& meta,
                               const KvCondition& condition) {
-  if (!takes(key, value)) {
+  const uint64_t value_bytes = meta.bytes_of(value);
+  if (!takes(key, value_bytes)) {
     add(KvCounter::kRefused);
     return {.outcome = KvOutcome::kTooLarge};
   }
@@ -169,7 +170,7 @@ KvResult KvStoreImpl::try_put(std::string_view key, ByteView value, const KvMeta
     KvBufferRef fallen;
     const bool often = cache_.note(bucket.hash, &fallen);
     make_room_in_cache(std::move(fallen));
-    if (often && cache_.fits(kv_item_bytes(key.size(), value.size()))) {
+    if (often && cache_.fits(kv_item_bytes(key.size(), value_bytes))) {
       if (const auto result = put_cached(bucket, key, value, stored, condition)) return *result;
     }
   }
@@ -232,7 +233,7 @@ std::optional<KvStoreImpl::WrittenItem> KvStoreImpl::write_item(const Bucket& bu
                                                                 std::string_view key,
                                                                 ByteView value,
                                                                 const KvMeta& meta) {
-  const uint64_t item_bytes = kv_item_bytes(key.size(), value.size());
+  const uint64_t item_bytes = kv_item_bytes(key.size(), meta.bytes_of(value));
   if (parts_.memory.failed()) return std::nullopt;
   const std::optional<ZoneLog::Room> room = parts_.zones.allocate(item_bytes, cleaner_);
   if (!room) return std::nullopt;

@@ -132,7 +132,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   void release(uint64_t handle) override;
 
   KvResult acknowledge(KvResult result);
-  bool takes(std::string_view key, ByteView value) const;
+  bool takes(std::string_view key, uint64_t value_bytes) const;
   KvResult try_put(std::string_view key, ByteView value, const KvMeta& meta,
                    const KvCondition& condition);
   std::optional<KvResult> put_cached(const Bucket& bucket, std::string_view key, ByteView value,

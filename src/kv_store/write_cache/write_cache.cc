@@ -3,25 +3,31 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 KvBuffer* KvBuffer::make(uint64_t hash, std::string_view key, ByteView value, const KvMeta& meta) {
-  void* memory = ::operator new(sizeof(KvBuffer) + key.size() + value.size());
+  const uint64_t value_bytes = meta.bytes_of(value);
+  void* memory = ::operator new(sizeof(KvBuffer) + key.size() + value_bytes);
   auto* buffer = new (memory) KvBuffer;
   buffer->hash_ = hash;
   buffer->cas_ = meta.cas;
   buffer->flags_ = meta.flags;
   buffer->set_expires_s(meta.expires_s);
   buffer->key_bytes_ = static_cast<uint32_t>(key.size());
-  buffer->value_bytes_ = value.size();
+  buffer->value_bytes_ = value_bytes;
   char* data = reinterpret_cast<char*>(buffer + 1);
   if (!key.empty()) std::memcpy(data, key.data(), key.size());
   if (!value.empty()) std::memcpy(data + key.size(), value.data(), value.size());
+  if (meta.marks) data[key.size() + value.size()] = static_cast<char>(*meta.marks);
   return buffer;
 }
 
 void KvBuffer::release() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+  NVCACHE_ASSERT_SLOW(before > 0);
+  if (before != 1) return;
   this->~KvBuffer();
   ::operator delete(this);
 }
@@ -119,6 +125,7 @@ bool KvWriteCache::take(const KvBuffer* buffer) {
   MutexLock lock(part.mutex);
   KvBufferRef* at = locate(part, buffer);
   if (at == nullptr) return false;
+  NVCACHE_ASSERT_SLOW(used_bytes() >= buffer->size_bytes());
   used_bytes_.fetch_sub(buffer->size_bytes(), std::memory_order_relaxed);
   *at = KvBufferRef();
   std::erase_if(part.fallen, [](const KvBufferRef& each) { return !each; });

@@ -54,9 +54,11 @@ class MemoryStore final : public KvStore, private Pin::Owner {
         if (found->meta.cas != condition.cas) return {KvOutcome::kExists};
     }
     Value fresh;
-    fresh.bytes = std::make_shared<const std::string>(reinterpret_cast<const char*>(value.data()),
-                                                      value.size());
+    std::string bytes(reinterpret_cast<const char*>(value.data()), value.size());
+    if (meta.marks) bytes.push_back(static_cast<char>(*meta.marks));
+    fresh.bytes = std::make_shared<const std::string>(std::move(bytes));
     fresh.meta = meta;
+    fresh.meta.marks.reset();
     fresh.meta.cas = ++next_cas_;
     const uint64_t cas = fresh.meta.cas;
     values_.insert_or_assign(std::string(key), std::move(fresh));

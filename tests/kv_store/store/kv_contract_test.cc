@@ -75,6 +75,24 @@ TEST_P(KvContract, AnEmptyValueIsAValue) {
   EXPECT_TRUE(item.value().empty());
 }
 
+TEST_P(KvContract, AByteOfTheCallersOwnFollowsTheValue) {
+  std::unique_ptr<KvStore> store = open();
+  for (uint8_t round = 0; round < 6; ++round) {  // later rounds by way of the write cache
+    const KvMeta meta = {.flags = 7, .marks = round};
+    ASSERT_EQ(store->put("a", test::bytes_of("one"), meta).outcome, KvOutcome::kDone);
+    ASSERT_EQ(store->put("none", {}, meta).outcome, KvOutcome::kDone);
+    const KvItem item = store->get("a");
+    ASSERT_TRUE(item);
+    EXPECT_EQ(test::text_of(item.value()), std::string("one") + static_cast<char>(round));
+    EXPECT_FALSE(item.meta.marks);
+    EXPECT_EQ(get_text(*store, "none"), std::string(1, static_cast<char>(round)));
+  }
+  const std::string largest(store->stats().max_item_bytes - 1, 'x');
+  EXPECT_EQ(store->put("b", test::bytes_of(largest), {}).outcome, KvOutcome::kDone);
+  EXPECT_EQ(store->put("b", test::bytes_of(largest), {.marks = uint8_t{1}}).outcome,
+            KvOutcome::kTooLarge);
+}
+
 TEST_P(KvContract, APutReplaces) {
   std::unique_ptr<KvStore> store = open();
   uint64_t last_cas = 0;

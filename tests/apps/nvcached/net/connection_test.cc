@@ -48,8 +48,7 @@ class ScriptedTransport final : public Transport {
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() {
-    std::string value(kValueBytes + 1, 'x');
-    (void)service_.items().store("big", Received(value.data(), kValueBytes), {});
+    (void)service_.items().store("big", std::string(kValueBytes, 'x'), {});
     EXPECT_TRUE(worker_.start().ok());
   }
 
@@ -183,6 +182,57 @@ TEST_F(ConnectionTest, AClientWithoutMemoryGoesAndTheOthersStay) {
   EXPECT_EQ(store_.held(), 0u);
   EXPECT_EQ(service_.pins().used(), 0u);
   close(other);
+}
+
+// As TLS does, takes more from the socket than it was asked to read: the bytes of `rest`.
+class BufferingTransport final : public Transport {
+ public:
+  BufferingTransport(int fd, std::string rest, std::string* got, std::promise<void>* rest_is_read)
+      : fd_(fd), rest_(std::move(rest)), got_(*got), rest_is_read_(*rest_is_read) {}
+  ~BufferingTransport() override { close(fd_); }
+  ssize_t read(char* to, size_t bytes) override {
+    if (!buffered()) {
+      const ssize_t got = recv(fd_, to, bytes, 0);
+      received_ |= got > 0;
+      return got > 0 ? got : got < 0 && errno == EAGAIN ? kWouldBlock : kClosed;
+    }
+    const size_t part = rest_.copy(to, bytes);
+    rest_.erase(0, part);
+    if (rest_.empty()) rest_is_read_.set_value();
+    return static_cast<ssize_t>(part);
+  }
+  ssize_t write(Output& output) override {
+    const std::string text = take(output);
+    got_ += text;
+    return static_cast<ssize_t>(text.size());
+  }
+  bool buffered() const override { return received_ && !rest_.empty(); }
+
+ private:
+  const int fd_;
+  std::string rest_;
+  std::string& got_;
+  std::promise<void>& rest_is_read_;
+  bool received_ = false;
+};
+
+// It gives way to others before the watch command, so that it comes there when it may send again.
+TEST_F(ConnectionTest, WhatAWatcherSendsIsDroppedAlsoIfItWasReceivedBefore) {
+  const int before = Settings().requests_per_turn + 1;
+  const std::string requests = repeated("mn\r\n", before) + "watch evictions\r\n";
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  ASSERT_EQ(send(ends[0], requests.data(), requests.size(), 0),
+            static_cast<ssize_t>(requests.size()));
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  std::string got;
+  std::promise<void> rest_is_read;
+  auto transport = std::make_unique<BufferingTransport>(ends[1], "mn\r\n", &got, &rest_is_read);
+  worker_.adopt(ends[1], std::move(transport), "test", "here");
+  EXPECT_EQ(rest_is_read.get_future().wait_for(kLong), std::future_status::ready);
+  worker_.stop();
+  EXPECT_EQ(got, repeated("MN\r\n", before) + "OK\r\n");
+  close(ends[0]);
 }
 
 // A client that reads a part of an answer at a time, as fast as the test lets it.

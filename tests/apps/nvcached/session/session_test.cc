@@ -186,11 +186,9 @@ TEST(Items, ManyClientsCountWithoutLosingOne) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
         EXPECT_EQ(fixture.service.items().arithmetic("n", {}).status, ItemStatus::kOk);
-        char one[2] = {'+', 0};
         StoreRequest append;
         append.mode = StoreMode::kAppend;
-        EXPECT_EQ(fixture.service.items().store("text", Received(one, 1), append).status,
-                  ItemStatus::kOk);
+        EXPECT_EQ(fixture.service.items().store("text", "+", append).status, ItemStatus::kOk);
       }
     });
   }
@@ -284,6 +282,18 @@ TEST(Stats, CountWhatHappened) {
   EXPECT_THAT(fixture.ask("stats slabs\r\n"), HasSubstr("STAT active_slabs 1\r\n"));
 }
 
+TEST(Stats, CountTheValuesThatAStoreOfTheSameBatchCopies) {
+  SessionFixture fixture;
+  const std::string value(2 * Output::kPinFromBytes, 'v');
+  const std::string size = std::to_string(value.size());
+  EXPECT_EQ(fixture.ask("set big 0 0 " + size + "\r\n" + value + "\r\n"), "STORED\r\n");
+  const std::string answer = "VALUE big 0 " + size + "\r\n" + value + "\r\nEND\r\n";
+  EXPECT_EQ(fixture.ask("get big\r\n"), answer);
+  EXPECT_EQ(fixture.count(Count::kCopiedBytes), 0u) << "nothing was stored behind it";
+  EXPECT_EQ(fixture.ask("get big\r\nset a 0 0 1\r\nx\r\n"), answer + "STORED\r\n");
+  EXPECT_EQ(fixture.count(Count::kCopiedBytes), value.size());
+}
+
 TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
   Settings settings = SessionFixture::make_settings();
   settings.auth_file = "/nonexistent/users";
@@ -294,8 +304,7 @@ TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
   EXPECT_EQ(fixture.ask("set a 0 0 5000\r\n"), "CLIENT_ERROR unauthenticated\r\n<closed>");
   EXPECT_EQ(fixture.ask("\x80"), "<closed>");
   // A line too long for a command: without authentication, its keys would be served as they arrive.
-  std::string value = "secret ";
-  (void)fixture.service.items().store("a", Received(value.data(), 6), {});
+  (void)fixture.service.items().store("a", "secret", {});
   EXPECT_EQ(fixture.ask("get a" + std::string(3000, ' ')), "<closed>");
 }
 
