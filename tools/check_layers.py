@@ -57,7 +57,7 @@ FACES = {
         eviction/make_eviction.h placement/placement_policy.h""",
     "src/block_cache": "block_cache_impl.h config.h region/inspect.h stats_text.h",
     "src/block_cache/index": "block_index.h entry.h entry_pool.h",
-    "src/block_cache/region": "region_space.h",
+    "src/block_cache/region": "recovered_block.h region_space.h",
     "src/block_cache/space": "slab_space.h space.h",
     "src/kv_store": "format/layout.h store/store.h",
     "src/kv_store/api": "config.h counters.h",

@@ -153,7 +153,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   bool recover();
   RecoveryPlan plan_recovery();
   uint32_t recovery_threads() const;
-  bool recover_block(const RecoveredBlock& block);
+  void recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks);
   // A block may have been removed that has not come back yet.
   void note_unseen_removal() {
     if (recovering()) unseen_removals_.store(true, std::memory_order_relaxed);

@@ -98,28 +98,21 @@ uint32_t BlockCacheImpl::recovery_threads() const {
 }
 
 RecoveryPlan BlockCacheImpl::plan_recovery() {
-  const uint32_t threads = recovery_threads();
   return {
-      .threads = threads,
+      .threads = recovery_threads(),
       .bytes_per_second = static_cast<double>(config_.restart_bytes_per_second),
       .clock = &clock_,
-      .part_of =
-          [this, threads](const BlockKey& key) {
-            const uint64_t shard = shard_number(hash_key(key, config_.seed));
-            return static_cast<uint32_t>(shard * threads / shards_.size());
-          },
+      .hash_seed = config_.seed,
+      .shards = static_cast<uint32_t>(shards_.size()),
+      .shard_of = [this](uint64_t hash) { return static_cast<uint32_t>(shard_number(hash)); },
       .expect =
           [this](uint64_t blocks) {
             // Keys do not spread evenly.
             const uint64_t share = blocks / shards_.size();
             for (const auto& shard : shards_) shard->expect_blocks(share + share / 32);
           },
-      .fetch =
-          [this](const BlockKey& key) {
-            const uint64_t hash = hash_key(key, config_.seed);
-            shard_of(hash).prefetch(hash);
-          },
-      .take = [this](const RecoveredBlock& block) { return recover_block(block); },
+      .take = [this](uint32_t shard,
+                     std::span<RecoveredBlock> blocks) { recover_blocks(shard, blocks); },
       .stop = [this] { return closing_.load(std::memory_order_relaxed); },
   };
 }
@@ -135,12 +128,11 @@ bool BlockCacheImpl::recover() try {
   return true;
 }
 
-// Generations begin at 0: a key that was erased since the opening does not come back.
-bool BlockCacheImpl::recover_block(const RecoveredBlock& block) {
-  if (dead_files_.has(block.key.file)) return false;
-  const uint64_t hash = hash_key(block.key, config_.seed);
-  return shard_of(hash).restore(hash, block.key, block.size_bytes, block.place, block.checksum,
-                                generation_of(hash), 0) == Reason::kAdmitted;
+void BlockCacheImpl::recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks) {
+  for (RecoveredBlock& block : blocks) {
+    block.generation = dead_files_.has(block.key.file) ? nullptr : &generation_of(block.hash);
+  }
+  shards_[shard]->restore(blocks);
 }
 
 absl::Status BlockCacheImpl::erase_durably(std::span<const BlockKey> keys,

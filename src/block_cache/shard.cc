@@ -72,16 +72,15 @@ Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
   if (find_slot(hash, key)) return Reason::kDuplicate;
   *slot = take_slot();
   if (*slot == kNoSlot) return Reason::kNoSpace;
-  enter(hash, key, size_bytes, offset_grains, *slot);
+  entry(*slot).reserve(key, size_bytes, offset_grains);
+  enter(hash, *slot);
   counters_.add(Count::kInserts, 1);
   counters_.add(Count::kInsertedBytes, size_bytes);
   return Reason::kAdmitted;
 }
 
-void Shard::enter(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
-                  uint32_t slot) {
+void Shard::enter(uint64_t hash, uint32_t slot) {
   if (references_.size() > 0) references_[slot].store(0, std::memory_order_relaxed);
-  entry(slot).reserve(key, size_bytes, offset_grains);
   index_.insert(hash, slot, [this](uint32_t other) { return hash_of(other); });
   policy_->on_insert(slot, hash);
 }

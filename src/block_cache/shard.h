@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "absl/functional/function_ref.h"
 #include "base/hash.h"
@@ -23,6 +24,7 @@
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
+#include "block_cache/region/recovered_block.h"
 #include "block_cache/space/space.h"
 #include "nvcache/block_key.h"
 #include "nvcache/eviction_policy.h"
@@ -129,12 +131,9 @@ class Shard final : public Residents {
 
   // For a space in regions (shard_regions.cc). Makes room in the index for so many more blocks.
   void expect_blocks(uint64_t blocks);
-  // Brings what restore() of this hash reads into the processor's cache.
-  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
-  // Enters a block that lies on the medium already; as reserve(), but it is live at once, and
-  // displaces no other.
-  Reason restore(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
-                 uint32_t checksum, const std::atomic<uint32_t>& generation, uint32_t expected);
+  // Enters blocks that lie on the medium already, and says of each whether it is in. They are live
+  // at once, and displace no others: not if the key is in, was erased, or no slot is free.
+  void restore(std::span<RecoveredBlock> blocks);
   // The block of this key at this place
   // has to leave it: evicts it, or keeps it if it `may_stay` and the policy finds it worth a second
   // write. `sink` may be null.
@@ -200,8 +199,9 @@ class Shard final : public Residents {
   void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
-  void enter(uint64_t hash, const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains,
-             uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A slot whose entry is reserved or restored.
+  void enter(uint64_t hash, uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool restore_locked(const RecoveredBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
   bool win_contest(uint64_t hash);

@@ -1,6 +1,7 @@
 // What a space in regions asks of a shard: blocks come back after a restart, leave with their
 // region, or move to another one.
 #include <algorithm>
+#include <new>
 
 #include "base/assert.h"
 #include "block_cache/shard.h"
@@ -13,23 +14,45 @@ void Shard::expect_blocks(uint64_t blocks) {
   index_.reserve(static_cast<uint32_t>(entries), [this](uint32_t slot) { return hash_of(slot); });
 }
 
-Reason Shard::restore(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
-                      uint64_t offset_grains, uint32_t checksum,
-                      const std::atomic<uint32_t>& generation, uint32_t expected) {
-  MutexLock lock(mutex_);
-  if (generation.load(std::memory_order_relaxed) != expected) return Reason::kStaleToken;
-  if (find_slot(hash, key)) return Reason::kDuplicate;
+void Shard::restore(std::span<RecoveredBlock> blocks) {
+  constexpr size_t kBlocksPerLock = 256;  // some 10 us
+  constexpr size_t kAhead = 8;            // as many cache misses at a time
+  while (!blocks.empty()) {
+    const auto some = blocks.first(std::min(blocks.size(), kBlocksPerLock));
+    blocks = blocks.subspan(some.size());
+    for (const RecoveredBlock& block : some.first(std::min(some.size(), kAhead))) {
+      index_.prefetch(block.hash);
+    }
+    uint64_t count = 0;
+    uint64_t size_bytes = 0;
+    MutexLock lock(mutex_);
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (i + kAhead < some.size()) index_.prefetch(some[i + kAhead].hash);
+      some[i].is_in = restore_locked(some[i]);
+      count += some[i].is_in ? 1 : 0;
+      size_bytes += some[i].is_in ? some[i].size_bytes : 0;
+    }
+    counters_.add(Count::kRecovered, count);
+    counters_.add(Count::kRecoveredBytes, size_bytes);
+  }
+}
+
+bool Shard::restore_locked(const RecoveredBlock& block) try {
+  // Generations begin at 0: a key that was erased since the opening does not come back.
+  if (block.generation == nullptr || block.generation->load(std::memory_order_relaxed) != 0) {
+    return false;
+  }
+  if (find_slot(block.hash, block.key)) return false;
   // Older blocks come last: they do not displace those that are in.
-  if (first_free_ == kNoSlot && slot_limit_ == max_slots_) return Reason::kNoSpace;
+  if (first_free_ == kNoSlot && slot_limit_ == max_slots_) return false;
   const uint32_t slot = take_slot();
   NVCACHE_ASSERT(slot != kNoSlot);
-  enter(hash, key, size_bytes, offset_grains, slot);
-  if (checksums_.size() > 0) checksums_[slot] = checksum;
-  const bool live = entry(slot).publish();
-  NVCACHE_ASSERT(live);  // to retire it takes the lock
-  counters_.add(Count::kRecovered, 1);
-  counters_.add(Count::kRecoveredBytes, size_bytes);
-  return Reason::kAdmitted;
+  if (checksums_.size() > 0) checksums_[slot] = block.checksum;
+  entry(slot).restore(block.key, block.size_bytes, block.place);
+  enter(block.hash, slot);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 Evacuation Shard::evacuate(uint64_t hash, const BlockKey& key, uint64_t offset_grains,

@@ -211,14 +211,15 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
   (*space)->set_limit(after);
   EXPECT_EQ((*space)->free_regions(), after - before);
   uint32_t taken = 0;
-  (*space)->recover({.part_of = {},
+  (*space)->recover({.shard_of = [](uint64_t) { return 0; },
                      .expect = [](uint64_t) {},
-                     .fetch = [](const BlockKey&) {},
                      .take =
-                         [&](const RecoveredBlock& block) {
-                           EXPECT_LT(geometry.region_of(block.place), before);
-                           ++taken;
-                           return true;
+                         [&](uint32_t, std::span<RecoveredBlock> blocks) {
+                           for (RecoveredBlock& block : blocks) {
+                             EXPECT_LT(geometry.region_of(block.place), before);
+                             block.is_in = true;
+                             ++taken;
+                           }
                          },
                      .stop = [] { return false; }});
   EXPECT_GT(taken, 100u);

@@ -9,6 +9,8 @@
 //                                 +--shard: retire()--> dying    |
 //   dying --last unpin, or retire() of an unpinned block--> free (shard)
 //
+// A block that a restart brings back is live at once: free --shard: restore()--> live.
+//
 // Pins count the readers of a live block. A filling block has one pin, its writer's; the writer may
 // keep that pin when the block becomes live: publish_pinned(). A dying block is out of the index
 // and keeps its space until its last pin is dropped. Whoever takes the word to {dying, 0 pins}
@@ -73,6 +75,15 @@ class Entry {
     file_.store(key.file, std::memory_order_relaxed);
     offset_.store(key.offset, std::memory_order_relaxed);
     word_.store(EntryWord::make(EntryWord::kFilling, 1, size_bytes, offset_grains).bits,
+                std::memory_order_release);
+  }
+
+  // free -> live, unpinned: its bytes lie there already.
+  void restore(const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains) {
+    NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kFree);
+    file_.store(key.file, std::memory_order_relaxed);
+    offset_.store(key.offset, std::memory_order_relaxed);
+    word_.store(EntryWord::make(EntryWord::kLive, 0, size_bytes, offset_grains).bits,
                 std::memory_order_release);
   }
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/background_thread.h"
+#include "base/hash.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -63,6 +64,7 @@ bool RegionRecovery::run() {
     blocks += footer.count;
   }
   const uint32_t threads = std::max(recovery_.threads, 1u);
+  for (uint32_t i = 0; i < threads; ++i) batches_.emplace_back(recovery_.shards);
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), threads,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
@@ -113,11 +115,12 @@ void RegionRecovery::sort_footers() {
 // ---- indexes
 
 void RegionRecovery::work() {
+  RecoveryBatch& batch = batches_[next_batch_.fetch_add(1, std::memory_order_relaxed)];
   while (!recovery_.stop()) {
     const RecoveryWindow::Job job = window_->next();
     if (job.what == RecoveryWindow::Job::What::kEnd) return;
     if (job.what == RecoveryWindow::Job::What::kNone) continue;
-    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job);
+    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job, batch);
     window_->done(job);
   }
 }
@@ -162,48 +165,48 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
   return false;
 }
 
-void RegionRecovery::take(const RecoveryWindow::Job& job) {
-  constexpr size_t kChunk = 256;
-  constexpr size_t kAhead = 8;  // as many cache misses at a time
+void RegionRecovery::take(const RecoveryWindow::Job& job, RecoveryBatch& batch) {
   const Index& index = slot(job.index);
   if (!index.usable) return;
-  const bool all = recovery_.threads <= 1;
-  std::array<const BlockRecord*, kChunk> mine;
-  for (size_t begin = 0; begin < index.records.size() && !index.removals.all; begin += kChunk) {
-    const auto chunk = index.records.subspan(begin, std::min(kChunk, index.records.size() - begin));
-    size_t count = 0;
-    for (const BlockRecord& record : chunk) {
-      mine[count] = &record;
-      count += all || recovery_.part_of(record.key) == job.part ? 1 : 0;
+  batch.clear();
+  if (!index.removals.all) {
+    for (const BlockRecord& record : index.records) {
+      const uint64_t hash = hash_key(record.key, recovery_.hash_seed);
+      const uint32_t shard = recovery_.shard_of(hash);
+      if (part_of(shard) != job.part || !may_come_back(index, record)) continue;
+      batch.add(shard, {.key = record.key,
+                        .hash = hash,
+                        .place = geometry_.place_of(index.footer.region, record.offset_grains),
+                        .size_bytes = record.size_bytes,
+                        .checksum = record.checksum});
+      if (batch.is_full()) give(index, batch);
     }
-    for (size_t i = 0; i < std::min(kAhead, count); ++i) recovery_.fetch(mine[i]->key);
-    for (size_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) recovery_.fetch(mine[i + kAhead]->key);
-      take_block(index, *mine[i]);
-    }
+    give(index, batch);
   }
   if (window_->is_last(job)) regions_.table.recover_sealed(index.footer.region);
 }
 
-void RegionRecovery::take_block(const Index& index, const BlockRecord& record) {
-  if (record.size_bytes == 0 ||
-      std::ranges::binary_search(index.removals.offsets, record.offset_grains) ||
-      regions_.erased.covers(record.key, index.footer.sequence)) {
-    return;
-  }
+bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) const {
+  return record.size_bytes != 0 &&
+         !std::ranges::binary_search(index.removals.offsets, record.offset_grains) &&
+         !regions_.erased.covers(record.key, index.footer.sequence);
+}
+
+// The region holds its blocks before anybody can remove one.
+void RegionRecovery::give(const Index& index, RecoveryBatch& batch) {
   const uint32_t region = index.footer.region;
-  const uint32_t grains = (record.size_bytes + geometry_.grain_bytes - 1) / geometry_.grain_bytes;
-  const RecoveredBlock block{.key = record.key,
-                             .place = geometry_.place_of(region, record.offset_grains),
-                             .size_bytes = record.size_bytes,
-                             .checksum = record.checksum};
-  regions_.table.add(region, grains);
-  bool is_in = false;
-  try {
-    is_in = recovery_.take(block);
-  } catch (const std::bad_alloc&) {  // then it stays away
-  }
-  if (!is_in) regions_.table.remove(region, record.offset_grains, grains);
+  uint64_t grains = 0;
+  for (const RecoveredBlock& block : batch.blocks()) grains += grains_of(block);
+  regions_.table.add(region, grains, static_cast<uint32_t>(batch.blocks().size()));
+  batch.for_each_shard([&](uint32_t shard, std::span<RecoveredBlock> blocks) {
+    recovery_.take(shard, blocks);
+    for (const RecoveredBlock& block : blocks) {
+      if (block.is_in) continue;
+      const uint64_t offset_grains = block.place - geometry_.place_of(region, 0);
+      regions_.table.remove(region, static_cast<uint32_t>(offset_grains), grains_of(block));
+    }
+  });
+  batch.clear();
 }
 
 }  // namespace nvcache

@@ -2,9 +2,11 @@
 // first, so that of two blocks of one key the newer one comes back.
 //
 // Several threads. Each takes a few footers at a time from a shared counter. Then a RecoveryWindow
-// gives each thread its work: the caller divides keys into as many parts as there are threads, and
-// a part goes through the indexes in order. If the parts follow the cache's shards, threads seldom
-// wait for the lock of one, and each shard gets its newest blocks first, as with one thread.
+// gives each thread its work: the cache's shards are divided into as many parts as there are
+// threads, and a part goes through the indexes in order. So no two threads want the lock of one
+// shard, and each shard gets its newest blocks first, as with one thread. A thread sorts some
+// thousand blocks by shard, and gives each shard its own at once: what it changes there then lies
+// in the processor's caches.
 //
 // Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and what the window
 // holds.
@@ -23,29 +25,25 @@
 #include "block_cache/region/erased_list.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
+#include "block_cache/region/recovered_block.h"
+#include "block_cache/region/recovery_batch.h"
 #include "block_cache/region/recovery_window.h"
 #include "block_cache/region/region_table.h"
 #include "medium/medium.h"
 
 namespace nvcache {
 
-// A block that came back.
-struct RecoveredBlock {
-  BlockKey key;
-  uint64_t place = 0;
-  uint32_t size_bytes = 0;
-  uint32_t checksum = 0;
-};
-
 // What the cache does while its blocks come back. Called without a lock, by several threads.
 struct RecoveryPlan {
-  uint32_t threads = 1;                              // at most, the caller's among them
-  double bytes_per_second = 0;                       // of indexes; 0: as fast as it goes
-  const Clock* clock = nullptr;                      // with bytes_per_second
-  std::function<uint32_t(const BlockKey&)> part_of;  // below `threads`; not asked with one thread
-  std::function<void(uint64_t blocks)> expect;       // at most so many blocks come; called once
-  std::function<void(const BlockKey&)> fetch;        // this one comes soon: its memory is wanted
-  std::function<bool(const RecoveredBlock&)> take;   // whether the block is in the cache now
+  uint32_t threads = 1;         // at most, the caller's among them; not more than `shards`
+  double bytes_per_second = 0;  // of indexes; 0: as fast as it goes
+  const Clock* clock = nullptr;  // with bytes_per_second
+  uint64_t hash_seed = 0;        // of the keys' hashes
+  uint32_t shards = 1;           // of the cache, by the hash
+  std::function<uint32_t(uint64_t hash)> shard_of;
+  std::function<void(uint64_t blocks)> expect;  // at most so many blocks come; called once
+  // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
+  std::function<void(uint32_t shard, std::span<RecoveredBlock>)> take;
   std::function<bool()> stop;
 };
 
@@ -88,8 +86,15 @@ class RegionRecovery {
   void work();
   void read(const RecoveryWindow::Job& job) noexcept;
   bool read_index(const RegionFooter& footer, Index* index) noexcept;
-  void take(const RecoveryWindow::Job& job);
-  void take_block(const Index& index, const BlockRecord& record);
+  void take(const RecoveryWindow::Job& job, RecoveryBatch& batch);
+  void give(const Index& index, RecoveryBatch& batch);
+  bool may_come_back(const Index& index, const BlockRecord& record) const;
+  uint32_t grains_of(const RecoveredBlock& block) const {
+    return (block.size_bytes + geometry_.grain_bytes - 1) / geometry_.grain_bytes;
+  }
+  uint32_t part_of(uint32_t shard) const {
+    return static_cast<uint32_t>(uint64_t{shard} * recovery_.threads / recovery_.shards);
+  }
   Index& slot(uint32_t index) { return slots_[index % RecoveryWindow::kSlots]; }
 
   const Regions regions_;
@@ -99,6 +104,8 @@ class RegionRecovery {
   std::vector<RegionFooter> footers_;  // by region, then of those that have one, the newest first
   std::unique_ptr<RecoveryWindow> window_;
   std::array<Index, RecoveryWindow::kSlots> slots_;
+  std::vector<RecoveryBatch> batches_;  // one a thread
+  std::atomic<uint32_t> next_batch_{0};
 };
 
 }  // namespace nvcache

@@ -58,9 +58,9 @@ class RegionTable {
   // The region needs to hold itself no longer: it is free once its blocks are gone.
   void let_go(uint32_t region);
 
-  void add(uint32_t region, uint32_t grains) {
+  void add(uint32_t region, uint64_t grains, uint32_t blocks = 1) {
     [[maybe_unused]] const uint64_t before =
-        regions_[region].held.fetch_add(one_block(grains), std::memory_order_relaxed);
+        regions_[region].held.fetch_add(grains << 32 | blocks, std::memory_order_relaxed);
     NVCACHE_ASSERT_SLOW(holders(before) > 0);
   }
   void remove(uint32_t region, uint32_t offset_grains, uint32_t grains);
