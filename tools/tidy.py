@@ -53,7 +53,7 @@ PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt
 # Built or read by name patterns, by a test runner or by people: not named by another file.
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
-    r"tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)")
+    r"adapters/.*\.java|tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)")
 
 
 def files_of(root):

@@ -17,13 +17,14 @@
 #include <span>
 #include <string_view>
 
+#include "adapters/jvm/problem.h"
 #include "adapters/rocksdb/program_cache.h"
 #include "nvcache/bytes.h"
 #include "nvcache/tiered_cache.h"
 
 namespace nvcache::jvm {
 
-inline constexpr uint32_t kBoundaryVersion = 1;
+inline constexpr uint32_t kBoundaryVersion = 2;
 
 // An engine's ObjectCodec.
 struct Codec {
@@ -62,6 +63,9 @@ struct Boundary {
   // Null if the specification is wrong, which a line on stderr says once, and for options that
   // RocksDB refuses itself. Ends the codec then.
   Cache* (*open)(std::string_view spec, const rocksdb::ProgramCache& program, const Codec& codec);
+  // For those who ask for the cache themselves: the specification is all there is. Null if it is
+  // wrong, and `problem` is told why. Ends the codec then.
+  Cache* (*open_by_spec)(std::string_view spec, const Codec& codec, const Problem& problem);
   void (*close)(Cache*);
   // The code of TieredCache::insert(), as a number.
   int (*insert)(Cache*, std::string_view key, const Object&, Priority, TieredCache::Handle**,

@@ -56,6 +56,22 @@ void complain_once(const std::string& message) {
                message.c_str());
 }
 
+absl::StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
+                                                  std::shared_ptr<ObjectCodec> codec) {
+  absl::StatusOr<std::unique_ptr<TieredCache>> opened =
+      open_tiered_cache(rocksdb::with_immutable_keys(spec), std::move(codec));
+  if (!opened.ok()) return opened.status();
+  auto cache = std::make_unique<Cache>();
+  cache->tiered = *std::move(opened);
+  cache->control = cache->tiered->control();
+  const TieredStats stats = cache->tiered->stats();
+  cache->policy = stats.policy;
+  cache->first_medium = stats.tiers.front().medium;
+  cache->lower_medium = stats.tiers.size() > 1 ? stats.tiers[1].medium : "";
+  ProcessStats::of_this_process().add(cache->tiered.get());
+  return cache;
+}
+
 Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const Codec& codec) {
   auto far_codec = std::make_shared<FarCodec>(codec);
   if (!rocksdb::can_replace(program)) return nullptr;
@@ -64,22 +80,22 @@ Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const C
     complain_once(rocksdb::kNoWarmTierOfItsOwn);
     return nullptr;
   }
-  absl::StatusOr<std::unique_ptr<TieredCache>> opened =
-      open_tiered_cache(rocksdb::with_immutable_keys(settings.spec), std::move(far_codec));
-  if (!opened.ok()) {
-    complain_once(std::string(message_of(opened.status())));
+  absl::StatusOr<std::unique_ptr<Cache>> cache = open_cache(settings.spec, std::move(far_codec));
+  if (!cache.ok()) {
+    complain_once(std::string(message_of(cache.status())));
     return nullptr;
   }
-  auto cache = std::make_unique<Cache>();
-  cache->tiered = *std::move(opened);
-  cache->control = cache->tiered->control();
-  if (settings.nothing) cache->control->set_capacity(0);
-  const TieredStats stats = cache->tiered->stats();
-  cache->policy = stats.policy;
-  cache->first_medium = stats.tiers.front().medium;
-  cache->lower_medium = stats.tiers.size() > 1 ? stats.tiers[1].medium : "";
-  ProcessStats::of_this_process().add(cache->tiered.get());
-  return cache.release();
+  if (settings.nothing) (*cache)->control->set_capacity(0);
+  return cache->release();
+}
+
+Cache* open_by_spec(std::string_view spec, const Codec& codec, const Problem& problem) {
+  absl::StatusOr<std::unique_ptr<Cache>> cache =
+      open_cache(spec, std::make_shared<FarCodec>(codec));
+  if (cache.ok()) return cache->release();
+  const std::string_view message = message_of(cache.status());
+  problem.tell(problem.to, message.data(), message.size());
+  return nullptr;
 }
 
 void close(Cache* cache) {
@@ -115,6 +131,7 @@ Description describe(Cache* cache) {
 constexpr Boundary kBoundary = {
     .version = kBoundaryVersion,
     .open = open,
+    .open_by_spec = open_by_spec,
     .close = close,
     .insert =
         [](Cache* cache, std::string_view key, const Object& object, Priority priority,

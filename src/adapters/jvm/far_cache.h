@@ -12,9 +12,15 @@
 
 namespace nvcache::jvm {
 
-// Null if the specification is wrong.
+// Null if the specification is wrong, or RocksDB has to be asked itself.
 std::shared_ptr<TieredCache> open_far_cache(const Boundary& boundary, std::string_view spec,
                                             const rocksdb::ProgramCache& program,
                                             std::shared_ptr<ObjectCodec> codec);
+
+// Null if the specification is wrong; `problem` is told why.
+std::shared_ptr<TieredCache> open_far_cache_by_spec(const Boundary& boundary,
+                                                    std::string_view spec,
+                                                    std::shared_ptr<ObjectCodec> codec,
+                                                    const Problem& problem);
 
 }  // namespace nvcache::jvm

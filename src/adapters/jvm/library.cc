@@ -36,9 +36,12 @@ Library* libraries = nullptr;        // guarded by `mutex`, as are the two that 
 const Boundary* boundary = nullptr;  // of the core
 bool loaded[sizeof kStages / sizeof *kStages] = {};
 
-void* refuse(const char* path, const char* why) {
-  fprintf(stderr, "nvcache: %s: %s; RocksDB's own cache goes on\n", path, why);
-  return nullptr;
+// Kept for good.
+const char* sentence(const char* about, const char* why) {
+  char text[2 * PATH_MAX];
+  snprintf(text, sizeof text, "%s: %s", about, why == nullptr ? "unknown error" : why);
+  const char* const kept = strdup(text);
+  return kept == nullptr ? "out of memory" : kept;
 }
 
 // ---- the version
@@ -105,54 +108,64 @@ void* load_again(const char* path) {
   return whole ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : nullptr;
 }
 
-bool load_core() {
-  if (boundary != nullptr) return true;
+constexpr const char* kNoPath = "libnvcache_jvm.so: its folder is unknown, or its path too long";
+
+// Null, or what is wrong.
+const char* load_core() {
+  if (boundary != nullptr) return nullptr;
   char path[PATH_MAX];
-  if (!path_of("core", path)) return false;
+  if (!path_of("core", path)) return kNoPath;
   void* const core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (core == nullptr) return refuse(path, dlerror()) != nullptr;
+  if (core == nullptr) return sentence(path, dlerror());
   void* const found = dlsym(core, kBoundarySymbol);
-  if (found == nullptr) return refuse(path, dlerror()) != nullptr;
+  if (found == nullptr) return sentence(path, dlerror());
   boundary = reinterpret_cast<const Boundary* (*)()>(found)();
-  return true;
+  return nullptr;
 }
 
-// Null, with a line on stderr, if the library is none that a stage is written for.
-Make make_for(void* handle, const char* library_path) {
+// Null, or what is wrong: the library may be none that a stage is written for.
+const char* load_stage(Library* library, const char* library_path) {
   bool old_abi = false;
-  const char* const version = version_of(handle, &old_abi);
+  const char* const version = version_of(library->handle, &old_abi);
   char why[PATH_MAX];
   const Stage* const stage = version == nullptr ? nullptr : stage_for(version, old_abi);
   if (stage == nullptr) {
     snprintf(why, sizeof why, "RocksDB %s of the %s ABI is not supported (%s)",
              version == nullptr ? "of an unknown version" : version, old_abi ? "old" : "new",
              kSupported);
-    return reinterpret_cast<Make>(refuse(library_path, why));
+    return sentence(library_path, why);
   }
   char path[PATH_MAX];
-  if (!load_core() || !path_of(stage->name, path)) return nullptr;
+  if (const char* const problem = load_core()) return problem;
+  if (!path_of(stage->name, path)) return kNoPath;
   bool& again = loaded[stage - kStages];
   void* const part = again ? load_again(path) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
   again = true;
-  if (part == nullptr) return reinterpret_cast<Make>(refuse(path, dlerror()));
+  if (part == nullptr) return sentence(path, dlerror());
   const auto bind = reinterpret_cast<Bind>(dlsym(part, kBindSymbol));
   const auto make = reinterpret_cast<Make>(dlsym(part, kMakeSymbol));
-  if (bind == nullptr || make == nullptr) return reinterpret_cast<Make>(refuse(path, dlerror()));
-  if (const char* const wrong = bind(handle, boundary); wrong != nullptr) {
-    snprintf(why, sizeof why, "RocksDB %s has another layout than expected: %s", version, wrong);
-    return reinterpret_cast<Make>(refuse(library_path, why));
+  const auto open_by_spec = reinterpret_cast<OpenBySpec>(dlsym(part, kOpenBySpecSymbol));
+  const auto close = reinterpret_cast<Close>(dlsym(part, kCloseSymbol));
+  if (bind == nullptr || make == nullptr || open_by_spec == nullptr || close == nullptr) {
+    return sentence(path, "a function is missing; it is of another version");
   }
-  return make;
+  if (const char* const wrong = bind(library->handle, boundary); wrong != nullptr) {
+    snprintf(why, sizeof why, "RocksDB %s has another layout than expected: %s", version, wrong);
+    return sentence(library_path, why);
+  }
+  library->make = make;
+  library->open_by_spec = open_by_spec;
+  library->close = close;
+  return nullptr;
 }
 
-Library* add(const Dl_info& about, bool wanted) {
+Library* add(const Dl_info& about) {
   auto* const library = static_cast<Library*>(calloc(1, sizeof(Library)));
   if (library == nullptr) return nullptr;
   library->base = about.dli_fbase;
   // The name of a program is not one that dlopen() knows.
   library->handle = dlopen(about.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (library->handle == nullptr) library->handle = dlopen(nullptr, RTLD_NOW);
-  if (wanted) library->make = make_for(library->handle, about.dli_fname);
   library->next = libraries;
   libraries = library;
   return library;
@@ -160,15 +173,26 @@ Library* add(const Dl_info& about, bool wanted) {
 
 }  // namespace
 
-const Library* library_at(const void* address, bool wanted) {
+Library* library_at(const void* address, bool wanted) {
   Dl_info about;
   if (dladdr(address, &about) == 0) return nullptr;
   pthread_mutex_lock(&mutex);
   Library* library = libraries;
   while (library != nullptr && library->base != about.dli_fbase) library = library->next;
-  if (library == nullptr) library = add(about, wanted);
+  if (library == nullptr) library = add(about);
+  if (library != nullptr && wanted && !library->tried) {
+    library->tried = true;
+    library->problem = load_stage(library, about.dli_fname);
+  }
   pthread_mutex_unlock(&mutex);
   return library;
+}
+
+void tell_problem(Library* library) {
+  if (library->problem == nullptr || __atomic_exchange_n(&library->told, true, __ATOMIC_RELAXED)) {
+    return;
+  }
+  fprintf(stderr, "nvcache: %s; RocksDB's own cache goes on\n", library->problem);
 }
 
 void* original(const Library* library, const char* name) {

@@ -12,14 +12,22 @@ struct Library {
   const void* base = nullptr;  // where it lies, which tells it from others
   // Of dlopen(); keeps it loaded, for its caches may outlive the class loader that brought it.
   void* handle = nullptr;
-  Make make = nullptr;  // null: not wanted, or a line on stderr said why
+  // Of its stage. Null, all three, where no stage is wanted, or `problem` says why there is none.
+  Make make = nullptr;
+  OpenBySpec open_by_spec = nullptr;
+  Close close = nullptr;
+  const char* problem = nullptr;
+  bool tried = false;  // to load a stage
+  bool told = false;   // the problem
   Library* next = nullptr;
 };
 
-// The library that the code at `address` belongs to; null if there is none. If it is new and
-// `wanted`, its stage is loaded and bound. Thread-safe: a lock, and for a new library what dlopen()
-// takes.
-const Library* library_at(const void* address, bool wanted);
+// The library that the code or data at `address` belongs to; null if there is none. If `wanted`,
+// its stage is loaded and bound, once. Thread-safe: a lock, and the first time what dlopen() takes.
+Library* library_at(const void* address, bool wanted);
+
+// Says on stderr, once, why a library has no stage, if a stage was wanted.
+void tell_problem(Library* library);
 
 // The library's own function of a mangled name, which this library defines as well. Ends the
 // process with a message if there is none: nobody could give the caller a cache.

@@ -32,11 +32,11 @@ const char* specification() {
 
 SharedCache make(Asked asked, const void* options, const char* name, const void* caller) {
   const char* const spec = specification();
-  const Library* const library = library_at(caller, spec != nullptr);
+  Library* const library = library_at(caller, spec != nullptr);
   SharedCache made;
-  if (spec != nullptr && library != nullptr && library->make != nullptr &&
-      library->make(asked, options, spec, &made)) {
-    return made;
+  if (spec != nullptr && library != nullptr) {
+    if (library->make != nullptr && library->make(asked, options, spec, &made)) return made;
+    tell_problem(library);
   }
   using Function = SharedCache (*)(const void*);
   return reinterpret_cast<Function>(original(library, name))(options);

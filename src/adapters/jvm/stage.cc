@@ -41,6 +41,15 @@ bool make(Asked asked, const void* options, const char* spec,
   return true;
 }
 
+bool open_by_spec(std::string_view spec, const Problem& problem,
+                  std::shared_ptr<::rocksdb::Cache>* cache) {
+  std::shared_ptr<TieredCache> far =
+      open_far_cache_by_spec(*boundary, spec, rocksdb::make_codec(/*allocator=*/nullptr), problem);
+  if (far == nullptr) return false;
+  *cache = std::make_shared<rocksdb::TieredBlockCache>(std::move(far), /*allocator=*/nullptr);
+  return true;
+}
+
 // Whether the library numbers its tickers as the headers do.
 const char* wrong_ticker() {
   const std::pair<::rocksdb::Tickers, const char*> wanted[] = {
@@ -79,4 +88,18 @@ extern "C" __attribute__((visibility("default"))) bool nvcache_jvm_make(nvcache:
                             static_cast<std::shared_ptr<::rocksdb::Cache>*>(cache));
 } catch (const std::bad_alloc&) {
   return false;
+}
+
+extern "C" __attribute__((visibility("default"))) bool nvcache_jvm_open_by_spec(
+    std::string_view spec, const nvcache::jvm::Problem& problem, void* cache) try {
+  return nvcache::jvm::open_by_spec(spec, problem,
+                                    static_cast<std::shared_ptr<::rocksdb::Cache>*>(cache));
+} catch (const std::bad_alloc&) {
+  constexpr std::string_view kMessage = "out of memory";
+  problem.tell(problem.to, kMessage.data(), kMessage.size());
+  return false;
+}
+
+extern "C" __attribute__((visibility("default"))) void nvcache_jvm_close(void* cache) {
+  std::destroy_at(static_cast<std::shared_ptr<::rocksdb::Cache>*>(cache));
 }

@@ -1,6 +1,10 @@
-// What the preloaded library asks of the code for one version of RocksDB: two C functions, found by
+// What the preloaded library asks of the code for one version of RocksDB: C functions, found by
 // name. Both sides are installed together.
 #pragma once
+
+#include <string_view>
+
+#include "adapters/jvm/problem.h"
 
 namespace nvcache::jvm {
 
@@ -20,5 +24,14 @@ inline constexpr const char* kBindSymbol = "nvcache_jvm_bind";
 // std::shared_ptr<rocksdb::Cache>. False: RocksDB's own cache goes on. Thread-safe.
 using Make = bool (*)(Asked asked, const void* options, const char* spec, void* cache);
 inline constexpr const char* kMakeSymbol = "nvcache_jvm_make";
+
+// For those who ask for the cache themselves. `cache`: an empty std::shared_ptr<rocksdb::Cache>.
+// False: `problem` was told why. Thread-safe.
+using OpenBySpec = bool (*)(std::string_view spec, const Problem& problem, void* cache);
+inline constexpr const char* kOpenBySpecSymbol = "nvcache_jvm_open_by_spec";
+
+// Ends a std::shared_ptr<rocksdb::Cache>; its memory stays the caller's. Thread-safe.
+using Close = void (*)(void* cache);
+inline constexpr const char* kCloseSymbol = "nvcache_jvm_close";
 
 }  // namespace nvcache::jvm
