@@ -49,7 +49,9 @@ class Program:
         self.work, self.library, self.name = work, library, name
         self.classpath = f"{classpath}:{work}"
         work.mkdir(exist_ok=True)
-        subprocess.run(["javac", "-cp", classpath, "-d", work, source_of(name)], check=True)
+        source = source_of(name)
+        subprocess.run(["javac", "-cp", classpath, "-sourcepath", source.parent, "-d", work,
+                        source], check=True)
 
     def java(self, *arguments, properties=()):
         return ["java", "-Xmx256m", f"-Djava.io.tmpdir={self.work}",
