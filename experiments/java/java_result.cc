@@ -101,10 +101,11 @@ void append_case(const json& each, const json& summary, std::string& text) {
 void append_setup(const json& document, std::string& text) {
   const json& setup = document.at("setup");
   const auto tiered = setup.at("tiered").get<std::string>();
+  const int pairs = setup.at("pairs").get<int>();
   text += fmt::format(
-      "\nMedian [least..most] of {} pairs of {}; each run sent the same.\n"
+      "\nMedian [least..most] of {} pair{} of runs of {}; each run of a case sent the same.\n"
       "NVCACHE_TIERED={}\n",
-      setup.at("pairs").get<int>(), document.at("program").get<std::string>(), tiered);
+      pairs, pairs == 1 ? "" : "s", document.at("program").get<std::string>(), tiered);
   if (setup.at("emulated").get<bool>()) {
     text +=
         "The medium of a tier is EMULATED: its latency and bandwidth come from a model\n"

@@ -135,8 +135,8 @@ TEST_F(ChildProcessTest, EndsOnce) {
 }
 
 TEST(FindFile, SaysWhereItLooked) {
-  EXPECT_EQ(first_file("a shell", "--shell", {"/nonexistent/sh", "/proc/self/exe"}).value(),
-            program_folder() + "/nvcache_experiments_tests");
+  EXPECT_THAT(first_file("a shell", "--shell", {"/nonexistent/sh", "/proc/self/exe"}).value(),
+              StartsWith(program_folder() + "/"));
   const absl::Status none = first_file("a shell", "--shell", {"/nonexistent/sh", "/"}).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(none));
   for (const char* word : {"a shell not found", "--shell", "/nonexistent/sh"}) {

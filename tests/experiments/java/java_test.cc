@@ -267,7 +267,7 @@ TEST(JavaResultTest, PrintsATable) {
   for (const char* words :
        {"larger: 200000 keys of 400 characters; 16 MiB", "600000 events", "2000 [1000..3000]",
         "4040 [2010..6090]", "2.020 [2.010..2.030]", "0.050\n", "NVCACHE_TIERED=tiered://?tier=(",
-        "3 pairs of Flink", "EMULATED"}) {
+        "3 pairs of runs of Flink", "EMULATED"}) {
     EXPECT_THAT(*text, HasSubstr(words));
   }
   std::istringstream lines(*text);

@@ -18,7 +18,7 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "adapters" / "jvm"))
 from jvm_test import TIME_OUT, fail, skip_without  # noqa: E402
 
-SMALL = ["--keys", "30000", "--warm", "10000", "--events", "40000", "--pairs", "1"]
+SMALL = ["--keys", "30000", "--warm", "10000", "--pairs", "1", "--events"]
 
 
 class Bench:
@@ -27,8 +27,8 @@ class Bench:
         self.library, self.folder = library, folder
         self.db = folder / "db"
 
-    def line(self, *options, library=None):
-        return [*self.words, "--library", library or self.library, "--db", self.db, *options]
+    def line(self, *options, library=None, events="40000"):
+        return [*self.words, events, "--library", library or self.library, "--db", self.db, *options]
 
     def run(self, *options, **which):
         done = subprocess.run(self.line(*options, **which), text=True, capture_output=True,
@@ -72,7 +72,7 @@ def processes_with(word):
 
 def check_interrupt(bench):
     """Ctrl-C ends the program, and leaves nothing."""
-    with subprocess.Popen(bench.line("--events", "100000000"), text=True, stdout=subprocess.PIPE,
+    with subprocess.Popen(bench.line(events="100000000"), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as running:
         while not (bench.db / "nvcache-java" / "run" / "output").exists():
             if running.poll() is not None:
