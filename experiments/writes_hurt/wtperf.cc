@@ -7,29 +7,10 @@
 #include <optional>
 
 #include "base/text.h"
+#include "experiments/harness/find_file.h"
 
 namespace nvcache::writes_hurt {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string binary_folder() {
-  std::error_code error;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", error);
-  return error ? "." : binary.parent_path().string();
-}
-
-absl::StatusOr<std::string> first_file(std::string_view what, std::string_view option,
-                                       const std::vector<std::string>& places) {
-  std::string tried;
-  for (const std::string& place : places) {
-    std::error_code error;
-    if (fs::is_regular_file(place, error)) return fs::canonical(place, error).string();
-    tried += "\n  " + place;
-  }
-  return absl::FailedPreconditionError(
-      fmt::format("{} not found; give {}, or put it into one of:{}", what, option, tried));
-}
 
 std::optional<uint64_t> leading_number(std::string_view text) {
   uint64_t value = 0;
@@ -112,7 +93,7 @@ absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text) {
 }
 
 absl::StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& extension) {
-  const std::string here = binary_folder();
+  const std::string here = program_folder();
   const std::string root = NVCACHE_WIREDTIGER_ROOT;
   Tools tools;
   std::vector<std::string> places{here + "/wtperf"};
@@ -134,7 +115,7 @@ absl::StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& e
     tools.extension = *found;
   }
   const std::string snappy = "/ext/compressors/snappy/libwiredtiger_snappy.so";
-  const std::string build = fs::path(tools.wtperf).parent_path().string() + "/../..";
+  const std::string build = std::filesystem::path(tools.wtperf).parent_path().string() + "/../..";
   std::vector<std::string> snappy_places{build + snappy, here + "/../lib/libwiredtiger_snappy.so"};
   if (!root.empty()) snappy_places.push_back(root + snappy);
   found = first_file("snappy", "", snappy_places);

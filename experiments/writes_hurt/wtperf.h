@@ -1,4 +1,4 @@
-// wtperf, WiredTiger's load generator, as a child process.
+// wtperf, WiredTiger's load generator: where it is, and what it says about a run.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "apps/command/progress.h"
-#include "base/clock.h"
 
 namespace nvcache::writes_hurt {
 
@@ -39,18 +37,5 @@ struct WtperfResult {
 
 // INTERNAL if `text` is not that of a run that was completed.
 [[nodiscard]] absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text);
-
-struct Command {
-  std::vector<std::string> words;  // the program first
-  std::string log;                 // file for its output
-  double limit_seconds = 0;        // then it is killed
-  std::string title;               // for the progress line
-};
-
-// Runs a child in a process group of its own and waits for it; kills it when interrupted
-// (CANCELLED) or out of time (DEADLINE_EXCEEDED). A failure's message has the end of
-// what the child said.
-[[nodiscard]] absl::Status run_child(const Command& command, const Clock& clock,
-                                     Progress& progress);
 
 }  // namespace nvcache::writes_hurt

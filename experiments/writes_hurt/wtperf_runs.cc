@@ -10,6 +10,7 @@
 #include "apps/command/output_file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/harness/child_process.h"
 
 namespace nvcache::writes_hurt {
 namespace {
@@ -262,10 +263,11 @@ bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& c
   if (!home.ok()) return false;
   const std::string config = fmt::format(
       "block_cache=(enabled=true,type=nvram,size=64MB,nvram_path={})", folder.path("."));
-  const Command command = {{tools.wtperf, "-h", *home, "-o", "icount=10,run_time=0", "-C", config},
-                           folder.path("run.log"),
-                           60,
-                           "looking for WiredTiger's NVRAM cache"};
+  const ChildCommand command = {
+      {tools.wtperf, "-h", *home, "-o", "icount=10,run_time=0", "-C", config},
+      folder.path("run.log"),
+      60,
+      "looking for WiredTiger's NVRAM cache"};
   const bool found = run_child(command, clock, progress).ok();
   folder.remove_run();
   return found;

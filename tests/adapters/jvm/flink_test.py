@@ -7,12 +7,10 @@ usage: flink_test.py LIBNVCACHE_JVM.SO DAMAGING_CORE.SO FROCKSDBJNI.JAR FLINK_FO
 Exit: 0 good, 1 bad, 77 skipped.
 """
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 
-from jvm_test import TIME_OUT, Program, beside, fail, skip_without
+from jvm_test import Program, beside, fail, skip_without
 
 SPEC = "tiered://?tier=(name=shared,size=256MiB)"
 
@@ -26,26 +24,6 @@ class Job(Program):
         return [words[0], *opens, "-Xmx1g", *words[2:]]
 
 
-def finished(job, properties=(), **options):
-    """What it did, and what it printed of itself."""
-    shutil.rmtree(job.work / "job", ignore_errors=True)
-    done = subprocess.run(job.java(properties=properties), text=True, timeout=TIME_OUT,
-                          capture_output=True, check=False,
-                          env=job.environment(options.get("spec"), options.get("library"),
-                                              stats="spec" in options))
-    values = dict(line.split("=") for line in done.stdout.splitlines() if "=" in line)
-    return done, values
-
-
-def run(job, properties=(), **options):
-    done, values = finished(job, properties, **options)
-    if done.returncode != 0 or "done" not in done.stdout.splitlines():
-        fail(f"{options}: the job did not end well", done)
-    if "nvcache:" in done.stderr:
-        fail(f"{options}: a message", done)
-    return values
-
-
 def results(values):
     return {name: value for name, value in values.items() if name.startswith(("sent", "digest"))}
 
@@ -56,8 +34,8 @@ def main(library, damaging, jar, flink):
     with tempfile.TemporaryDirectory() as folder:
         classpath = ":".join([*map(str, jars), jar])
         job = Job(pathlib.Path(folder), pathlib.Path(library), classpath, "FlinkJob")
-        own = run(job)
-        ours = run(job, spec=SPEC)
+        own = job.values(without="job")
+        ours = job.values(without="job", spec=SPEC)
         lower = job.last_stats()["tiers"][1]
         print(f"read calls of the second run: {own['reads.second']} with its own cache, "
               f"{ours['reads.second']} with the tier, which served {lower['hits']} blocks")
@@ -67,7 +45,8 @@ def main(library, damaging, jar, flink):
             fail("the tier saved less than nine of ten reads")
 
         # With every saved block damaged, the results must differ, or the job fail.
-        done, damaged = finished(job, spec=SPEC, library=beside(job, {"core": damaging}))
+        done, damaged = job.finished(without="job", spec=SPEC,
+                                     library=beside(job, {"core": damaging}))
         if done.returncode == 0 and results(damaged) == results(own):
             fail("nobody noticed that saved blocks are damaged", done)
     print("ok")

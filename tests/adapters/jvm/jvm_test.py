@@ -34,15 +34,24 @@ def skip_without(*jars):
         sys.exit(77)
 
 
+def source_of(name):
+    """Of a program of this folder, or of one that nvbench runs, too."""
+    here = pathlib.Path(__file__).resolve().parent
+    experiments = here.parents[2] / "experiments" / "java"
+    return next(folder / f"{name}.java" for folder in (here, experiments)
+                if (folder / f"{name}.java").exists())
+
+
 class Program:
-    """A Java program of this folder, with the jars of `classpath`."""
+    """A Java program, with the jars of `classpath`."""
 
     def __init__(self, work, library, classpath, name="Drive"):
         self.work, self.library, self.name = work, library, name
         self.classpath = f"{classpath}:{work}"
         work.mkdir(exist_ok=True)
-        source = pathlib.Path(__file__).with_name(f"{name}.java")
-        subprocess.run(["javac", "-cp", classpath, "-d", work, source], check=True)
+        source = source_of(name)
+        subprocess.run(["javac", "-cp", classpath, "-sourcepath", source.parent, "-d", work,
+                        source], check=True)
 
     def java(self, *arguments, properties=()):
         return ["java", "-Xmx256m", f"-Djava.io.tmpdir={self.work}",
@@ -77,6 +86,25 @@ class Program:
             fail(f"{words}: a message", done)
         return {name: int(value) for name, value in
                 (line.split("=") for line in done.stdout.splitlines() if "=" in line)}
+
+    def finished(self, *arguments, properties=(), spec=None, library=None, without=None):
+        """What it did, and what it printed of itself. The folder `without` is removed before."""
+        if without is not None:
+            shutil.rmtree(self.work / without, ignore_errors=True)
+        done = subprocess.run(self.java(*arguments, properties=properties), text=True,
+                              timeout=TIME_OUT, capture_output=True, check=False,
+                              env=self.environment(spec, library, stats=spec is not None))
+        values = dict(line.split("=") for line in done.stdout.splitlines() if "=" in line)
+        return done, values
+
+    def values(self, *arguments, **options):
+        """What it printed of itself. It ended well."""
+        done, values = self.finished(*arguments, **options)
+        if done.returncode != 0 or "done" not in done.stdout.splitlines():
+            fail(f"{options}: the program did not end well", done)
+        if "nvcache:" in done.stderr:
+            fail(f"{options}: a message", done)
+        return values
 
     def last_stats(self):
         """Of the last process that wrote some; those of the others are removed."""

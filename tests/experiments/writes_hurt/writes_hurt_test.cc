@@ -12,7 +12,6 @@
 #include "apps/command/exit_code.h"
 #include "apps/report/figure_tables.h"
 #include "apps/report/html.h"
-#include "base/clock.h"
 #include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
@@ -79,35 +78,6 @@ TEST(PaperWtperfTest, NamesWhatIsNotFound) {
   const auto extension = find_tools("/bin/sh", "/nonexistent/extension.so");
   EXPECT_THAT(std::string(extension.status().message()), HasSubstr("/nonexistent/extension.so"));
   EXPECT_TRUE(find_tools("/bin/sh", "none").ok());
-}
-
-TEST(PaperChildTest, TellsTheEndOfWhatAChildSaid) {
-  const std::string folder = temporary_folder();
-  Progress progress(system_clock());
-  Command command{{"/bin/sh", "-c", "exit 0"}, folder + "/log", 60, "test"};
-  EXPECT_TRUE(run_child(command, system_clock(), progress).ok());
-  command.words[2] = "echo out; echo wrong >&2; exit 3";
-  const absl::Status failed = run_child(command, system_clock(), progress);
-  EXPECT_THAT(std::string(failed.message()), HasSubstr("exit code 3: out wrong"));
-  command.words[0] = "/nonexistent";
-  EXPECT_TRUE(absl::IsFailedPrecondition(run_child(command, system_clock(), progress)));
-  std::filesystem::remove_all(folder);
-}
-
-TEST(PaperChildTest, KillsAChildThatIsOutOfTime) {
-  const std::string folder = temporary_folder();
-  Progress progress(system_clock());
-  Command command{
-      {"/bin/sh", "-c", "echo $$ > " + folder + "/pid; sleep 600"}, folder + "/log", 0.1, "test"};
-  pid_t pid = 0;
-  while (pid == 0) {  // until it had the time to begin
-    EXPECT_TRUE(absl::IsDeadlineExceeded(run_child(command, system_clock(), progress)));
-    std::ifstream(folder + "/pid") >> pid;
-    command.limit_seconds *= 2;
-    ASSERT_LT(command.limit_seconds, 600);
-  }
-  EXPECT_NE(::kill(pid, 0), 0) << "it is there still";
-  std::filesystem::remove_all(folder);
 }
 
 json run_of(const char* variant, const char* configuration, int round, double reads, double hits,

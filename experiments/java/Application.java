@@ -1,18 +1,18 @@
 // A Kafka Streams application with several stores, which knows nothing of nvcache: totals by key,
 // totals by key and window, and customers that orders are joined with. TopologyTestDriver runs it
-// without a broker. It fills the stores, updates them in a skewed order, queries them, and prints
-// digests of all that it has sent, of what the queries found and of all that its stores hold, a
-// `name=value` a line, and "done".
+// without a broker. It fills the stores, updates them in a skewed order, queries them, takes orders
+// of which most only ask, and prints digests of all that it has sent, of what the queries found and
+// of all that its stores hold, the read calls of the queries (`reads.`), and what the last orders
+// cost (`measured.`), a `name=value` a line, and "done".
 //
 // usage: Application [exit | query]
 //   exit    System.exit(0) with all stores open
 //   query   queries the stores that such an end has left, and does not fill or update them
 //
-// Properties: keys=N (12000).
-import java.io.IOException;
+// Properties: keys=N (12000), updates=N orders that update (24000), queries=N (20000), each twice,
+// warm=N orders of the last kind (0) that are not measured, and events=N (0) that are, cache=BYTES
+// of each store (512 KiB), direct=true (RocksDB reads directly, not through the page cache).
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -47,9 +48,17 @@ import org.rocksdb.Options;
 
 public final class Application {
   static final int KEYS = Integer.getInteger("keys", 12_000);
+  static final int UPDATES = Integer.getInteger("updates", 24_000);
+  static final int QUERIES = Integer.getInteger("queries", 20_000);
+  static final int WARM = Integer.getInteger("warm", 0);
+  static final int EVENTS = Integer.getInteger("events", 0);
+  static final long CACHE = Long.getLong("cache", 512 << 10);
   static final int TOTALS = 3;
   static final int VALUE_CHARS = 400;
   static final int BATCH = 2000;
+  static final int ASKING_BATCH = 8000;
+  static final int LOOKUPS_PER_UPDATE = 16;
+  static final String ASKS = "ask";
   static final long WINDOW_MS = 600_000;
 
   // A cache for each store, as is Kafka Streams' default, but one that its data do not fit.
@@ -59,10 +68,11 @@ public final class Application {
     @Override
     public void setConfig(String store, Options options, Map<String, Object> configuration) {
       BlockBasedTableConfig table = (BlockBasedTableConfig) options.tableFormatConfig();
-      Cache cache = new LRUCache(512 << 10);
+      Cache cache = new LRUCache(CACHE);
       CACHES.put(options, cache);
       options.setTableFormatConfig(table.setBlockCache(cache));
       options.setWriteBufferSize(512 << 10);
+      if (Boolean.getBoolean("direct")) options.setUseDirectReads(true);
     }
 
     @Override
@@ -95,7 +105,7 @@ public final class Application {
   }
 
   // TopologyTestDriver flushes all stores after each record that it is given. So a record is many
-  // orders: "FILL first count" or "UPDATE seed count".
+  // orders: "FILL first count", "UPDATE seed count", or "ASK seed count", of which one in 16 updates.
   static final class Split implements Processor<String, String, String, String> {
     private ProcessorContext<String, String> context;
     private KeyValueStore<String, String> customers;
@@ -117,7 +127,8 @@ public final class Application {
       for (int i = 0; i < count; ++i) {
         String key = key(fills ? from + i : skewed(random));
         if (fills) customers.put(key, padded("customer" + key));
-        context.forward(new Record<>(key, "order" + i, now_ms += 100));
+        boolean asks = words[0].equals("ASK") && i % LOOKUPS_PER_UPDATE != 0;
+        context.forward(new Record<>(key, asks ? ASKS : "order" + i, now_ms += 100));
       }
     }
   }
@@ -139,8 +150,11 @@ public final class Application {
 
     @Override
     public void process(Record<String, String> order) {
-      String total = next(store.get(order.key()), order.value() + name);
-      store.put(order.key(), total);
+      String total = store.get(order.key());
+      if (!order.value().equals(ASKS)) {
+        total = next(total, order.value() + name);
+        store.put(order.key(), total);
+      }
       context.forward(order.withValue(total));
     }
   }
@@ -161,8 +175,11 @@ public final class Application {
     @Override
     public void process(Record<String, String> order) {
       long start_ms = order.timestamp() - order.timestamp() % WINDOW_MS;
-      String total = next(windows.fetch(order.key(), start_ms), order.value());
-      windows.put(order.key(), total, start_ms);
+      String total = windows.fetch(order.key(), start_ms);
+      if (!order.value().equals(ASKS)) {
+        total = next(total, order.value());
+        windows.put(order.key(), total, start_ms);
+      }
       context.forward(order.withValue(total + customers.get(order.key())));
     }
   }
@@ -188,13 +205,6 @@ public final class Application {
             Duration.ofHours(2), Duration.ofMillis(WINDOW_MS), false),
         Serdes.String(), Serdes.String()), "windows");
     return topology;
-  }
-
-  static long readCalls() throws IOException {
-    for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
-      if (line.startsWith("syscr: ")) return Long.parseLong(line.substring(7));
-    }
-    return -1;
   }
 
   final MessageDigest sent = MessageDigest.getInstance("SHA-256");
@@ -227,6 +237,12 @@ public final class Application {
       add(sent, record.key, record.value);
       ++sent_count;
     }
+    // What would restore the stores after a loss: nobody reads it here, and the driver keeps it.
+    for (String topic : driver.producedTopicNames()) {
+      if (topic.equals("sent")) continue;
+      driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer())
+          .readRecordsToList();
+    }
   }
 
   void fill() {
@@ -235,14 +251,22 @@ public final class Application {
     }
   }
 
-  void update(int batches) {
-    for (int i = 0; i < batches; ++i) pipe("UPDATE", i, BATCH);
+  void update() {
+    for (int done = 0; done < UPDATES; done += BATCH) {
+      pipe("UPDATE", done / BATCH, Math.min(BATCH, UPDATES - done));
+    }
+  }
+
+  void ask(int seed, int count) {
+    for (int done = 0; done < count; done += ASKING_BATCH) {
+      pipe("ASK", seed + done, Math.min(ASKING_BATCH, count - done));
+    }
   }
 
   // As interactive queries do.
-  void query(int count) {
+  void query() {
     SplittableRandom random = new SplittableRandom(5);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < QUERIES; ++i) {
       String key = key(skewed(random));
       KeyValueStore<String, String> totals = driver.getKeyValueStore("totals" + i % TOTALS);
       add(queried, key, totals.get(key));
@@ -279,13 +303,17 @@ public final class Application {
     Application application = new Application();
     if (!command.equals("query")) {
       application.fill();
-      application.update(12);
+      application.update();
     }
     for (String time : List.of("first", "second")) {
-      long calls = readCalls();
-      application.query(20_000);
-      System.out.println("reads." + time + "=" + (readCalls() - calls));
+      Cost before = Cost.now();
+      application.query();
+      System.out.println("reads." + time + "=" + before.callsUntil(Cost.now()));
     }
+    application.ask(1_000_000, WARM);
+    Cost before = Cost.now();
+    application.ask(100_000_000, EVENTS);
+    if (EVENTS > 0) before.print("measured", EVENTS, Cost.now());
     application.report();
     System.out.println("done");
     if (command.equals("exit")) System.exit(0);

@@ -1,15 +1,14 @@
 // A Flink job with keyed state in RocksDB, which knows nothing of nvcache. A local cluster runs it
 // twice: the first run fills the state, updates it in a skewed order and stops with a savepoint; the
 // second one is restored from that, updates on, and at its end reads the whole state by timers.
-// Prints a `name=value` a line, and "done": digests of all that each run has sent, the read calls
-// and the events a second of the updates.
+// Prints a `name=value` a line, and "done": digests of all that each run has sent, what the last
+// events of each run cost (`measured.` of the second one, `first.`), and the read calls (`reads.`).
 //
 // usage: FlinkJob
 //
-// Properties: keys=N (60000), events=N of each run (260000), direct=true (RocksDB reads directly,
-// not through the page cache), managed=SIZE of Flink's managed memory (16mb).
-import java.io.IOException;
-import java.nio.file.Files;
+// Properties: keys=N (60000), updates=N of the first run (200000), warm=N (0) events of the second
+// run that are not measured, and events=N (260000) that are, direct=true (RocksDB reads directly,
+// not through the page cache), managed=BYTES of Flink's managed memory (16 MiB).
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.SplittableRandom;
@@ -39,7 +38,9 @@ import org.rocksdb.DBOptions;
 
 public final class FlinkJob {
   static final int KEYS = Integer.getInteger("keys", 60_000);
-  static final long EVENTS = Long.getLong("events", 260_000);
+  static final long FIRST = KEYS + Long.getLong("updates", 200_000); // events of the first run
+  static final long WARM = Long.getLong("warm", 0);
+  static final long LAST = FIRST + WARM + Long.getLong("events", 260_000);
   static final int VALUE_CHARS = 400;
   static final int LOOKUPS_PER_UPDATE = 16; // most events ask for a total, and do not change it
 
@@ -47,7 +48,7 @@ public final class FlinkJob {
   static volatile CountDownLatch reached;
   static final LongAdder sent = new LongAdder();
   static final LongAdder digest = new LongAdder();
-  static volatile long calls_before, calls_after, began_ns, ended_ns;
+  static volatile Cost before_events, after_events;
 
   // The numbers from where it stood on. It waits at `limit`, unless the run ends there.
   public static final class Numbers implements SourceFunction<Long>, CheckpointedFunction {
@@ -119,11 +120,7 @@ public final class FlinkJob {
     @Override
     public void processElement(Long event, Context context, Collector<String> out)
         throws Exception {
-      long start = event < EVENTS ? KEYS : EVENTS;
-      if (event == start) {
-        calls_before = readCalls();
-        began_ns = System.nanoTime();
-      }
+      if (event == KEYS || event == FIRST + WARM) before_events = Cost.now();
       String before = total.value();
       if (before != null && event % LOOKUPS_PER_UPDATE != 0) {
         out.collect(event + ":" + context.getCurrentKey() + "=" + before);
@@ -138,10 +135,8 @@ public final class FlinkJob {
       note(event);
     }
 
-    private static void note(long event) throws IOException {
-      if (event != EVENTS - 1 && event != 2 * EVENTS - 1) return;
-      ended_ns = System.nanoTime();
-      calls_after = readCalls();
+    private static void note(long event) {
+      if (event == FIRST - 1 || event == LAST - 1) after_events = Cost.now();
     }
 
     // At the end of the second run.
@@ -181,13 +176,6 @@ public final class FlinkJob {
     }
   }
 
-  static long readCalls() throws IOException {
-    for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
-      if (line.startsWith("syscr: ")) return Long.parseLong(line.substring(7));
-    }
-    return -1;
-  }
-
   static StreamExecutionEnvironment cluster(Path work, String savepoint) {
     Configuration settings = new Configuration();
     settings.setString("state.backend.type", "rocksdb");
@@ -195,7 +183,7 @@ public final class FlinkJob {
     if (Boolean.getBoolean("direct")) {
       settings.setString("state.backend.rocksdb.options-factory", DirectReads.class.getName());
     }
-    settings.setString("taskmanager.memory.managed.size", System.getProperty("managed", "16mb"));
+    settings.setString("taskmanager.memory.managed.size", Long.getLong("managed", 16 << 20) + "b");
     settings.setString("execution.checkpointing.dir", work.resolve("checkpoints").toUri().toString());
     settings.setString("io.tmp.dirs", work.resolve("flink").toString());
     settings.setString("rest.bind-port", "0");
@@ -214,24 +202,23 @@ public final class FlinkJob {
     return environment.executeAsync();
   }
 
-  static void report(String run) {
+  static void report(String run, String what, long events) {
     System.out.println("sent." + run + "=" + sent.sum());
     System.out.println("digest." + run + "=" + digest.sum());
-    System.out.println("reads." + run + "=" + (calls_after - calls_before));
-    long events = run.equals("first") ? EVENTS - KEYS : EVENTS;
-    System.out.println("rate." + run + "=" + events * 1_000_000_000L / (ended_ns - began_ns));
+    System.out.println("reads." + run + "=" + before_events.callsUntil(after_events));
+    before_events.print(what, events, after_events);
   }
 
   public static void main(String[] arguments) throws Exception {
     Path work = Path.of(System.getProperty("java.io.tmpdir")).resolve("job");
-    JobClient first = start(cluster(work, null), EVENTS, false);
+    JobClient first = start(cluster(work, null), FIRST, false);
     reached.await();
     String savepoint = first.stopWithSavepoint(
         false, work.resolve("savepoint").toUri().toString(), SavepointFormatType.NATIVE).get();
-    report("first");
-    JobClient second = start(cluster(work, savepoint), 2 * EVENTS, true);
+    report("first", "first", FIRST - KEYS);
+    JobClient second = start(cluster(work, savepoint), LAST, true);
     second.getJobExecutionResult().get();
-    report("second");
+    report("second", "measured", LAST - FIRST - WARM);
     System.out.println("done");
   }
 }
