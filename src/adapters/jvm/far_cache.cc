@@ -101,8 +101,7 @@ std::shared_ptr<TieredCache> open_far_cache(const Boundary& boundary, std::strin
   return std::make_shared<FarCache>(boundary, cache);
 }
 
-std::shared_ptr<TieredCache> open_far_cache_by_spec(const Boundary& boundary,
-                                                    std::string_view spec,
+std::shared_ptr<TieredCache> open_far_cache_by_spec(const Boundary& boundary, std::string_view spec,
                                                     std::shared_ptr<ObjectCodec> codec,
                                                     const Problem& problem) {
   Cache* const cache = boundary.open_by_spec(spec, far_codec(std::move(codec)), problem);

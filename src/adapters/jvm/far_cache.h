@@ -18,8 +18,7 @@ std::shared_ptr<TieredCache> open_far_cache(const Boundary& boundary, std::strin
                                             std::shared_ptr<ObjectCodec> codec);
 
 // Null if the specification is wrong; `problem` is told why.
-std::shared_ptr<TieredCache> open_far_cache_by_spec(const Boundary& boundary,
-                                                    std::string_view spec,
+std::shared_ptr<TieredCache> open_far_cache_by_spec(const Boundary& boundary, std::string_view spec,
                                                     std::shared_ptr<ObjectCodec> codec,
                                                     const Problem& problem);
 

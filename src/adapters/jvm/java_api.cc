@@ -74,8 +74,7 @@ extern "C" JNIEXPORT jbyteArray JNICALL Java_nvcache_Nvcache_open(JNIEnv* env, j
                                                                   jlongArray result) {
   // One copy of nvcache in a process: a preloaded one comes first. Else this finds the one above.
   using OpenUnder = decltype(&nvcache_jvm_open_under_1);
-  const auto open =
-      reinterpret_cast<OpenUnder>(dlsym(RTLD_DEFAULT, "nvcache_jvm_open_under_1"));
+  const auto open = reinterpret_cast<OpenUnder>(dlsym(RTLD_DEFAULT, "nvcache_jvm_open_under_1"));
   const auto open_under = open == nullptr ? &nvcache_jvm_open_under_1 : open;
   const jsize size = env->GetArrayLength(spec);
   jbyte* const bytes = env->GetByteArrayElements(spec, nullptr);

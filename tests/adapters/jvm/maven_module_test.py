@@ -133,6 +133,19 @@ def check_version(module, repository):
         fail("8.8.1: no clear exception", done)
 
 
+def check_folders(library, scratch):
+    """A folder without the libraries, or with one that was built without a JDK, is refused."""
+    empty, older = scratch / "empty", scratch / "older"
+    empty.mkdir()
+    older.mkdir()
+    (older / library.name).touch()
+    for folder, word in ((empty, "no libnvcache_jvm.so in"), (older, "built without a JDK")):
+        done = subprocess.run([MODULE / "native.sh", folder, scratch / "classes"], text=True,
+                              capture_output=True, check=False)
+        if done.returncode != 1 or word not in done.stderr:
+            fail(f"native.sh takes {folder}", done)
+
+
 def check_control(module, library, damaging, scratch):
     """With every saved block damaged, the program must find a wrong value."""
     done = module.run("read", with_parts(library, scratch, {"core": damaging}))
@@ -150,7 +163,7 @@ def check_preloaded(module, library, scratch):
 
 
 def main(library, damaging, repository, folder, rocksdbjni, version):
-    library, repository = pathlib.Path(library), pathlib.Path(repository)
+    library, repository = pathlib.Path(library).resolve(), pathlib.Path(repository)
     group, artifact, jni_version = rocksdbjni.split(":")
     jni = (repository / group.replace(".", "/") / artifact / jni_version
            / f"{artifact}-{jni_version}.jar")
@@ -167,6 +180,7 @@ def main(library, damaging, repository, folder, rocksdbjni, version):
         check_preloaded(module, library, scratch)
         check_layout(module, library, jni_version, scratch)
         check_version(module, repository)
+        check_folders(library, scratch)
         check_control(module, library, damaging, scratch)
     print("ok")
 
