@@ -28,7 +28,7 @@ const Program& flink() {
                  .dram = "128 MiB of managed memory",
                  .keys = 60'000,
                  .warm = 500'000,
-                 .events = 3'000'000,
+                 .events = 5'000'000,
                  .properties = {"updates=20000", "managed=134217728"},
                  .direct = false}}};
   return program;
@@ -54,7 +54,7 @@ const Program& kafka_streams() {
                  .dram = "50 MiB of cache for each of five stores",
                  .keys = 20'000,
                  .warm = 80'000,
-                 .events = 400'000,
+                 .events = 500'000,
                  .properties = {"updates=8000", "queries=0", "cache=52428800"},
                  .direct = false}}};
   return program;

@@ -43,7 +43,7 @@ const Program& kafka_streams();
 [[nodiscard]] absl::StatusOr<std::vector<Case>> chosen_cases(const Program& program,
                                                              const Options& options);
 
-// Writes the sources of all programs into a folder.
+// Writes the sources of all programs into a folder; both use Cost.java.
 [[nodiscard]] absl::Status write_sources(const std::string& folder);
 
 }  // namespace nvcache::java

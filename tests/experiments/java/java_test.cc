@@ -206,7 +206,8 @@ TEST(JavaResultTest, FindsWhatDiffers) {
 
 TEST(JavaResultTest, AddsUpWhatTiersBelowTheFirstServed) {
   EXPECT_EQ(parse_lower_hits(R"({"tiers": [{"hits": 9}, {"hits": 3}, {"hits": 4}]})").value(), 7u);
-  for (const char* wrong : {"", "{}", R"({"tiers": [{}, {}]})", R"({"tiers": [{}, {"hits": "x"}]})"}) {
+  for (const char* wrong :
+       {"", "{}", R"({"tiers": [{}, {}]})", R"({"tiers": [{}, {"hits": "x"}]})"}) {
     EXPECT_TRUE(absl::IsInternal(parse_lower_hits(wrong).status())) << wrong;
   }
 }

@@ -28,7 +28,8 @@ class Bench:
         self.db = folder / "db"
 
     def line(self, *options, library=None, events="40000"):
-        return [*self.words, events, "--library", library or self.library, "--db", self.db, *options]
+        return [*self.words, events, "--library", library or self.library, "--db", self.db,
+                *options]
 
     def run(self, *options, **which):
         done = subprocess.run(self.line(*options, **which), text=True, capture_output=True,
