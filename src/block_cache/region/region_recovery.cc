@@ -115,7 +115,9 @@ void RegionRecovery::sort_footers() {
 // ---- indexes
 
 void RegionRecovery::work() {
-  RecoveryBatch& batch = batches_[next_batch_.fetch_add(1, std::memory_order_relaxed)];
+  const uint32_t number = next_batch_.fetch_add(1, std::memory_order_relaxed);
+  if (number >= batches_.size()) return;  // a thread that was here before: the others do its work
+  RecoveryBatch& batch = batches_[number];
   while (!recovery_.stop()) {
     const RecoveryWindow::Job job = window_->next();
     if (job.what == RecoveryWindow::Job::What::kEnd) return;
