@@ -75,16 +75,20 @@ final class ProcessTest {
 
   @Test
   void aProcessRemovesWhatAKilledOneLeft() throws Exception {
+    List<String> left;
     Process killed = start(TIER, "run", Map.of());
-    BufferedReader from = new BufferedReader(
-        new InputStreamReader(killed.getInputStream(), StandardCharsets.UTF_8));
-    assertEquals("running", from.readLine(), errors());
-    List<String> left = foldersLeft();
-    assertEquals(1, left.size());
-    Process other = start(TIER, "refused", Map.of("ROCKSDB_SHAREDLIB_DIR", "/nowhere"));
-    assertEquals(0, other.waitFor(), errors());
-    assertEquals(left, foldersLeft(), "the folder of a process that lives");
-    killed.destroyForcibly().waitFor();
+    try {
+      BufferedReader from = new BufferedReader(
+          new InputStreamReader(killed.getInputStream(), StandardCharsets.UTF_8));
+      assertEquals("running", from.readLine(), errors());
+      left = foldersLeft();
+      assertEquals(1, left.size());
+      Process other = start(TIER, "refused", Map.of("ROCKSDB_SHAREDLIB_DIR", "/nowhere"));
+      assertEquals(0, other.waitFor(), errors());
+      assertEquals(left, foldersLeft(), "the folder of a process that lives");
+    } finally {
+      killed.destroyForcibly().waitFor();
+    }
     assertEquals(left, foldersLeft());
     run(TIER, "read", Map.of());
     assertEquals(List.of(), foldersLeft());
