@@ -1,22 +1,23 @@
 // What a model of a storage engine is to a simulation, and the table of them. To add one: its file,
 // and a row here.
 //
-// An engine is a number of actors. Actor i below Options::clients is client i; the others work in
-// the background. The simulation calls step() of the actor whose time comes first; what a step does
-// to caches happens at once, and what it costs is the time at which the next step may begin.
-// Caller-locked: one thread.
+// An engine is a number of tasks (scheduler.h): a client each, and what works in the background.
+// What a task does to caches happens at once; then it waits for the time that it costs. One access
+// to a memory, tier or disk at a time: it begins at the time that is now, so that all of them see
+// each other's accesses in the order of time. Caller-locked: one thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/simulate.h"
 
 namespace nvcache::simulate {
 
-class EventClock;
 class MainMemory;
 class Recorder;
 class Storage;
@@ -25,15 +26,10 @@ class Tier;
 // A block on the disk: a leaf page of 32 KiB, WiredTiger's default, of which a split leaves 90%.
 inline constexpr uint64_t kBlockBytes = 28 << 10;
 
-struct Step {
-  uint64_t core_until_ns = 0;  // a core is busy with it
-  uint64_t until_ns = 0;       // the actor's next step; kNever: none
-};
-inline constexpr uint64_t kNever = ~uint64_t{0};
-
 // What an engine runs on. All of it outlives the engine.
 struct World {
   const Options& options;  // complete, sizes of the whole machine
+  Scheduler& time;
   MainMemory& memory;
   Storage& storage;
   Tier* tier;  // null: none
@@ -44,10 +40,8 @@ class EngineModel {
  public:
   virtual ~EngineModel() = default;
 
-  virtual uint32_t actors() const = 0;
-  // When an actor's first step is; kNever: it has none.
-  virtual uint64_t first_ns(uint32_t actor) const = 0;
-  virtual Step step(uint32_t actor, uint64_t now_ns) = 0;
+  // Its tasks, to be started once. They end with the engine at the latest, which outlives them.
+  virtual std::vector<Task> tasks() = 0;
   // Adds what the engine has counted: caches, blocks written, checkpoints.
   virtual void count(Result* result) const = 0;
 };
@@ -55,10 +49,14 @@ class EngineModel {
 struct EngineRow {
   std::string_view name;
   std::string_view help;
+  std::unique_ptr<EngineModel> (*make)(const World& world);
 };
 
+std::unique_ptr<EngineModel> make_wiredtiger(const World& world);
+
 inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {"wiredtiger", "WiredTiger: page cache, blocks that are never overwritten, checkpoints"},
+    {"wiredtiger", "WiredTiger: page cache, blocks that are never overwritten, checkpoints",
+     make_wiredtiger},
 });
 
 }  // namespace nvcache::simulate

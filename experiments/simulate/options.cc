@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/simulate/engine_model.h"
 #include "experiments/simulate/simulate.h"
 #include "experiments/simulate/tables.h"
-#include "experiments/workload/ycsb.h"
 #include "fmt/ranges.h"
 #include "medium/profiles.h"
 
@@ -37,6 +37,9 @@ absl::Status unknown(std::string_view option, std::string_view given,
 absl::Status check_names(const Options& options) {
   if (find_row(kEngines, options.engine) == nullptr) {
     return unknown("--engine", options.engine, engines());
+  }
+  if (find_row(kWorkloads, options.workload) == nullptr) {
+    return unknown("--workload", options.workload, workloads());
   }
   if (find_row(kConfigurations, options.configuration) == nullptr) {
     return unknown("--config", options.configuration, configurations());
@@ -109,25 +112,20 @@ absl::Status check_sizes(const Options& options, const ConfigurationRow& row) {
 
 }  // namespace
 
+std::vector<Named> workloads() { return named(kWorkloads); }
 std::vector<Named> engines() { return named(kEngines); }
 std::vector<Named> configurations() { return named(kConfigurations); }
 std::vector<Named> storages() { return named(kStorages); }
 
 absl::StatusOr<Options> complete(const Options& given) {
   Options options = given;
+  for (char& letter : options.workload) letter = absl::ascii_tolower(letter);
   if (absl::Status status = check_names(options); !status.ok()) return status;
   const ConfigurationRow& row = *find_row(kConfigurations, options.configuration);
-  const WorkloadRow* workload = nullptr;
-  const absl::StatusOr<YcsbWorkload> ycsb = ycsb_workload(options.workload);
-  for (const WorkloadRow& each : kWorkloads) {
-    if (ycsb.ok() && each.letter == ycsb->name) workload = &each;
-  }
-  if (workload == nullptr) {
-    return invalid_argument("--workload: no '{}'; allowed are a, b, c, d and e", options.workload);
-  }
-  options.workload = std::string(1, workload->letter);
-  if (options.clients == 0) options.clients = workload->clients;
-  if (options.dataset_bytes == 0) options.dataset_bytes = workload->dataset_gib * kGiB;
+  const WorkloadRow& workload = *find_row(kWorkloads, options.workload);
+  if (options.clients == 0) options.clients = workload.clients;
+  if (options.dataset_bytes == 0) options.dataset_bytes = workload.dataset_gib * kGiB;
+  if (options.page_cache_bytes == 0) options.page_cache_bytes = workload.page_cache_gib * kGiB;
   if (options.page_cache_bytes == 0) {
     const uint64_t dram_bytes =
         row.memory == MemoryKind::kAllDram ? memory_bytes(options, row) : options.dram_bytes;

@@ -3,7 +3,7 @@
 // keeps no bytes; everything around it is a model. docs/results/simulate.md says what is modelled,
 // where each parameter comes from, and what is not. Every figure of it is simulated.
 //
-// Deterministic: the same options give the same result, to the bit, from the same build. One thread
+// Deterministic: the same options give the same result on every machine, to the bit. One thread
 // for each call; calls in several threads do not meet.
 //
 // Sizes are those of the machine that is simulated. With `scale` S the simulation holds 1/S of
@@ -29,20 +29,21 @@ inline constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 struct Options {
   std::string engine = "wiredtiger";
-  std::string workload = "c";             // YCSB core workload, a to e
+  std::string workload = "c";             // a row of workloads(): YCSB a to e, and others
   std::string configuration = "nvcache";  // a row of configurations()
   std::string storage = "p4800x";         // a row of storages()
   std::string medium = "optane";          // of the NVRAM: a profile of medium/profiles.h
   uint64_t dram_bytes = 32 * kGiB;
   uint64_t nvram_bytes = 64 * kGiB;
-  uint64_t dataset_bytes = 0;     // 0: the paper's of this workload (*Writes Hurt*, Table 3)
-  uint64_t page_cache_bytes = 0;  // 0: half of the DRAM, 40 GiB at most (*Writes Hurt*, section 4)
+  uint64_t dataset_bytes = 0;     // 0: the paper's of this workload (*Writes Hurt*, Tables 2, 3)
+  uint64_t page_cache_bytes = 0;  // 0: half of the DRAM, 40 GiB at most (*Writes Hurt*, section
+                                  // 4), and for YCSB alone; else the paper's (Table 2)
   uint64_t tier_bytes = 0;        // of the NVRAM that the tier can use; 0: all of it
-  uint32_t clients = 0;           // 0: the paper's of this workload (*Writes Hurt*, Table 3)
+  uint32_t clients = 0;           // 0: the paper's of this workload (*Writes Hurt*, Tables 2, 3)
   uint32_t cores = 32;            // two processors of 16 cores (*Writes Hurt*, section 3.2.1)
   double minutes = 60;            // the run, tiers and caches empty at first (section 3.2.3)
   uint64_t seed = 1;              // of keys, operations, and where memory lies
-  uint32_t scale = 128;           // 1 to 4096
+  uint32_t scale = 256;           // 1 to 4096
 };
 
 // Times of one kind of operation, in ns.
@@ -118,6 +119,7 @@ struct Named {
   std::string_view help;
 };
 std::vector<Named> engines();         // "wiredtiger"
+std::vector<Named> workloads();       // "a" to "e", "evict-btree" and others
 std::vector<Named> configurations();  // "none", "nvcache", "memory-mode" and others
 std::vector<Named> storages();        // "p4800x" and others
 

@@ -60,6 +60,20 @@ inline constexpr auto kConfigurations = std::to_array<ConfigurationRow>({
      .eviction = "lru",
      .offers_writes = true,
      .erases_freed = true},
+    {.name = "eager",
+     .help = "as admit-all, with NVCache's LFRU",
+     .place = Place::kInEngine,
+     .admission = "always",
+     .eviction = "lfru({lfru})",
+     .offers_writes = true,
+     .erases_freed = true},
+    {.name = "no-eviction",
+     .help = "as admit-all, until the tier is full",
+     .place = Place::kInEngine,
+     .admission = "always",
+     .eviction = "none",
+     .offers_writes = true,
+     .erases_freed = true},
     {.name = "open-cas",
      .help = "as Open CAS, write-around: a block device that admits each read, LRU",
      .place = Place::kBelowOs,
@@ -110,15 +124,43 @@ inline constexpr auto kStorages = std::to_array<StorageRow>({
      500'000, 500'000, 16'000},
 });
 
-// *Writes Hurt*, Table 3. Its GB are taken for 2^30 bytes.
-struct WorkloadRow {
-  char letter;
-  uint32_t clients;
-  uint64_t dataset_gib;
+// Which records are asked for.
+enum class Popularity : uint8_t {
+  kZipfian,  // YCSB's scrambled zipfian
+  kLatest,   // YCSB's skewed latest
+  kUniform,
+  kPareto,   // wtperf's pareto=20: the first records of the table
 };
 
-inline constexpr auto kWorkloads = std::to_array<WorkloadRow>(
-    {{'a', 20, 130}, {'b', 20, 194}, {'c', 20, 259}, {'d', 100, 219}, {'e', 20, 210}});
+// YCSB A to E: *Writes Hurt*, Table 3, and YCSB's own mixes. The others: Table 2, with the rows and
+// popularities of WiredTiger's runners of the same name. GB are taken for 2^30 bytes.
+struct WorkloadRow {
+  std::string_view name;
+  std::string_view help;
+  double read, update, insert, scan;  // shares of the operations
+  Popularity popularity;
+  uint32_t clients;
+  uint64_t dataset_gib;
+  uint64_t page_cache_gib;  // 0: by the DRAM
+  uint32_t records_per_page;
+};
+
+inline constexpr auto kWorkloads = std::to_array<WorkloadRow>({
+    // 1000 bytes of fields, a key of up to 23, and the cells, in 28 KiB.
+    {"a", "YCSB A", 0.5, 0.5, 0, 0, Popularity::kZipfian, 20, 130, 0, 27},
+    {"b", "YCSB B", 0.95, 0.05, 0, 0, Popularity::kZipfian, 20, 194, 0, 27},
+    {"c", "YCSB C", 1, 0, 0, 0, Popularity::kZipfian, 20, 259, 0, 27},
+    {"d", "YCSB D", 0.95, 0, 0.05, 0, Popularity::kLatest, 100, 219, 0, 27},
+    {"e", "YCSB E", 0, 0, 0.05, 0.95, Popularity::kZipfian, 20, 210, 0, 27},
+    // wtperf's rows: 20 and 100 bytes.
+    {"evict-btree", "evict-btree", 1, 0, 0, 0, Popularity::kUniform, 16, 120, 28, 220},
+    {"medium-btree", "medium-btree", 1, 0, 0, 0, Popularity::kUniform, 16, 120, 28, 220},
+    {"evict-bt-stress-multi", "evict-bt-stress-multi", 0.8, 0.2, 0, 0, Popularity::kUniform, 100,
+     250, 1, 220},
+    {"500m-btree-50r50u", "500m-btree-50r50u", 0.5, 0.5, 0, 0, Popularity::kPareto, 20, 163, 28,
+     170},
+    {"chkpt-stress", "chkpt-stress", 0, 1, 0, 0, Popularity::kUniform, 6, 134, 28, 27},
+});
 
 template <typename Rows>
 constexpr auto find_row(const Rows& rows, std::string_view name) -> decltype(rows.data()) {
