@@ -108,9 +108,9 @@ TEST(Simulate, NvcacheWritesFarLessThanWhatAdmitsAll) {
 TEST(Simulate, TheScaleChangesLittle) {
   for (const char* configuration : {"none", "nvcache", "memory-mode"}) {
     Options options = small(configuration);
-    options.minutes = 60;
+    options.minutes = 30;
     const Result smaller = result_of(options);
-    options.scale /= 4;
+    options.scale /= 2;
     const Result larger = result_of(options);
     EXPECT_NEAR(smaller.ops_per_second / larger.ops_per_second, 1, 0.05) << configuration;
     EXPECT_NEAR(smaller.page_hit_ratio(), larger.page_hit_ratio(), 0.01) << configuration;
