@@ -30,6 +30,9 @@ constexpr char kExamples[] = R"(Examples:
   # Memory Mode with larger page caches, three seeds each
   nvcache simulate --workload a,c --config memory-mode,memory-mode:80GiB --nvram 128GiB --rounds 3
 
+  # Table 1: does eviction pay?
+  nvcache simulate --workload evict-btree --config none,eager,no-eviction,nvcache --nvram 64GiB
+
   # your own machine: a network disk, 64 clients on 16 cores, CXL memory
   nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
     --storage network --clients 64 --cores 16 --config none,auto --json out.json
@@ -80,9 +83,10 @@ void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")->delimiter(',')->capture_default_str();
   app.add_option("--dram", raw.dram, "Size of the DRAM")->capture_default_str();
-  app.add_option("--dataset", raw.dataset, "Size on the disk; default: *Writes Hurt*'s, Table 3");
+  app.add_option("--dataset", raw.dataset,
+                 "Size on the disk; default: *Writes Hurt*'s, Tables 2 and 3");
   app.add_option("--page-cache", raw.page_cache,
-                 "The engine's page cache; default: half of the DRAM, 40 GiB at most");
+                 "The engine's page cache; for YCSB by default half of the DRAM, 40 GiB at most");
   app.add_option("--tier", raw.tier, "How much of the NVRAM the tier uses; default: all");
   app.add_option("--medium", study.base.medium,
                  "Of the NVRAM, a profile of nvcache calibrate: optane, dram, cxl, flash")
@@ -93,7 +97,7 @@ void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
 
 void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
   app.add_option("--clients", study.base.clients,
-                 "Clients; default: 20, and 100 for d (*Writes Hurt*, Table 3)");
+                 "Clients; default: the workload's (*Writes Hurt*, Tables 2 and 3)");
   app.add_option("--cores", study.base.cores, "Cores that they run on")->capture_default_str();
   app.add_option("--minutes", study.base.minutes, "Length of a run, caches empty at its start")
       ->capture_default_str();
