@@ -9,6 +9,7 @@
 #include "experiments/hybrid_cache/hybrid_cache_command.h"
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/nvmcached/nvmcached_command.h"
+#include "experiments/reproduce/reproduce_command.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
 #include "experiments/ycsb/ycsb_command.h"
 
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   nvcache::add_hybrid_cache_command(app, command);
   nvcache::add_profile_command(app, command);
   nvcache::add_nvmcached_command(app, command);
+  nvcache::add_reproduce_command(app, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {
