@@ -41,7 +41,7 @@ FLOORS = [
     ["apps/nvcache", "apps/nvcached"],
     ["experiments/harness"],
     ["experiments/engines"],
-    ["experiments/ycsb"],
+    ["experiments/ycsb", "experiments/simulate"],
     ["experiments/writes_hurt", "experiments/hybrid_cache", "experiments/nvmcached"],
     ["experiments/reproduce"],
     ["experiments"],
@@ -86,9 +86,10 @@ FACES = {
     "apps/nvcached/session": "input.h output.h session.h",
     "apps/nvcached/net": "server.h",
     "experiments": "",
-    "experiments/workload": """profile.h profile_record.h profile_stream.h record.h ycsb.h
-        zipfian.h""",
+    "experiments/workload": """key_chooser.h profile.h profile_record.h profile_stream.h record.h
+        ycsb.h zipfian.h""",
     "experiments/engines": "engine.h",
+    "experiments/simulate": "simulate.h simulate_command.h",
     "experiments/ycsb": "bench_options.h result.h ycsb_command.h",
     "experiments/writes_hurt": "scale.h workloads.h writes_hurt_command.h",
     "experiments/hybrid_cache": """hybrid_cache_command.h paper_facts.h profile_command.h

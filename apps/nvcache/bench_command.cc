@@ -18,6 +18,7 @@ namespace {
 
 // nvbench shows this name in its help and keeps it in its results.
 constexpr char kProgramName[] = "nvcache bench";
+constexpr std::string_view kSimulate = "simulate";  // one of its commands, by a shorter way
 
 std::string own_folder() {
   std::error_code error;
@@ -29,15 +30,20 @@ std::string own_folder() {
 
 void add_bench_command(CLI::App& app) {
   app.add_subcommand("bench", "Run a benchmark on a storage engine, or a paper's evaluation");
+  app.add_subcommand(std::string(kSimulate),
+                     "Simulate an engine, a machine and a second tier of any size");
 }
 
 bool is_bench_command(int argc, char** argv) {
-  return argc > 1 && std::string_view(argv[1]) == "bench";
+  if (argc < 2) return false;
+  const std::string_view word = argv[1];
+  return word == "bench" || word == kSimulate;
 }
 
 int exec_nvbench(int argc, char** argv) {
   std::vector<char*> arguments{const_cast<char*>(kProgramName)};
-  for (int i = 2; i < argc; ++i) arguments.push_back(argv[i]);
+  const int first = std::string_view(argv[1]) == kSimulate ? 1 : 2;
+  for (int i = first; i < argc; ++i) arguments.push_back(argv[i]);
   arguments.push_back(nullptr);
   const std::string folder = own_folder();
   execv((folder + "/nvbench").c_str(), arguments.data());

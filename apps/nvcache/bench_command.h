@@ -1,14 +1,15 @@
 // `nvcache bench`: runs the program nvbench (experiments/), which links the storage engines.
+// `nvcache simulate` is a shorter way to write `nvcache bench simulate`.
 #pragma once
 
 #include "CLI/CLI.hpp"
 
 namespace nvcache {
 
-// Lists `bench` in the help. nvbench parses what follows `bench`.
+// Lists both in the help. nvbench parses what follows.
 void add_bench_command(CLI::App& app);
 
-// True for a command line that names `bench` first.
+// True for a command line that names one of them first.
 bool is_bench_command(int argc, char** argv);
 
 // Replaces this process with nvbench: the one in this program's folder, or else in PATH.

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/mean_time.h"
 #include "base/mutex.h"
+#include "base/striped_counters.h"
 #include "block_cache/background_eviction.h"
 #include "block_cache/block_reader.h"
 #include "block_cache/config.h"
@@ -190,6 +191,7 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Traffic traffic() const;
   // With the totals, if the policy needs them at this question.
   Traffic traffic_for_admission() const;
+  bool totals_are_due() const;
   bool may_evict() const { return admission_->may_evict(traffic_for_admission()); }
 
   const Config config_;
@@ -198,6 +200,9 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   Clock& clock_;
   const std::unique_ptr<AdmissionPolicy> admission_;
   const uint32_t totals_interval_;
+  // Of the admission policy, by thread.
+  enum class Question : size_t { kAsked, kFieldCount };
+  mutable StripedCounters<Question> questions_;
   // A read that the page cache serves tells little of the next one: a long mean.
   MeanTime storage_read_{{.times = 128, .most_times_the_mean = 64}};
   std::unique_ptr<SlabSpace> in_place_;  // null: the space is in regions

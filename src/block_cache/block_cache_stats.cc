@@ -7,9 +7,16 @@
 
 namespace nvcache {
 
+// Of this cache's own questions: a thread that asks several caches by turns would else bring the
+// totals to the same one each time.
+bool BlockCacheImpl::totals_are_due() const {
+  StripedCounters<Question>::Stripe& stripe = questions_.mine();
+  stripe.add(Question::kAsked, 1);
+  return stripe.value(Question::kAsked) % totals_interval_ == 0;
+}
+
 Traffic BlockCacheImpl::traffic_for_admission() const {
-  static thread_local uint32_t questions = 0;
-  const bool with_totals = totals_interval_ != 0 && ++questions % totals_interval_ == 0;
+  const bool with_totals = totals_interval_ != 0 && totals_are_due();
   Traffic traffic = with_totals ? this->traffic() : Traffic{};
   traffic.storage_read_ns = static_cast<double>(storage_read_.ns());
   traffic.hit_read_ns = static_cast<double>(medium_->read_ns());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "base/exact_math.h"
+
 namespace nvcache {
 namespace {
 
@@ -15,8 +17,8 @@ constexpr size_t kExpectedWriters = 64;  // room kept so that a write seldom all
 CostModel::CostModel(const Profile& profile, double load) : profile_(profile), load_(load) {
   for (size_t i = 0; i < points_.size(); ++i) {
     points_[i] = profile.curve[i].writers;
-    log_read_[i] = std::log(profile.curve[i].read_gb_s);
-    log_write_[i] = std::log(profile.curve[i].write_gb_s);
+    log_read_[i] = exact_log(profile.curve[i].read_gb_s);
+    log_write_[i] = exact_log(profile.curve[i].write_gb_s);
   }
   write_ends_ns_.reserve(kExpectedWriters);
 }
@@ -75,11 +77,11 @@ double CostModel::writers(uint64_t now_ns) {
 
 double CostModel::read_gb_s(double writers) const {
   if (writers < kNoWriters) return profile_.curve[0].read_gb_s;
-  return std::exp(interpolate(log_read_, writers));
+  return exact_exp(interpolate(log_read_, writers));
 }
 
 double CostModel::write_gb_s(double writers) const {
-  return std::exp(interpolate(log_write_, writers));
+  return exact_exp(interpolate(log_write_, writers));
 }
 
 double CostModel::interpolate(const Curve& log_gb_s, double writers) const {
@@ -110,7 +112,7 @@ void CostModel::smooth_until(uint64_t when_ns) {
   if (owed_bytes_ > 0) pay_back(when_ns);
   if (in_flight > 0 || smoothed_writers_ >= kNoWriters) {
     const double elapsed = static_cast<double>(when_ns - last_ns_);
-    const double kept = std::exp(-elapsed / static_cast<double>(profile_.settle_ns));
+    const double kept = exact_exp(-elapsed / static_cast<double>(profile_.settle_ns));
     smoothed_writers_ = in_flight + (smoothed_writers_ - in_flight) * kept;
   }
   last_ns_ = when_ns;

@@ -1,0 +1,116 @@
+#include "experiments/simulate/simulate.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "experiments/simulate/engine_model.h"
+#include "experiments/simulate/main_memory.h"
+#include "experiments/simulate/recorder.h"
+#include "experiments/simulate/scheduler.h"
+#include "experiments/simulate/storage.h"
+#include "experiments/simulate/tables.h"
+#include "experiments/simulate/tier.h"
+#include "experiments/simulate/wiredtiger_model.h"
+
+namespace nvcache::simulate {
+namespace {
+
+constexpr uint32_t kEventsAProgress = 1 << 16;
+
+std::unique_ptr<MainMemory> make_memory(const Options& options, const ConfigurationRow& row) {
+  if (row.memory != MemoryKind::kMemoryMode) return make_dram();
+  return make_memory_mode(options.dram_bytes / options.scale, options.nvram_bytes / options.scale,
+                          *find_profile(options.medium), wiredtiger_places(options),
+                          thread_seed(options.seed, options.clients));
+}
+
+// Carries out an engine's tasks, and the tier's upkeep, in the order of time.
+class Simulation {
+ public:
+  Simulation(const Options& options, std::unique_ptr<Tier> tier)
+      : options_(options),
+        end_ns_(static_cast<uint64_t>(options.minutes * 60e9 / options.scale)),
+        time_(options.cores),
+        memory_(make_memory(options, *find_row(kConfigurations, options.configuration))),
+        storage_(*find_row(kStorages, options.storage)),
+        tier_(std::move(tier)),
+        recorder_(end_ns_),
+        engine_(find_row(kEngines, options.engine)
+                    ->make({options_, time_, *memory_, storage_, tier_.get(), recorder_})) {}
+
+  absl::StatusOr<Result> run(const OnProgress& on_progress) {
+    std::vector<Task> tasks = engine_->tasks();
+    if (tier_ != nullptr) tasks.push_back(maintain());
+    for (const Task& task : tasks) time_.start(task);
+    for (uint32_t events = 0; time_.step(end_ns_); ++events) {
+      if (!half_ && time_.now_ns() >= end_ns_ / 2) half_ = counts();
+      if (events % kEventsAProgress != 0 || !on_progress) continue;
+      absl::Status status =
+          on_progress(static_cast<double>(time_.now_ns()) / static_cast<double>(end_ns_));
+      if (!status.ok()) return status;
+    }
+    return result();
+  }
+
+ private:
+  Tier::Counts counts() const { return tier_ == nullptr ? Tier::Counts{} : tier_->counts(); }
+
+  Task maintain() {
+    for (;;) {
+      co_await time_.idle_until(time_.now_ns() + tier_->maintenance_interval_ns());
+      tier_->maintain(time_.now_ns());
+    }
+  }
+
+  Result result() const {
+    Result result;
+    result.options = options_;
+    recorder_.count(&result);
+    engine_->count(&result);
+    if (tier_ != nullptr) tier_->count(&result);
+    memory_->count(&result);
+    result.storage_read_bytes = storage_.read_bytes();
+    result.storage_written_bytes = storage_.written_bytes();
+    const Tier::Counts before = half_.value_or(Tier::Counts{});
+    const uint64_t lookups = counts().lookups - before.lookups;
+    if (lookups > 0) {
+      result.warm_tier_hit_ratio =
+          static_cast<double>(counts().hits - before.hits) / static_cast<double>(lookups);
+    }
+    return result;
+  }
+
+  const Options options_;
+  const uint64_t end_ns_;
+  Scheduler time_;
+  const std::unique_ptr<MainMemory> memory_;
+  Storage storage_;
+  const std::unique_ptr<Tier> tier_;
+  Recorder recorder_;
+  const std::unique_ptr<EngineModel> engine_;
+  std::optional<Tier::Counts> half_;
+};
+
+}  // namespace
+
+absl::StatusOr<Result> simulate(const Options& given, const OnProgress& on_progress) try {
+  absl::StatusOr<Options> options = complete(given);
+  if (!options.ok()) return options.status();
+  const ConfigurationRow& row = *find_row(kConfigurations, options->configuration);
+  std::unique_ptr<Tier> tier;
+  if (row.place != Place::kNone) {
+    absl::StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, row);
+    if (!opened.ok()) return opened.status();
+    tier = *std::move(opened);
+  }
+  return Simulation(*options, std::move(tier)).run(on_progress);
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory for a simulation of this size; allowed: a larger "
+                                      "--scale");
+}
+
+}  // namespace nvcache::simulate

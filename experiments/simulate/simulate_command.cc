@@ -1,0 +1,185 @@
+#include "experiments/simulate/simulate_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "apps/command/interrupt.h"
+#include "apps/command/on_command.h"
+#include "apps/command/output_file.h"
+#include "apps/command/progress.h"
+#include "base/clock.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "experiments/simulate/simulate_report.h"
+#include "experiments/simulate/study.h"
+#include "fmt/ranges.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache {
+namespace {
+
+using simulate::StudyOptions;
+
+constexpr char kExamples[] = R"(Examples:
+  # YCSB C with 32 GiB of DRAM: no NVRAM, NVCache, Memory Mode
+  nvcache simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB,252GiB
+
+  # Memory Mode with larger page caches, three seeds each
+  nvcache simulate --workload a,c --config memory-mode,memory-mode:80GiB --nvram 128GiB --rounds 3
+
+  # your own machine: a network disk, 64 clients on 16 cores, CXL memory
+  nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
+    --storage network --clients 64 --cores 16 --config none,auto --json out.json
+
+All figures are SIMULATED: docs/results/simulate.md says what is modelled, and what is not.
+Sizes are scaled down by --scale, with every period of time; 1 simulates the whole machine, some
+minutes and some GiB of memory for each.
+Exit codes: 0 done; 1 failed; 2 the command line is wrong; 130 interrupted (nothing is written).)";
+
+// The options as text, before they are understood.
+struct RawOptions {
+  std::vector<std::string> workloads{"c"};
+  std::vector<std::string> configurations{"none", "nvcache", "memory-mode"};
+  std::vector<std::string> nvram{"64GiB"};
+  std::string dram = "32GiB";
+  std::string dataset;
+  std::string page_cache;
+  std::string tier;
+};
+
+struct Outputs {
+  std::string json_path;
+  std::string report_path;
+  std::string command;
+};
+
+std::string names_of(const std::vector<simulate::Named>& rows) {
+  std::vector<std::string_view> names;
+  for (const simulate::Named& row : rows) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string help_of(const std::vector<simulate::Named>& rows) {
+  std::string text;
+  for (const simulate::Named& row : rows) text += fmt::format("  {:<12} {}\n", row.name, row.help);
+  return text;
+}
+
+void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
+  app.add_option("--engine", study.base.engine, names_of(simulate::engines()))
+      ->capture_default_str();
+  app.add_option("--workload", raw.workloads, "Of those below; a to e are YCSB's")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--config", raw.configurations,
+                 "Second tiers, see below; NAME:SIZE sets the engine's page cache, too")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")->delimiter(',')->capture_default_str();
+  app.add_option("--dram", raw.dram, "Size of the DRAM")->capture_default_str();
+  app.add_option("--dataset", raw.dataset, "Size on the disk; default: *Writes Hurt*'s, Table 3");
+  app.add_option("--page-cache", raw.page_cache,
+                 "The engine's page cache; default: half of the DRAM, 40 GiB at most");
+  app.add_option("--tier", raw.tier, "How much of the NVRAM the tier uses; default: all");
+  app.add_option("--medium", study.base.medium,
+                 "Of the NVRAM, a profile of nvcache calibrate: optane, dram, cxl, flash")
+      ->capture_default_str();
+  app.add_option("--storage", study.base.storage, names_of(simulate::storages()))
+      ->capture_default_str();
+}
+
+void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
+  app.add_option("--clients", study.base.clients,
+                 "Clients; default: 20, and 100 for d (*Writes Hurt*, Table 3)");
+  app.add_option("--cores", study.base.cores, "Cores that they run on")->capture_default_str();
+  app.add_option("--minutes", study.base.minutes, "Length of a run, caches empty at its start")
+      ->capture_default_str();
+  app.add_option("--scale", study.base.scale, "Simulate 1/N of all sizes and periods")
+      ->capture_default_str();
+  app.add_option("--seed", study.base.seed, "Seed of keys, operations and places in memory")
+      ->capture_default_str();
+  app.add_option("--rounds", study.rounds, "Runs of each, with seeds one after the other")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--jobs", study.jobs, "Runs at a time; default: as many as there are processors")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--json", outputs.json_path, "Write all results here");
+  app.add_option("--report", outputs.report_path,
+                 "Write a page in Markdown here: tables, models, parameters");
+}
+
+absl::Status set_size(const char* option, const std::string& text, uint64_t* bytes) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<uint64_t> size = parse_size_bytes(text);
+  if (!size.ok()) return invalid_argument("{}: {}", option, message_of(size.status()));
+  *bytes = *size;
+  return absl::OkStatus();
+}
+
+absl::Status understand(const RawOptions& raw, StudyOptions& study) {
+  study.workloads = raw.workloads;
+  study.configurations = raw.configurations;
+  absl::Status status = set_size("--dram", raw.dram, &study.base.dram_bytes);
+  if (status.ok()) status = set_size("--dataset", raw.dataset, &study.base.dataset_bytes);
+  if (status.ok()) status = set_size("--page-cache", raw.page_cache, &study.base.page_cache_bytes);
+  if (status.ok()) status = set_size("--tier", raw.tier, &study.base.tier_bytes);
+  for (const std::string& text : raw.nvram) {
+    study.nvram_bytes.push_back(0);
+    if (status.ok()) status = set_size("--nvram", text, &study.nvram_bytes.back());
+  }
+  if (study.jobs == 0) study.jobs = std::max(1u, std::thread::hardware_concurrency());
+  return status;
+}
+
+absl::Status run(const StudyOptions& study, const Outputs& outputs) {
+  absl::Status status = check_writable("--json", outputs.json_path);
+  if (status.ok()) status = check_writable("--report", outputs.report_path);
+  if (!status.ok()) return status;
+  auto runs = simulate::plan(study);
+  if (!runs.ok()) return runs.status();
+  {
+    Progress progress(system_clock());
+    status = simulate::carry_out(*runs, study.jobs, [&](double share) {
+      progress.update(share, fmt::format("{} simulations", runs->size()));
+      return check_not_interrupted();
+    });
+  }
+  if (!status.ok()) return status;
+  if (!outputs.json_path.empty()) {
+    const std::string text = simulate::document(*runs, outputs.command).dump(1) + "\n";
+    if (status = write_file_whole(outputs.json_path, text); !status.ok()) return status;
+  }
+  if (!outputs.report_path.empty()) {
+    status = write_file_whole(outputs.report_path, simulate::page(*runs, outputs.command));
+    if (!status.ok()) return status;
+  }
+  print_to(stdout, "{}", simulate::text_tables(*runs));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& group, const std::string& command) {
+  CLI::App* app = group.add_subcommand(
+      "simulate", "An engine, a machine and a second tier of any size, simulated");
+  app->footer(fmt::format(
+      "Configurations (--config):\n{}\nDisks (--storage):\n{}\nWorkloads: {}\n\n{}",
+      help_of(simulate::configurations()), help_of(simulate::storages()),
+      names_of(simulate::workloads()), kExamples));
+  auto study = std::make_shared<StudyOptions>();
+  study->jobs = 0;
+  auto raw = std::make_shared<RawOptions>();
+  auto outputs = std::make_shared<Outputs>();
+  outputs->command = command;
+  define_what(*app, *study, *raw);
+  define_how(*app, *study, *outputs);
+  on_command(*app, "nvcache simulate", [study, raw, outputs] {
+    const absl::Status status = understand(*raw, *study);
+    return status.ok() ? run(*study, *outputs) : status;
+  });
+}
+
+}  // namespace nvcache

@@ -1,0 +1,36 @@
+// The page docs/results/simulate.md: a beginning, the tables, and page_end.txt.
+#include <string>
+#include <vector>
+
+#include "experiments/simulate/simulate_report.h"
+#include "fmt/format.h"
+
+namespace nvcache::simulate {
+namespace {
+
+constexpr char kIntroduction[] = R"(# Simulated: WiredTiger at the size of the papers
+
+**Every figure on this page is simulated.** None was measured on NVRAM, and none is fitted to the
+numbers of a paper. The second tier is the real `BlockCache` with its real policies; what is around
+it, engine, OS, memory and disk, is a model. Sizes are 1/{} of those that are named, with every
+period of time; rates, latencies, clients and cores are whole. Written by
+
+    {}
+
+"none = 1" compares with DRAM alone, of the same workload. Tier hits are those of the second tier;
+for Memory Mode, the groups of lines that were found in DRAM. Deviations are standard deviations
+over the mean: over time of the 30 even parts of the second half, by seed of the whole runs.
+
+## Results
+
+)";
+
+}  // namespace
+
+std::string page(const std::vector<Run>& runs, const std::string& command) {
+  const uint32_t scale = runs.empty() ? 1 : runs.front().options.scale;
+  return fmt::format(kIntroduction, scale, command) + markdown_tables(runs) +
+         std::string(page_end());
+}
+
+}  // namespace nvcache::simulate

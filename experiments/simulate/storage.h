@@ -1,0 +1,47 @@
+// A disk with a limit of bytes and of operations a second.
+//
+//   service = max(bytes / throughput, 1 / operations_per_second)
+//   read:  done = max(end of service, now + latency + service)
+//   write: likewise
+//
+// Reads are served in order of arrival, and writes are. While both wait, each gets half of the
+// disk: a read of service s that finds b of writes waiting takes s + min(b, s), and delays them by
+// min(b, s). So the disk never does more than one second's work in a second.
+//
+// Times in ns, sizes in bytes. Caller-locked.
+#pragma once
+
+#include <cstdint>
+
+#include "experiments/simulate/tables.h"
+
+namespace nvcache::simulate {
+
+class Storage {
+ public:
+  explicit Storage(const StorageRow& row) : row_(row) {}
+
+  // When a read or a write that begins now is done. `now_ns` may be a little before that of an
+  // earlier call.
+  uint64_t read(uint64_t now_ns, uint64_t size_bytes);
+  uint64_t write(uint64_t now_ns, uint64_t size_bytes);
+
+  // How long the writes that wait now will take.
+  uint64_t backlog_ns(uint64_t now_ns) const {
+    return writes_end_ns_ > now_ns ? writes_end_ns_ - now_ns : 0;
+  }
+
+  uint64_t read_bytes() const { return read_bytes_; }
+  uint64_t written_bytes() const { return written_bytes_; }
+
+ private:
+  uint64_t service_ns(uint64_t size_bytes, double gb_s) const;
+
+  const StorageRow row_;
+  uint64_t reads_end_ns_ = 0;
+  uint64_t writes_end_ns_ = 0;
+  uint64_t read_bytes_ = 0;
+  uint64_t written_bytes_ = 0;
+};
+
+}  // namespace nvcache::simulate

@@ -1,0 +1,274 @@
+// The parts that a simulation is made of, each by itself.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "experiments/simulate/event_clock.h"
+#include "experiments/simulate/keys.h"
+#include "experiments/simulate/lru_list.h"
+#include "experiments/simulate/main_memory.h"
+#include "experiments/simulate/phantom_medium.h"
+#include "experiments/simulate/scheduler.h"
+#include "experiments/simulate/storage.h"
+#include "gtest/gtest.h"
+#include "support/test_seed.h"
+
+namespace nvcache::simulate {
+namespace {
+
+Task note_at(Scheduler& time, uint64_t when_ns, uint32_t number, std::vector<uint32_t>& order) {
+  co_await time.busy_until(when_ns);
+  order.push_back(number);
+}
+
+TEST(SimulateScheduler, TheEarliestComesFirstAndOfEqualTimesTheFirstThatWaited) {
+  Scheduler time(100);
+  std::vector<uint32_t> order;
+  std::vector<Task> tasks;
+  for (const auto& [when_ns, number] : {std::pair(5, 1), {3, 2}, {5, 3}, {3, 4}}) {
+    tasks.push_back(note_at(time, static_cast<uint64_t>(when_ns),
+                            static_cast<uint32_t>(number), order));
+  }
+  for (const Task& task : tasks) time.start(task);
+  while (time.step(5)) {
+  }
+  EXPECT_EQ(order, (std::vector<uint32_t>{2, 4})) << "before the end";
+  while (time.step(6)) {
+  }
+  EXPECT_EQ(order, (std::vector<uint32_t>{2, 4, 1, 3}));
+  EXPECT_EQ(time.now_ns(), 5u);
+}
+
+Task compute(Scheduler& time, Scheduler::Parked& lot, std::vector<uint64_t>& ends_ns) {
+  co_await time.busy_until(time.now_ns() + 10);
+  co_await time.idle_until(time.now_ns() + 100);
+  co_await time.busy_until(time.now_ns() + 10);
+  ends_ns.push_back(time.now_ns());
+  co_await lot.park();
+}
+
+TEST(SimulateScheduler, TasksShareCoresAndLeaveThemWhileTheyAreIdle) {
+  const std::vector<std::vector<uint64_t>> expected_ns = {
+      {120, 130, 140}, {120, 120, 130}, {120, 120, 120}};
+  for (uint32_t cores = 1; cores <= 3; ++cores) {
+    Scheduler time(cores);
+    Scheduler::Parked lot(time);
+    std::vector<uint64_t> ends_ns;
+    std::vector<Task> tasks;
+    for (int i = 0; i < 3; ++i) tasks.push_back(compute(time, lot, ends_ns));
+    for (const Task& task : tasks) time.start(task);
+    while (time.step(1000)) {
+    }
+    EXPECT_EQ(ends_ns, expected_ns[cores - 1]) << cores;
+  }
+}
+
+Task sleep_and_note(Scheduler::Parked& lot, Scheduler& time, std::vector<uint64_t>& woken_ns) {
+  co_await lot.park();
+  woken_ns.push_back(time.now_ns());
+}
+
+Task wake_at(Scheduler::Parked& lot, Scheduler& time, uint64_t when_ns) {
+  co_await time.busy_until(when_ns);
+  lot.wake_one();
+  lot.wake_one();
+}
+
+TEST(SimulateScheduler, WhoIsParkedIsWoken) {
+  Scheduler time(10);
+  Scheduler::Parked lot(time);
+  std::vector<uint64_t> woken_ns;
+  std::vector<Task> tasks;
+  tasks.push_back(sleep_and_note(lot, time, woken_ns));
+  tasks.push_back(wake_at(lot, time, 70));
+  for (const Task& task : tasks) time.start(task);
+  while (time.step(1000)) {
+  }
+  EXPECT_EQ(woken_ns, std::vector<uint64_t>{70});
+}
+
+TEST(SimulateLruList, TheColdestIsTheOneThatWasTouchedLongestAgo) {
+  LruList list(10);
+  EXPECT_EQ(list.coldest(), LruList::kNone);
+  for (const uint32_t item : {3u, 7u, 1u, 3u}) list.touch(item);
+  EXPECT_EQ(list.size(), 3u);
+  EXPECT_EQ(list.coldest(), 7u);
+  list.remove(7);
+  list.remove(7);
+  EXPECT_FALSE(list.contains(7));
+  EXPECT_EQ(list.coldest(), 1u);
+  list.remove(1);
+  EXPECT_EQ(list.coldest(), 3u);
+  list.remove(3);
+  EXPECT_EQ(list.size(), 0u);
+}
+
+Task read_on(Storage& storage, Scheduler& time, bool writes_too) {
+  for (;;) {
+    const uint64_t now_ns = time.now_ns();
+    if (writes_too && storage.backlog_ns(now_ns) < 1'000'000) storage.write(now_ns, 28 << 10);
+    co_await time.idle_until(storage.read(now_ns, 28 << 10));
+  }
+}
+
+// Closed loops of readers and a stream of writes: neither gets more than the disk has, together or
+// alone, and the disk is busy all the time.
+TEST(SimulateStorage, ItsBandwidthIsTheLimit) {
+  const StorageRow row = *find_row(kStorages, "p4800x");
+  for (const bool writes_too : {false, true}) {
+    Storage storage(row);
+    constexpr uint32_t kReaders = 64;
+    Scheduler time(kReaders);
+    std::vector<Task> tasks;
+    for (uint32_t i = 0; i < kReaders; ++i) tasks.push_back(read_on(storage, time, writes_too));
+    for (const Task& task : tasks) time.start(task);
+    while (time.step(1'000'000'000)) {
+    }
+    const double busy =
+        static_cast<double>(storage.read_bytes()) / row.read_gb_s +
+        static_cast<double>(storage.written_bytes()) / row.write_gb_s;
+    EXPECT_LT(busy / 1e9, 1.01) << writes_too;
+    EXPECT_GT(busy / 1e9, 0.97) << writes_too;
+    if (writes_too) {
+      EXPECT_GT(static_cast<double>(storage.written_bytes()), 0.5e9);
+    }
+  }
+}
+
+TEST(SimulateStorage, SmallOperationsAreLimitedByTheirNumber) {
+  Storage storage(*find_row(kStorages, "network"));
+  uint64_t done_ns = 0;
+  for (int i = 0; i < 16'000; ++i) done_ns = storage.read(0, 512);
+  EXPECT_EQ(done_ns, 1'000'000'000u);
+}
+
+TEST(SimulateStorage, ALoneReadTakesLatencyAndTransfer) {
+  Storage storage(*find_row(kStorages, "p4800x"));
+  EXPECT_EQ(storage.read(1000, 25'000), 1000u + 10'000 + 10'000);
+}
+
+Result counted(const MainMemory& memory) {
+  Result result;
+  memory.count(&result);
+  return result;
+}
+
+// 4 pages of the NVRAM for each of the DRAM. Which frames meet in the DRAM depends on the seed, so
+// all that is asked is what holds for each of them.
+TEST(SimulateMemoryMode, GroupsThatShareASetPushEachOtherOut) {
+  const uint64_t dram_bytes = 64 * 4096;
+  const Places places{.pages = 32, .blocks = 0};
+  const auto memory = make_memory_mode(dram_bytes, 4 * dram_bytes, *find_profile("optane"), places,
+                                       test_seed());
+  const Part part{Kind::kPage, 3, 5, 1};
+  EXPECT_GT(memory->load(1000, part), 1000u) << "the first access misses";
+  EXPECT_EQ(memory->load(2000, part), 2000u) << "the second hits";
+  EXPECT_EQ(counted(*memory).line_lookups, 2u);
+  EXPECT_EQ(counted(*memory).line_hits, 1u);
+  EXPECT_EQ(counted(*memory).nvram_read_bytes, kGroupBytes);
+  // 32 pages of 31 groups are 992, and the DRAM holds 256: whatever is loaded pushes others out.
+  uint64_t now_ns = 10'000;
+  for (int round = 0; round < 2; ++round) {
+    for (uint32_t page = 0; page < places.pages; ++page) {
+      now_ns = memory->load(now_ns, {Kind::kPage, page, 0, 0});
+    }
+  }
+  EXPECT_EQ(counted(*memory).nvram_written_bytes, 0u) << "nothing was stored to";
+  const uint64_t hits = counted(*memory).line_hits;
+  EXPECT_LT(hits, 2u + 2 * 256) << "not more than the DRAM holds";
+  for (uint32_t page = 0; page < places.pages; ++page) {
+    now_ns = memory->store(now_ns, {Kind::kPage, page, 0, 0});
+  }
+  const Result stored = counted(*memory);
+  EXPECT_GE(stored.nvram_written_bytes, (992 - 256) * kGroupBytes - 32 * kGroupBytes);
+  EXPECT_EQ(stored.line_lookups * kGroupBytes,
+            stored.line_hits * kGroupBytes + stored.nvram_read_bytes);
+}
+
+TEST(SimulateMemoryMode, WhereTheDramIsAsLargeAllIsHitTheSecondTime) {
+  const uint64_t bytes = 1 << 20;
+  const Places places{.pages = 20, .blocks = 10};
+  const auto memory =
+      make_memory_mode(bytes, bytes, *find_profile("optane"), places, test_seed());
+  for (int round = 0; round < 2; ++round) {
+    for (uint32_t i = 0; i < 20; ++i) memory->store(1, {Kind::kPage, i, 0, 0});
+    for (uint32_t i = 0; i < 10; ++i) memory->store(1, {Kind::kBlock, i, 0, 0});
+  }
+  const Result result = counted(*memory);
+  EXPECT_EQ(result.line_lookups, 2 * result.line_hits);
+  EXPECT_EQ(result.nvram_written_bytes, 0u);
+}
+
+TEST(SimulatePhantom, KeepsNoBytesAndSaysSo) {
+  EventClock clock;
+  auto medium = PhantomMedium::open(uint64_t{1} << 34, *find_profile("optane"), clock);
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  const std::vector<std::byte> block(28 << 10);
+  ASSERT_TRUE((*medium)->write(0, block).ok());
+  const uint64_t written_ns = clock.now_ns();
+  EXPECT_GT(written_ns, 10'000u) << "28 KiB at 2 GB/s";
+  ASSERT_TRUE((*medium)->on_direct_read({0, 28 << 10}).ok());
+  EXPECT_GT(clock.now_ns(), written_ns);
+  std::vector<std::byte> into(16);
+  const absl::Status read = (*medium)->read(0, into);
+  EXPECT_TRUE(absl::IsUnimplemented(read));
+  EXPECT_NE(read.message().find("holds no data"), std::string::npos);
+  EXPECT_EQ((*medium)->write(uint64_t{1} << 34, block).code(), absl::StatusCode::kOutOfRange);
+}
+
+// The share of accesses that the hottest tenth of the pages gets is that of the whole dataset.
+TEST(SimulateKeys, ScaleKeepsTheShareOfTheHottestPages) {
+  constexpr uint32_t kPages = 16'000;
+  const auto hottest_share = [](std::string_view workload, uint32_t scale) {
+    Keys keys(*find_row(kWorkloads, workload), kPages / scale, scale);
+    Prng prng(test_seed());
+    std::vector<uint32_t> uses(kPages / scale);
+    const size_t draws = uses.size() * 100;  // few would make pages look hot by chance
+    for (size_t i = 0; i < draws; ++i) ++uses[keys.next(prng).page];
+    std::sort(uses.begin(), uses.end(), std::greater<>());
+    double hot = 0;
+    for (size_t i = 0; i < uses.size() / 10; ++i) hot += uses[i];
+    return hot / static_cast<double>(draws);
+  };
+  const double whole = hottest_share("c", 1);
+  EXPECT_NEAR(hottest_share("c", 8), whole, 0.03);
+  EXPECT_GT(whole, 0.3);
+}
+
+// wtperf's pareto=20: most accesses go to the first fifth.
+TEST(SimulateKeys, ParetoPrefersTheFirstPages) {
+  Keys keys(*find_row(kWorkloads, "500m-btree-50r50u"), 1000, 1);
+  Prng prng(test_seed());
+  uint32_t first = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const uint32_t page = keys.next(prng).page;
+    ASSERT_LT(page, 1000u);
+    if (page < 200) ++first;
+  }
+  EXPECT_GT(first, 7000u);
+}
+
+TEST(SimulateKeys, InsertsSplitPagesOneByOne) {
+  const WorkloadRow& workload = *find_row(kWorkloads, "d");
+  Keys keys(workload, 100, 1);
+  Prng prng(test_seed());
+  std::set<uint32_t> made;
+  uint32_t inserts = 0;
+  while (keys.pages() < keys.most_pages()) {
+    const PageOperation op = keys.next(prng);
+    ASSERT_LT(op.page, keys.most_pages());
+    if (op.type == OpType::kInsert) ++inserts;
+    if (op.splits) {
+      EXPECT_TRUE(made.insert(op.new_page).second);
+    }
+  }
+  EXPECT_EQ(made.size(), 100u);
+  EXPECT_EQ(inserts, 100 * workload.records_per_page);
+  for (int i = 0; i < 10'000; ++i) EXPECT_LT(keys.next(prng).page, keys.pages());
+}
+
+}  // namespace
+}  // namespace nvcache::simulate
