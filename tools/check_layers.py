@@ -89,7 +89,7 @@ FACES = {
     "experiments/workload": """key_chooser.h profile.h profile_record.h profile_stream.h record.h
         ycsb.h zipfian.h""",
     "experiments/engines": "engine.h",
-    "experiments/simulate": "simulate.h simulate_command.h",
+    "experiments/simulate": "simulate.h simulate_command.h study.h tables.h",
     "experiments/ycsb": "bench_options.h result.h ycsb_command.h",
     "experiments/writes_hurt": "scale.h workloads.h writes_hurt_command.h",
     "experiments/hybrid_cache": """hybrid_cache_command.h paper_facts.h profile_command.h

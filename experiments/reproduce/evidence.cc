@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::string_view kFormats[] = {kWritesHurtFormat, kHybridFormat, kKvFormat,
-                                         kHybridModelFormat};
+                                         kHybridModelFormat, kSimulationsFormat};
 
 bool is_evidence(const json& document) {
   const std::string format = document.value("format", "");

@@ -73,10 +73,14 @@ void add_reproduce_command(CLI::App& group, const std::string& command) {
   app->add_option("--results", options->results,
                   "Folder of what 'nvcache bench writes-hurt', 'hybrid-cache' and 'nvmcached' "
                   "wrote by --json");
+  app->add_option("--scale", options->scale,
+                  "Simulations hold 1/SCALE of the paper's sizes and time; smaller is slower")
+      ->check(CLI::Range(1u, 4096u))
+      ->capture_default_str();
   bool& runs = options->runs;
   app->add_flag_callback(
       "--no-runs", [&runs] { runs = false; },
-      "Leave out the small run of the key-value store, half a minute, where --results has none");
+      "Leave out the simulations, the model and the small run, made where --results has none");
   app->add_option("--output", options->page_path, "Write the page here; default: standard output");
   app->add_option("--json", options->files.json_path, "Write all results here");
   app->add_option("--html", options->files.html_path, "Write a report with the tables here");

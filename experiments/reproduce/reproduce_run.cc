@@ -11,6 +11,8 @@
 #include "experiments/reproduce/hybrid_model.h"
 #include "experiments/reproduce/own_runs.h"
 #include "experiments/reproduce/page.h"
+#include "experiments/reproduce/simulated_rows.h"
+#include "experiments/reproduce/simulations.h"
 
 namespace nvcache::reproduce {
 namespace {
@@ -73,19 +75,21 @@ json entry_of(const PaperResult& result, const Row& row, const Evidence& evidenc
   json findings = json::array();
   std::optional<Judgement> decided;
   Basis basis = row.basis;
+  std::string_view about = row.about;
   for (const Finder& finder : row.finders) {
     const auto finding = finder(evidence);
     if (!finding) continue;
     const Judgement judgement = judge_row(result, row, *finding);
     findings.push_back(finding_json(*finding, judgement));
     if (!decided && finding->fitted) basis = Basis::kFitted;
+    if (!decided && finding->source == Source::kSimulated) about = {};
     if (!decided) decided = judgement;
   }
   if (!decided) decided = judge_missing(row);
   std::string reason = decided->reason;
   const bool has_number = decided->verdict != Verdict::kNotMeasured;
-  if (has_number && !row.about.empty()) {
-    reason += (reason.empty() ? "" : "; ") + std::string(row.about);
+  if (has_number && !about.empty()) {
+    reason += (reason.empty() ? "" : "; ") + std::string(about);
   }
   return {{"id", result.id},
           {"paper", result.paper},
@@ -186,6 +190,16 @@ bool wants(const Options& options, std::initializer_list<std::string_view> selec
 
 // Makes the runs of this command, where no result has them.
 absl::Status add_own_runs(const Options& options, const Clock& clock, Evidence& evidence) {
+  if (!evidence.has(kSimulationsFormat)) {
+    const SimulationPlan plan{.scenarios = planned_simulations(options.only),
+                              .scale = options.scale,
+                              .command = options.command};
+    if (!plan.scenarios.empty()) {
+      auto document = run_simulations(plan, clock);
+      if (!document.ok()) return document.status();
+      evidence.add("the simulations of this command", *std::move(document), /*own=*/true);
+    }
+  }
   if (wants(options, {"hybrid-cache", "memory-mode"}) && !evidence.has(kHybridModelFormat)) {
     HybridModelPlan plan;
     plan.memory_mode_only = options.only == "memory-mode";
@@ -239,6 +253,7 @@ absl::StatusOr<json> compare(const std::vector<PaperResult>& table, const std::v
                    {"ycsb_runs", json::array()},
                    {"summary", summary_of(results)},
                    {"results", results},
+                   {"memory_mode_spread", memory_mode_spread(evidence)},
                    {"own_runs", own_runs_of(evidence, options)}};
   document["setup"]["notes"] = {summary_line(document)};
   document["figures"] = tables_of(document);

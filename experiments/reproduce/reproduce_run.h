@@ -7,6 +7,7 @@
 //   results[]   in the order of paper_results.csv: id, paper, where, quantity, condition,
 //               published{value, unit}, basis, verdict, reason, findings[]; a finding has source,
 //               parts[[low, high]], order (or null), how, verdict; the first one decides
+//   memory_mode_spread[]  see simulated_rows.h
 //   own_runs[]  the documents that the command made itself; none if only a part was asked for
 //   figures[]   a table for each paper (experiments/writes_hurt/writes_hurt_figures.h)
 #pragma once
@@ -27,6 +28,7 @@ struct Options {
   std::string only;     // a name of selections(); empty: all
   std::string results;  // a folder; empty: none
   bool runs = true;     // own ones, where no results have them
+  uint32_t scale = 512;  // of the simulations among them
   std::string page_path;  // empty: standard output
   ResultFiles files;
   std::string command;  // as typed

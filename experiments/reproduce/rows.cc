@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "experiments/reproduce/simulated_rows.h"
+
 namespace nvcache::reproduce {
 
 std::string_view source_name(Source source) {
@@ -11,9 +13,11 @@ std::string_view source_name(Source source) {
     case Source::kModel:
       return "model";
     case Source::kReal:
+      return "real";
+    case Source::kSimulated:
       break;
   }
-  return "real";
+  return "simulated";
 }
 
 std::string_view basis_name(Basis basis) {
@@ -55,6 +59,7 @@ std::vector<Row> all_rows() {
   std::vector<Row> rows = writes_hurt_rows();
   append(rows, hybrid_cache_rows());
   append(rows, nvmcached_rows());
+  for (Row& row : rows) add_simulated_source(row);
   return rows;
 }
 

@@ -18,8 +18,9 @@ enum class Source : uint8_t {
   kParameter,  // a number that our code was given
   kModel,      // calculated from the emulated media's model, or from prices
   kReal,       // the real caches and engines ran, scaled down
+  kSimulated,  // experiments/simulate
 };
-std::string_view source_name(Source source);  // "parameter", "model", "real"
+std::string_view source_name(Source source);  // "parameter", "model", "real", "simulated"
 
 enum class Basis : uint8_t {
   kResult,
@@ -40,7 +41,7 @@ using Finder = std::function<std::optional<Finding>(const Evidence&)>;
 struct Row {
   std::string id;
   Basis basis = Basis::kResult;
-  std::string_view about = {};       // what it was taken or fitted by; why ours may differ
+  std::string_view about = {};       // what it was taken or fitted by; why a real run may differ
   std::vector<Finder> finders = {};  // the first that finds something decides
   std::string_view missing = {};     // what would give it, if none does
   bool memory_mode = false;          // about Memory Mode
