@@ -16,6 +16,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcache inspect /mnt/nvme/cache
   nvcache replay trace.lis.zst
   nvcache report out.json --html out.html
+  nvcache simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB
 
 'nvcache COMMAND --help' says more.
 Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.)";

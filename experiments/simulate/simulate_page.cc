@@ -25,12 +25,22 @@ over the mean: over time of the 30 even parts of the second half, by seed of the
 
 )";
 
+constexpr char kSpread[] = R"(## The spread
+
+The text on Memory Mode saw throughputs that varied much from run to run, the more the larger the
+NVRAM, and never with NVCache. It suspects bursts of writes; *Writes Hurt* (section 4.3) suspects
+conflicts of direct mapping. Both are in the model: a seed chooses where frames lie, and checkpoints
+write in bursts. The largest deviations of all workloads, by seed and over the parts of a run:
+
+)";
+
 }  // namespace
 
 std::string page(const std::vector<Run>& runs, const std::string& command) {
   const uint32_t scale = runs.empty() ? 1 : runs.front().options.scale;
+  const std::string spread = spread_table(runs);
   return fmt::format(kIntroduction, scale, command) + markdown_tables(runs) +
-         std::string(page_end());
+         (spread.empty() ? "" : kSpread + spread) + std::string(page_end());
 }
 
 }  // namespace nvcache::simulate

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "experiments/simulate/tables.h"
 #include "fmt/format.h"
@@ -99,9 +101,9 @@ double median(const Seeds& seeds, Value value) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Standard deviation of the seeds' throughput over its mean, in percent; empty for one seed.
-std::string deviation(const Seeds& seeds) {
-  if (seeds.size() < 2) return "";
+// Standard deviation of the seeds' throughput over its mean; 0 for one seed.
+double deviation_by_seed(const Seeds& seeds) {
+  if (seeds.size() < 2) return 0;
   double sum = 0;
   double squares = 0;
   const auto count = static_cast<double>(seeds.size());
@@ -110,7 +112,7 @@ std::string deviation(const Seeds& seeds) {
     const double off = run->result.ops_per_second - sum / count;
     squares += off * off;
   }
-  return fmt::format("{:.1f}", 100 * std::sqrt(squares / (count - 1)) / (sum / count));
+  return std::sqrt(squares / (count - 1)) / (sum / count);
 }
 
 std::string microseconds(double ns) { return fmt::format("{:.0f}", ns * 1e-3); }
@@ -119,6 +121,11 @@ std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 
 std::string gb_s(double bytes, double seconds) {
   return fmt::format("{:.3f}", bytes * 1e-9 / seconds);
+}
+
+// Whether an earlier run is of the same row.
+bool is_another_seed(const std::vector<Run>& runs, const Run& run) {
+  return seeds_of(runs, run).front() != &run;
 }
 
 // What a row shows, in the order of kColumns.
@@ -147,7 +154,7 @@ std::vector<std::string> cells_of(const Run& run, const Seeds& seeds,
       microseconds(middle([](const Result& r) { return static_cast<double>(r.latency.p50_ns); })),
       microseconds(middle([](const Result& r) { return static_cast<double>(r.latency.p99_ns); })),
       percent(middle([](const Result& r) { return r.interval_variation; })),
-      deviation(seeds),
+      seeds.size() < 2 ? "" : percent(deviation_by_seed(seeds)),
   };
 }
 
@@ -191,17 +198,12 @@ struct Table {
 std::vector<Table> tables_of(const std::vector<Run>& runs) {
   std::vector<Table> tables;
   double base = 0;  // of `none`; 0: it was not simulated
-  const Run* before = nullptr;
   for (const Run& run : runs) {
     if (tables.empty() || tables.back().options->workload != run.options.workload) {
       tables.push_back({.options = &run.options, .rows = {}});
       base = 0;
     }
-    const bool again = before != nullptr && before->configuration == run.configuration &&
-                       before->options.nvram_bytes == run.options.nvram_bytes &&
-                       before->options.workload == run.options.workload;
-    before = &run;
-    if (again) continue;
+    if (is_another_seed(runs, run)) continue;
     const Seeds seeds = seeds_of(runs, run);
     if (run.configuration == "none") {
       base = median(seeds, [](const Result& r) { return r.ops_per_second; });
@@ -257,6 +259,29 @@ std::string markdown_tables(const std::vector<Run>& runs) {
       text += fmt::format("\n| {} |", fmt::join(row, " | "));
     }
     text += "\n\n";
+  }
+  return text;
+}
+
+std::string spread_table(const std::vector<Run>& runs) {
+  struct Spread {
+    double by_seed = 0;
+    double over_time = 0;
+  };
+  std::map<std::pair<uint64_t, std::string>, Spread> spreads;
+  for (const Run& run : runs) {
+    const Seeds seeds = seeds_of(runs, run);
+    if (seeds.size() < 2) continue;
+    Spread& spread = spreads[{run.options.nvram_bytes, run.configuration}];
+    spread.by_seed = std::max(spread.by_seed, deviation_by_seed(seeds));
+    spread.over_time = std::max(spread.over_time, run.result.interval_variation);
+  }
+  if (spreads.empty()) return "";
+  std::string text =
+      "| NVRAM, GiB | configuration | by seed, % | over time, % |\n|---|---|---|---|\n";
+  for (const auto& [row, spread] : spreads) {
+    text += fmt::format("| {} | {} | {} | {} |\n", row.first >> 30, row.second,
+                        percent(spread.by_seed), percent(spread.over_time));
   }
   return text;
 }

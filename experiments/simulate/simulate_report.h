@@ -21,6 +21,9 @@ nlohmann::json document(const std::vector<Run>& runs, const std::string& command
 std::string text_tables(const std::vector<Run>& runs);  // at most 100 columns
 std::string markdown_tables(const std::vector<Run>& runs);
 
+// The largest deviations of any workload, by NVRAM and configuration; empty for one seed.
+std::string spread_table(const std::vector<Run>& runs);
+
 // The tables as a page, with what is modelled, where each parameter comes from, and what is not
 // modelled.
 std::string page(const std::vector<Run>& runs, const std::string& command);

@@ -14,7 +14,7 @@ constexpr uint64_t kStorageReadNs = 1000;  // less than the emulated medium take
 
 std::unique_ptr<BlockCache> open_weighing_cache(Clock& clock) {
   const auto config =
-      parse_config("nvcache://?size=1MiB&medium=emulated:optane&maintenance=0&eviction=lru");
+      parse_config("nvcache://?size=64MiB&medium=emulated:optane&maintenance=0&eviction=lru");
   EXPECT_TRUE(config.ok()) << config.status();
   auto medium = open_medium(config->medium, options_of_medium(*config), clock);
   EXPECT_TRUE(medium.ok()) << medium.status();
@@ -24,7 +24,8 @@ std::unique_ptr<BlockCache> open_weighing_cache(Clock& clock) {
   return *std::move(cache);
 }
 
-// None of the blocks is ever hit: break_even refuses once it has settled its account.
+// None of the blocks is ever hit: break_even refuses once it has settled its account. The caches
+// never fill, so that each put asks once.
 TEST(TotalsInterval, AThreadThatAsksCachesByTurnsBringsEachItsTotals) {
   VirtualClock clock;
   std::vector<std::unique_ptr<BlockCache>> caches;
