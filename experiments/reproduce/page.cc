@@ -186,10 +186,12 @@ std::string spread_section(const json& document) {
                         100 * each.at("memory_mode").get<double>(),
                         100 * each.at("nvcache").get<double>());
   }
-  return text + fmt::format("\nThe most with Memory Mode is {:.1f}%: the model {}.\n", 100 * most,
-                            most < kHighSpread ? "does not show what the text saw, and so does not "
-                                                 "answer why"
-                                               : "shows a spread as the text saw it");
+  const char* const shown = most < kHighSpread
+                                ? "does not show what the text saw, and so does not answer why"
+                                : "shows a spread as the text saw it";
+  return text + "\n" +
+         wrapped(fmt::format("The most with Memory Mode is {:.1f}%: the model {}.", 100 * most,
+                             shown));
 }
 
 std::string documents_text(const json& document) {

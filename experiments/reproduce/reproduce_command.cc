@@ -16,8 +16,11 @@ namespace {
 using reproduce::Options;
 
 constexpr char kExamples[] = R"(Examples:
-  # what can be said at once: models, prices, settings, and a small run of the key-value store
-  nvcache bench reproduce
+  # all that needs no other results: simulations, a model, a small run; some minutes
+  nvcache bench reproduce --output reproduce.md
+
+  # what needs no run: settings, prices, the emulated media's curves
+  nvcache bench reproduce --no-runs
 
   # the whole page, from results of the other experiments
   nvcache bench writes-hurt --json results/writes_hurt.json
