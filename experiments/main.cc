@@ -10,6 +10,7 @@
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/java/java_command.h"
 #include "experiments/nvmcached/nvmcached_command.h"
+#include "experiments/reproduce/reproduce_command.h"
 #include "experiments/simulate/simulate_command.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
 #include "experiments/ycsb/ycsb_command.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   nvcache::add_profile_command(app, command);
   nvcache::add_nvmcached_command(app, command);
   nvcache::add_java_commands(app, command);
+  nvcache::add_reproduce_command(app, command);
   nvcache::add_simulate_command(app, command);
   try {
     app.parse(argc, argv);

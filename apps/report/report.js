@@ -193,7 +193,7 @@
 
   // ---- A paper's figures and tables (apps/report/figure_parts.h) ----
 
-  const PAPERS = {'nvcache.hybrid/1': 'Hybrid Cache', 'nvcache.kv/1': 'NVMcached'};
+  const PAPERS = {'nvcache.hybrid/1': 'Hybrid Cache', 'nvcache.kv/1': 'NVMcached', 'nvcache.reproduce/1': 'All papers'};
 
   const cell_text = (cell, places) => {
     if (cell === null) return '–';

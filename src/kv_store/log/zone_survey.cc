@@ -10,7 +10,6 @@
 namespace nvcache {
 namespace {
 
-constexpr double kStableShare = 0.8;  // of the hot set still in use: it stays in place (the paper)
 constexpr size_t kBatch = 16;
 
 struct WalkedItem {
@@ -100,7 +99,7 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
       if (rule.lists_evicted) plan.evicted.push_back(survivor);
     }
   }
-  const double stable_share = rule.live ? 1 : kStableShare;
+  const double stable_share = rule.live ? 1 : kKvStableShare;
   plan.keeps_hot_set =
       last_set_items > 0 && hot_line <= rule.keep_bytes &&
       static_cast<double>(still_hot) >= stable_share * static_cast<double>(last_set_items);

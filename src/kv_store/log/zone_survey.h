@@ -18,6 +18,9 @@
 
 namespace nvcache {
 
+// Of the hot set still in use: then it stays in place (NVMcached, section 3.3).
+inline constexpr double kKvStableShare = 0.8;
+
 struct Survivor {
   uint64_t slot = 0;
   uint64_t hash = 0;

@@ -1,0 +1,170 @@
+#include "experiments/reproduce/simulations.h"
+
+#include <algorithm>
+#include <string_view>
+#include <thread>
+
+#include "apps/command/interrupt.h"
+#include "apps/command/progress.h"
+#include "base/text.h"
+#include "experiments/simulate/study.h"
+#include "experiments/writes_hurt/scale.h"
+
+namespace nvcache::reproduce {
+namespace {
+
+using nlohmann::json;
+
+// Its page cache of 1 GB has to hold what the clients use at a time.
+uint32_t most_scale(const Scenario& scenario) {
+  return scenario.workload == kStressWorkload ? 512 : 4096;
+}
+
+absl::StatusOr<std::vector<simulate::Run>> runs_of_plan(const SimulationPlan& plan) {
+  std::vector<simulate::Run> runs;
+  for (const Scenario& scenario : plan.scenarios) {
+    simulate::Options options;
+    options.workload = scenario.workload;
+    options.configuration = scenario.configuration;
+    options.dram_bytes = static_cast<uint64_t>(scenario.dram_gb) * simulate::kGiB;
+    if (scenario.nvram_gb > 0) {
+      options.nvram_bytes = static_cast<uint64_t>(scenario.nvram_gb) * simulate::kGiB;
+    }
+    options.dataset_bytes = static_cast<uint64_t>(scenario.data_gb) * simulate::kGiB;
+    options.minutes = plan.minutes;
+    options.seed = plan.seed;
+    options.scale = std::min(plan.scale, most_scale(scenario));
+    auto whole = simulate::complete(options);
+    if (!whole.ok()) {
+      return invalid_argument("{} {}: {}", scenario.workload, scenario.configuration,
+                              message_of(whole.status()));
+    }
+    runs.push_back({.configuration = scenario.configuration, .options = *whole, .result = {}});
+  }
+  return runs;
+}
+
+json run_json(const Scenario& scenario, const simulate::Result& result) {
+  return {{"workload", scenario.workload},
+          {"configuration", scenario.configuration},
+          {"dram_gb", scenario.dram_gb},
+          {"nvram_gb", scenario.nvram_gb},
+          {"data_gb", scenario.data_gb},
+          {"seed", result.options.seed},
+          {"scale", result.options.scale},
+          {"ops_per_second", result.ops_per_second},
+          {"warm_ops_per_second", result.warm_ops_per_second},
+          {"read_ns", result.read_latency.mean_ns},
+          {"update_ns", result.update_latency.mean_ns},
+          {"page_hit_ratio", result.page_hit_ratio()},
+          {"os_hit_ratio", result.os_hit_ratio()},
+          {"line_hit_ratio", result.line_hit_ratio()},
+          {"tier_hit_ratio", result.tier_hit_ratio},
+          {"warm_tier_hit_ratio", result.warm_tier_hit_ratio},
+          {"interval_variation", result.interval_variation},
+          {"nvram_read_bytes", result.nvram_read_bytes},
+          {"nvram_written_bytes", result.nvram_written_bytes},
+          {"storage_read_bytes", result.storage_read_bytes},
+          {"storage_written_bytes", result.storage_written_bytes}};
+}
+
+void add_ycsb(std::vector<Scenario>& plan, bool memory_mode_only) {
+  for (const char* workload : kYcsbLetters) {
+    plan.push_back({.workload = workload, .configuration = "none"});
+    for (const int nvram_gb : kSimulatedNvramGb) {
+      for (const char* name : {"nvcache", "memory-mode", "open-cas"}) {
+        if (memory_mode_only && std::string_view(name) == "open-cas") continue;
+        plan.push_back({.workload = workload, .configuration = name, .nvram_gb = nvram_gb});
+      }
+    }
+  }
+}
+
+// Section 3.2.3, and Table 1.
+void add_in_house(std::vector<Scenario>& plan) {
+  constexpr int kTierGb = static_cast<int>(writes_hurt::kTable1NvcacheGb);
+  for (const char* workload : {"evict-btree", "medium-btree"}) {
+    for (const char* name : {"eager", "no-eviction"}) {
+      plan.push_back({.workload = workload, .configuration = name, .nvram_gb = kTierGb});
+    }
+  }
+  for (const char* workload : kYcsbLetters) {
+    for (const char* name : {"nvcache-obp5", "nvcache-obp30"}) {
+      plan.push_back({.workload = workload, .configuration = name, .nvram_gb = kObpNvramGb});
+    }
+  }
+  plan.push_back({.workload = kStressWorkload, .configuration = "none"});
+  plan.push_back({.workload = kStressWorkload, .configuration = "nvcache", .nvram_gb = 252});
+  plan.push_back(small_stress("none"));
+  plan.push_back(small_stress("no-eviction"));
+}
+
+}  // namespace
+
+Scenario small_stress(const char* configuration) {
+  return {.workload = kStressWorkload,
+          .configuration = configuration,
+          .dram_gb = 16,
+          .nvram_gb = std::string_view(configuration) == "none" ? 0 : 252,
+          .data_gb = 12};
+}
+
+std::vector<Scenario> planned_simulations(const std::string& only) {
+  const bool memory_mode_only = only == "memory-mode";
+  if (!only.empty() && !memory_mode_only && only != "writes-hurt") return {};
+  std::vector<Scenario> plan;
+  add_ycsb(plan, memory_mode_only);
+  if (memory_mode_only) return plan;
+  plan.push_back({.workload = "c", .configuration = "none", .dram_gb = 96});
+  add_in_house(plan);
+  return plan;
+}
+
+absl::StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& clock) {
+  auto runs = runs_of_plan(plan);
+  if (!runs.ok()) return runs.status();
+  Progress progress(clock);
+  const std::string what =
+      fmt::format("of {} simulations at 1/{}", plan.scenarios.size(), plan.scale);
+  const absl::Status status =
+      simulate::carry_out(*runs, std::max(1u, std::thread::hardware_concurrency()),
+                          [&](double share) -> absl::Status {
+                            progress.update(share, what);
+                            return check_not_interrupted();
+                          });
+  if (!status.ok()) return status;
+  json list = json::array();
+  for (size_t i = 0; i < runs->size(); ++i) {
+    list.push_back(run_json(plan.scenarios[i], (*runs)[i].result));
+  }
+  return json{{"kind", "paper"},
+              {"schema", 1},
+              {"format", kSimulationsFormat},
+              {"command", plan.command},
+              {"configurations", json::array()},
+              {"figures", json::array()},
+              {"setup",
+               {{"medium", "optane"},
+                {"emulated", true},
+                {"size_factor", plan.scale},
+                {"minutes", plan.minutes}}},
+              {"runs", std::move(list)}};
+}
+
+std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,
+                                const char* metric) {
+  return median(collect(evidence, kSimulationsFormat, [&](const json& document) {
+    std::vector<double> values;
+    for (const json& run : document.at("runs")) {
+      if (run.at("workload") == scenario.workload &&
+          run.at("configuration") == scenario.configuration &&
+          run.at("dram_gb") == scenario.dram_gb && run.at("nvram_gb") == scenario.nvram_gb &&
+          run.at("data_gb") == scenario.data_gb) {
+        values.push_back(run.at(metric).get<double>());
+      }
+    }
+    return values;
+  }));
+}
+
+}  // namespace nvcache::reproduce

@@ -1,0 +1,61 @@
+// The simulations (experiments/simulate) that the rows of *Writes Hurt* and of its comparison with
+// Memory Mode are taken from: its workloads at its sizes, with its clients and cores.
+//
+// A document of them has the format "nvcache.simulations/1". Its runs[] have workload and
+// configuration (rows of the simulator), dram_gb, nvram_gb, data_gb (0: the published size), seed,
+// and the numbers of simulate::Result by name. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "experiments/reproduce/evidence.h"
+#include "nlohmann/json.hpp"
+
+namespace nvcache::reproduce {
+
+inline constexpr int kSimulatedDramGb = 32;
+inline constexpr int kSimulatedNvramGb[] = {64, 128, 252};
+inline constexpr const char* kYcsbLetters[] = {"a", "b", "c", "d", "e"};
+
+inline constexpr const char* kStressWorkload = "evict-bt-stress-multi";
+inline constexpr int kObpNvramGb = 128;  // of the runs with other OBP targets
+
+// One to run. nvram_gb is 0 where there is none.
+struct Scenario {
+  std::string workload;
+  std::string configuration;
+  int dram_gb = kSimulatedDramGb;
+  int nvram_gb = 0;
+  int data_gb = 0;
+};
+
+// The small variant of evict-bt-stress-multi: 100 million rows of 120 bytes, 16 GB of DRAM
+// (section 3.2.3; the rows are those of WiredTiger's runner).
+Scenario small_stress(const char* configuration);
+
+// What the rows of a selection need ("memory-mode", "writes-hurt", "" for all); none for others.
+std::vector<Scenario> planned_simulations(const std::string& only);
+
+struct SimulationPlan {
+  std::vector<Scenario> scenarios;
+  uint32_t scale = 512;
+  double minutes = 60;
+  uint64_t seed = 1;
+  std::string command;
+};
+
+// Simulates all, as many at a time as there are processors. The same plan gives the same numbers.
+// CANCELLED when interrupted; the first error of one otherwise.
+[[nodiscard]] absl::StatusOr<nlohmann::json> run_simulations(const SimulationPlan& plan,
+                                                             const Clock& clock);
+
+// A number of a scenario, if it was simulated.
+std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,
+                                const char* metric);
+
+}  // namespace nvcache::reproduce
