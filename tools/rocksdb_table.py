@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The table of docs/guide/rocksdb.md: which tests pass under which version of RocksDB, by face.
 
-usage: rocksdb_table.py note RESULTS.json VERSION JUNIT.xml   note what ctest said of a version
-       rocksdb_table.py print RESULTS.json                    print the table
-       rocksdb_table.py write RESULTS.json GUIDE.md           put it between the guide's markers
+usage: rocksdb_table.py note RESULTS.json VERSION JUNIT.xml...   note what ctest said of a version
+       rocksdb_table.py print RESULTS.json                       print the table
+       rocksdb_table.py write RESULTS.json GUIDE.md              put it between the guide's markers
        rocksdb_table.py --self-test
 
+Of a test that is in several reports of ctest the last one counts: those after the first are of
+tests that ran again.
 Rows: the versions that tools/rocksdb_source.sh has, those of RESULTS.json, and those that the guide
 has. A version without a result keeps its row of the guide; without a row it is `not run`.
 """
@@ -24,7 +26,7 @@ END = "<!-- end of versions -->"
 FACES = {
     "by a string": r"ByString|RestartUri|RegistersItsUri|WithAUri",
     "TieredCache": r"Tiered|SharedTier|ProgramSettings",
-    "PersistentCache": r"PersistentCache|/Persistent$|ThePersistentCacheThrowsNothing",
+    "PersistentCache": r"PersistentCache|/Persistent$",
     "SecondaryCache": r"Secondary|PolicyTest|DeviceInsert|RocksdbKillNames",
     "several": r"",  # both of the above, listeners, keys, settings
 }
@@ -35,13 +37,16 @@ def face_of(name):
     return next(face for face, pattern in FACES.items() if re.search(pattern, name))
 
 
-def counts_of(junit):
-    """{face: {passed, failed, skipped}} of ctest's report."""
+def counts_of(junits):
+    """{face: {passed, failed, skipped}} of ctest's reports."""
+    status = {}
+    for junit in junits:
+        for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
+            # Behind # are a parameter's bytes, which differ from run to run.
+            status[case.get("name").split("  # ")[0]] = case.get("status")
     counts = {face: {"passed": 0, "failed": 0, "skipped": 0} for face in COLUMNS}
-    for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
-        status = case.get("status")
-        kind = {"run": "passed", "fail": "failed"}.get(status, "skipped")
-        counts[face_of(case.get("name"))][kind] += 1
+    for name, said in status.items():
+        counts[face_of(name)][{"run": "passed", "fail": "failed"}.get(said, "skipped")] += 1
     return counts
 
 
@@ -49,9 +54,9 @@ def read(path):
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def note(path, version, junit):
+def note(path, version, junits):
     results = read(path)
-    results[version] = {"day": datetime.date.today().isoformat(), "faces": counts_of(junit)}
+    results[version] = {"day": datetime.date.today().isoformat(), "faces": counts_of(junits)}
     part = path.with_suffix(".part")
     part.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     part.replace(path)
@@ -103,7 +108,7 @@ def write(results, guide, wanted):
 
 def self_test():
     junit = """<testsuite>
-      <testcase name="SecondaryCacheTest.A" status="run"/>
+      <testcase name="SecondaryCacheTest.A" status="fail"/>
       <testcase name="Faces/RestartDbTest.B/Persistent" status="fail"/>
       <testcase name="TieredDb.C" status="run"/>
       <testcase name="ByStringTest.D" status="notrun"/>
@@ -111,7 +116,9 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "run.xml").write_text(junit)
-        note(path / "results.json", "10.10.1", path / "run.xml")
+        (path / "again.xml").write_text(
+            '<testsuite><testcase name="SecondaryCacheTest.A" status="run"/></testsuite>')
+        note(path / "results.json", "10.10.1", [path / "run.xml", path / "again.xml"])
         guide = path / "guide.md"
         old = "| 9.7.4 | old |\n| 10.10.1 | old |"
         guide.write_text(f"above\n{BEGIN}\n{old}\n{END}\nbelow\n")
@@ -131,8 +138,8 @@ def main(arguments):
     if arguments == ["--self-test"]:
         return self_test()
     match arguments:
-        case ["note", path, version, junit]:
-            note(pathlib.Path(path), version, pathlib.Path(junit))
+        case ["note", path, version, _, *_]:
+            note(pathlib.Path(path), version, arguments[3:])
         case ["print", path]:
             print(table_of(read(pathlib.Path(path)), tested_versions(), {}))
         case ["write", path, guide]:
