@@ -95,7 +95,7 @@ struct TieredCacheOptions {
 // Several databases may share it. Its capacity, usage and strictness are those of the
 // first tier. `opened`, if given, receives the cache behind it, for statistics.
 // From RocksDB 9.7 on its options also take the specification as a string:
-// block_cache=tiered://?..., in every program that links or loads this library.
+// block_cache={id=tiered://?...}, in every program that links or loads this library.
 [[nodiscard]] ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                                std::shared_ptr<::rocksdb::Cache>* cache,
                                                std::shared_ptr<TieredCache>* opened = nullptr);

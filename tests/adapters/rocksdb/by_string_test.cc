@@ -17,7 +17,10 @@ using ::rocksdb::BlockBasedTableOptions;
 using ::rocksdb::Cache;
 using ::rocksdb::ConfigOptions;
 
-constexpr char kSpec[] = "tiered://?policy=bidirectional(2)&dram=256KiB&tier=(size=4MiB)";
+const std::string kSpec = "tiered://?policy=bidirectional(2)&dram=256KiB&tier=(size=4MiB)";
+// Without an `id` RocksDB takes what has a `=` in it as settings of the cache that is there, and
+// options of a table have one from the beginning.
+const std::string kOption = "block_cache={id=" + kSpec + "}";
 
 class ByStringTest : public ::testing::Test {
  protected:
@@ -62,21 +65,18 @@ TEST_F(ByStringTest, ASpecificationMakesACache) {
 }
 
 TEST_F(ByStringTest, AnOptionNamesTheBlockCacheOfADatabase) {
-  const std::string others = "block_size=4096;cache_index_and_filter_blocks=true";
-  expect_serves(table_of("block_cache=" + std::string(kSpec) + ";" + others));
-}
-
-// RocksDB reads what has a `=` in it as settings of the cache that is there, unless it has an `id`.
-TEST_F(ByStringTest, AnIdTakesThePlaceOfACacheThatIsThere) {
-  BlockBasedTableOptions base;
-  base.block_cache = ::rocksdb::NewLRUCache(1 << 20);
-  const std::string text = "block_size=4096;block_cache={id=" + std::string(kSpec) + "}";
-  expect_serves(table_of(text, base));
-  // So it is in the options of a database, which have a cache from the beginning.
+  const std::string text = kOption + ";block_size=4096;cache_index_and_filter_blocks=true";
+  expect_serves(table_of(text));
   ::rocksdb::Options options;
   ASSERT_ROCKS_OK(::rocksdb::GetOptionsFromString(
       ConfigOptions(), ::rocksdb::Options(), "block_based_table_factory={" + text + "}", &options));
   expect_serves(*options.table_factory->GetOptions<BlockBasedTableOptions>());
+}
+
+TEST_F(ByStringTest, ItTakesThePlaceOfACacheThatIsThere) {
+  BlockBasedTableOptions base;
+  base.block_cache = ::rocksdb::NewLRUCache(1 << 20);
+  expect_serves(table_of("block_size=4096;" + kOption, base));
 }
 
 TEST_F(ByStringTest, AMistakeIsNamed) {
@@ -97,7 +97,7 @@ TEST_F(ByStringTest, StatisticsAreWrittenAtTheEnd) {
   const std::string path = dir.file("stats.json");
   ASSERT_EQ(::setenv("NVCACHE_STATS_JSON", path.c_str(), /*overwrite=*/1), 0);
   {
-    const BlockBasedTableOptions table = table_of("block_cache=" + std::string(kSpec));
+    const BlockBasedTableOptions table = table_of(kOption);
     ::unsetenv("NVCACHE_STATS_JSON");
     expect_serves(table);
     EXPECT_FALSE(std::ifstream(path).good()) << "the cache is still open";
