@@ -1,5 +1,5 @@
-// nvcache under an unpatched RocksDB: 7.8, and 8.11 to 11.x. The adapters do not compile against
-// 7.9 to 8.10. docs/guide/rocksdb.md says which versions were tried.
+// nvcache under an unpatched RocksDB: 7.8, and 8.10 to 11.x. The adapters do not compile against
+// 7.9 to 8.9. docs/guide/rocksdb.md says which versions were tried.
 //
 // As a SecondaryCache: RocksDB's own block cache offers the blocks that it evicts to
 // nvcache, and looks there before it reads the disk.
@@ -94,6 +94,8 @@ struct TieredCacheOptions {
 // Makes a rocksdb::Cache of several tiers, for BlockBasedTableOptions::block_cache.
 // Several databases may share it. Its capacity, usage and strictness are those of the
 // first tier. `opened`, if given, receives the cache behind it, for statistics.
+// From RocksDB 9.7 on its options also take the specification as a string:
+// block_cache={id=tiered://?...}, in every program that links or loads this library.
 [[nodiscard]] ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                                std::shared_ptr<::rocksdb::Cache>* cache,
                                                std::shared_ptr<TieredCache>* opened = nullptr);

@@ -15,10 +15,6 @@
 #include "nvcache/block_cache.h"
 #include "rocksdb/secondary_cache.h"
 
-#if ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 11
-#error "RocksDB 8.10 has another SecondaryCache: use 7.8, or 8.11 and up"
-#endif
-
 namespace nvcache::rocksdb {
 
 class SecondaryCache final : public ::rocksdb::SecondaryCache {

@@ -30,6 +30,19 @@ namespace nvcache::rocksdb {
   return ::rocksdb::Status::OK();
 }
 
+::rocksdb::Status open_tiered(const std::string& spec, const std::string& stats_file,
+                              std::unique_ptr<::rocksdb::Cache>* cache) {
+  absl::StatusOr<std::unique_ptr<TieredCache>> made =
+      open_tiered_cache(with_immutable_keys(spec), make_codec(/*allocator=*/nullptr));
+  if (!made.ok()) return to_rocksdb(made.status());
+  const std::shared_ptr<TieredCache> shared(made->release(), [stats_file](TieredCache* closed) {
+    if (!stats_file.empty()) append_stats(*closed, stats_file);
+    delete closed;
+  });
+  *cache = std::make_unique<TieredBlockCache>(shared, /*allocator=*/nullptr);
+  return ::rocksdb::Status::OK();
+}
+
 ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                  std::shared_ptr<::rocksdb::Cache>* cache,
                                  std::shared_ptr<TieredCache>* opened) {

@@ -1,4 +1,5 @@
-// Opens a TieredCache as a rocksdb::Cache, for NewTieredCache and for the preloaded library.
+// Opens a TieredCache as a rocksdb::Cache, for NewTieredCache, for the preloaded library, and for
+// RocksDB's options that name a cache by a string.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,10 @@ namespace nvcache::rocksdb {
                               std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
                               std::shared_ptr<::rocksdb::Cache>* cache,
                               std::shared_ptr<TieredCache>* opened);
+
+// For one owner. `stats_file`, if not empty, gets the statistics when the cache closes.
+::rocksdb::Status open_tiered(const std::string& spec, const std::string& stats_file,
+                              std::unique_ptr<::rocksdb::Cache>* cache);
 
 // Appends the statistics of a cache to a file, as a JSON object, if it had any lookups.
 void append_stats(TieredCache& cache, const std::string& path);

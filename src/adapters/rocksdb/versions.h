@@ -1,7 +1,9 @@
-// The versions of RocksDB that the adapters are written for: 7.8, and 8.11 up to 11.x. Only
-// this file compares version numbers; others ask its macros. (secondary_cache.h refuses 8.10.)
+// The versions of RocksDB that the adapters are written for: 7.8, and 8.10 up to 11.x. Only this
+// file compares version numbers; others ask its macros. What is alike in all versions is in no
+// macro; what differs is in the file that the row names, and in tests in cache_calls.h and
+// open_db.h of tests/adapters/rocksdb.
 //
-// what, and in which file        | 7.8                      | 8.11 and up
+// what, and in which file        | 7.8                      | 8.10 and up
 // -------------------------------|--------------------------|---------------------------------
 // where Cache is declared: here  | rocksdb/cache.h          | rocksdb/advanced_cache.h
 // how a value is destroyed:      | a DeleterFn, alone or in | del_cb of a helper, with the
@@ -15,21 +17,24 @@
 //   tiered_cache_8               |                          | filter blocks stay in DRAM
 // values outside the cache:      | none                     | CreateStandalone
 //   tiered_cache_8               |                          |
-// who asks about a handle:       | GetDeleter               | GetCacheItemHelper,
-//   tiered_cache_7, _8           |                          | ApplyToHandle (not in 8.10)
+// who asks about a handle:       | GetDeleter               | GetCacheItemHelper; from 9.7 on
+//   tiered_cache_7, _8           |                          | ApplyToHandle, too
 // NewLRUCache: tiered_preload    | a function               | inline, calls MakeSharedCache
 // SecondaryCache:                | Insert                   | Insert with force_insert,
 //   secondary_cache              |                          | InsertSaved
+// a Cache by a string: registrar | no                       | from 9.7 on: Cache is Customizable
+// PersistentCache                | the same in all of them
+// DB::Open: tests                | a DB**                   | 10.x also, 11.x only a unique_ptr
 //
-// SecondaryCache changes with every release from 7.9 to 8.10, and Cache up to 8.9: those are
-// refused. With 8.10, which Flink 2 carries, TieredBlockCache alone compiles, for
-// libnvcache_jvm.so (adapters/jvm).
+// Which releases began it, by their headers: Customizable and ApplyToHandle are in 9.7.2, not in
+// 9.6.1. SecondaryCache changes with every release from 7.9 to 8.10, and Cache up to 8.9: those
+// are refused.
 #pragma once
 
 #include "rocksdb/version.h"
 
 #if (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR > 8) || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR < 10)
-#error "RocksDB 7.9 to 8.9 change Cache from release to release: use 7.8, or 8.11 and up"
+#error "RocksDB 7.9 to 8.9 change Cache from release to release: use 7.8, or 8.10 and up"
 #endif
 
 #if ROCKSDB_MAJOR < 8
@@ -40,8 +45,10 @@
 #include "rocksdb/advanced_cache.h"
 #endif
 
-#if ROCKSDB_MAJOR > 8 || (ROCKSDB_MAJOR == 8 && ROCKSDB_MINOR > 10)
+#if ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR > 6)
 #define NVCACHE_ROCKSDB_APPLY_TO_HANDLE 1
+#define NVCACHE_ROCKSDB_CACHE_BY_STRING 1
 #else
 #define NVCACHE_ROCKSDB_APPLY_TO_HANDLE 0
+#define NVCACHE_ROCKSDB_CACHE_BY_STRING 0
 #endif

@@ -8,6 +8,7 @@
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/open.h"
+#include "cache_calls.h"
 #include "fake_block_cache.h"
 #include "test_db.h"
 
@@ -23,11 +24,11 @@ const std::string kForTheProcess = std::string(8, '\0') + "\xff\xff\xff\xff\xff\
 
 // RocksDB's callbacks, for values that are strings.
 size_t size_of(void* value) { return static_cast<std::string*>(value)->size(); }
-Status save(void* value, size_t offset, size_t length, void* out) {
+Status save(void* value, size_t offset, size_t length, SavedBytes* out) {
   std::memcpy(out, static_cast<std::string*>(value)->data() + offset, length);
   return Status::OK();
 }
-Status fail_to_save(void*, size_t, size_t, void*) { return Status::Corruption("cannot save"); }
+Status fail_to_save(void*, size_t, size_t, SavedBytes*) { return Status::Corruption("unsaved"); }
 Status create(const void* bytes, size_t size, void** object, size_t* charge) {
   *object = new std::string(static_cast<const char*>(bytes), size);
   *charge = size + 1;
@@ -45,13 +46,14 @@ class SecondaryCacheTest : public ::testing::Test {
   }
 
   Status insert(std::string value, const Slice& key = kKey) {
-    return secondary_->Insert(key, &value, &helper_);
+    return insert_below(*secondary_, key, &value, &helper_);
   }
 
   // The value found, or "" for a miss.
-  std::string lookup(const ::rocksdb::Cache::CreateCallback& create_cb = create, bool wait = true,
-                     bool advise_erase = false, const Slice& key = kKey) {
-    const auto result = secondary_->Lookup(key, create_cb, wait, advise_erase, kept_);
+  std::string lookup(const Create& create_cb = create, bool wait = true, bool advise_erase = false,
+                     const Slice& key = kKey) {
+    const auto result =
+        look_up_below(*secondary_, key, &helper_, create_cb, wait, advise_erase, &kept_);
     if (result == nullptr) return "";
     EXPECT_TRUE(result->IsReady());
     const std::unique_ptr<std::string> value(static_cast<std::string*>(result->Value()));
@@ -61,7 +63,7 @@ class SecondaryCacheTest : public ::testing::Test {
 
   std::shared_ptr<FakeBlockCache> fake_ = std::make_shared<FakeBlockCache>();
   std::shared_ptr<::rocksdb::SecondaryCache> secondary_;
-  ::rocksdb::Cache::CacheItemHelper helper_{size_of, save, nullptr};
+  Helper helper_{size_of, save, nullptr};
   bool kept_ = false;
 };
 
@@ -123,9 +125,9 @@ TEST_F(SecondaryCacheTest, RefusesKeysThatAreNotRocksDbs) {
 TEST_F(SecondaryCacheTest, RefusesValuesThatCannotBeSaved) {
   const ::rocksdb::Cache::CacheItemHelper none;
   std::string value = "a block";
-  EXPECT_TRUE(secondary_->Insert(kKey, &value, &none).IsNotSupported());
-  EXPECT_TRUE(secondary_->Insert(kKey, &value, nullptr).IsNotSupported());
-  EXPECT_TRUE(secondary_->Insert(kKey, nullptr, &helper_).IsNotSupported());
+  EXPECT_TRUE(insert_below(*secondary_, kKey, &value, &none).IsNotSupported());
+  EXPECT_TRUE(insert_below(*secondary_, kKey, &value, nullptr).IsNotSupported());
+  EXPECT_TRUE(insert_below(*secondary_, kKey, nullptr, &helper_).IsNotSupported());
   helper_.saveto_cb = fail_to_save;
   EXPECT_TRUE(insert("a block").IsCorruption());
   EXPECT_EQ(fake_->stats().inserts, 0u);

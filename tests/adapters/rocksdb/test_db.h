@@ -13,6 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "nvcache/rocksdb.h"
+#include "open_db.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/persistent_cache.h"
@@ -101,9 +102,7 @@ class TestDb {
   }
 
   void open() {
-    ::rocksdb::DB* db = nullptr;
-    EXPECT_ROCKS_OK(::rocksdb::DB::Open(options_, path_, &db));
-    db_.reset(db);
+    EXPECT_ROCKS_OK(open_db(options_, path_, &db_));
   }
   void close() { db_.reset(); }
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "adapters/rocksdb/tiered_cache.h"
+#include "cache_calls.h"
 #include "tiered_db.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {
 
-using ::rocksdb::Cache;
 using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
@@ -39,27 +39,29 @@ struct Counted {
   Counted(uint64_t own_id, uint64_t own_version) : id(own_id), version(own_version) { ++alive; }
 };
 
-void destroy(const Slice& key, void* value) {
+void destroy(const Slice* key, void* value) {
   auto* const object = static_cast<Counted*>(value);
   ASSERT_EQ(object->live, Counted::kLive) << "destroyed twice";
-  ASSERT_EQ(key, Slice(key16(object->id)));
+  if (key != nullptr) {
+    ASSERT_EQ(*key, Slice(key16(object->id)));
+  }
   object->live = 0;
   --alive;
   ++destroyed;
   delete object;
 }
 size_t size_of(void*) { return kObjectBytes; }
-Status save(void* value, size_t offset, size_t length, void* out) {
+Status save(void* value, size_t offset, size_t length, SavedBytes* out) {
   EXPECT_EQ(offset, 0u);
   EXPECT_EQ(length, kObjectBytes);
   std::memset(out, 0x5a, length);
   std::memcpy(out, value, sizeof(Counted));
   return Status::OK();
 }
-Status fail_to_save(void*, size_t, size_t, void*) { return Status::IOError(); }
+Status fail_to_save(void*, size_t, size_t, SavedBytes*) { return Status::IOError(); }
 
-const Cache::CacheItemHelper kHelper(size_of, save, destroy);
-const Cache::CacheItemHelper kUnsaved(size_of, fail_to_save, destroy);
+const Helper kHelper(size_of, save, destroy_by<destroy>);
+const Helper kUnsaved(size_of, fail_to_save, destroy_by<destroy>);
 
 Status create(const void* bytes, size_t size, void** value, size_t* charge) {
   EXPECT_EQ(size, kObjectBytes);
@@ -71,12 +73,12 @@ Status create(const void* bytes, size_t size, void** value, size_t* charge) {
   return Status::OK();
 }
 
-Cache::Handle* look_up(Cache& cache, uint64_t id) {
-  return cache.Lookup(key16(id), &kHelper, create, Cache::Priority::LOW, true, nullptr);
+Cache::Handle* find(Cache& cache, uint64_t id) {
+  return look_up(cache, key16(id), &kHelper, create);
 }
 
 uint64_t version_of(Cache& cache, uint64_t id) {
-  Cache::Handle* const handle = look_up(cache, id);
+  Cache::Handle* const handle = find(cache, id);
   if (handle == nullptr) return 0;
   const auto* const object = static_cast<Counted*>(cache.Value(handle));
   EXPECT_EQ(object->id, id);
@@ -96,18 +98,17 @@ TEST(TieredAdapter, ServesFromBothTiersAndTicks) {
     }
     // Lookups that cannot make an object search the first tier alone.
     EXPECT_EQ(cache.Lookup(key16(1)), nullptr);
-    EXPECT_EQ(cache.Lookup(key16(1), nullptr, create, Cache::Priority::LOW, true), nullptr);
-    EXPECT_EQ(cache.Lookup(key16(1), &kHelper, nullptr, Cache::Priority::LOW, true), nullptr);
+    EXPECT_EQ(look_up(cache, key16(1), nullptr, create), nullptr);
+    EXPECT_EQ(look_up(cache, key16(1), &kHelper, nullptr), nullptr);
     const auto statistics = ::rocksdb::CreateDBStatistics();
     const auto found = [&](uint64_t id) {
-      Cache::Handle* const handle =
-          cache.Lookup(key16(id), &kHelper, create, Cache::Priority::LOW, true, statistics.get());
+      Cache::Handle* const handle = look_up(cache, key16(id), &kHelper, create, statistics.get());
       if (handle == nullptr) return false;
-      EXPECT_TRUE(cache.IsReady(handle));
+      EXPECT_TRUE(is_ready(cache, handle));
       EXPECT_EQ(static_cast<Counted*>(cache.Value(handle))->version, id);
       EXPECT_EQ(cache.GetCharge(handle), kObjectBytes);
       EXPECT_GE(cache.GetUsage(handle), kObjectBytes);
-      EXPECT_EQ(cache.GetDeleter(handle), &destroy);
+      EXPECT_EQ(deleter_at(cache, handle), &destroy_by<destroy>);
       cache.Release(handle, /*useful=*/true, /*erase_if_last_ref=*/false);
       return true;
     };
@@ -129,13 +130,15 @@ TEST(TieredAdapter, ServesFromBothTiersAndTicks) {
 TEST(TieredAdapter, TakesEntriesWithoutValueOrDeleter) {
   const Tiered tiered("tiered://?dram=4KiB&shards=1&metadata=free&tier=(size=1MiB)");
   Cache& cache = *tiered.cache;
-  EXPECT_TRUE(cache.Insert(key16(1), nullptr, static_cast<Cache::CacheItemHelper*>(nullptr), 1)
-                  .IsInvalidArgument());
+  if (kTakesNoNullHelper) {
+    EXPECT_TRUE(cache.Insert(key16(1), nullptr, static_cast<Cache::CacheItemHelper*>(nullptr), 1)
+                    .IsInvalidArgument());
+  }
   Cache::Handle* handle = nullptr;
-  ASSERT_ROCKS_OK(cache.Insert(key16(1), nullptr, 1000, nullptr, &handle));
+  ASSERT_ROCKS_OK(reserve(cache, key16(1), 1000, &handle));
   EXPECT_EQ(cache.GetUsage(), 1000u);
   EXPECT_EQ(cache.GetPinnedUsage(), 1000u);
-  EXPECT_EQ(cache.GetDeleter(handle), nullptr);
+  EXPECT_EQ(deleter_at(cache, handle), nullptr);
   EXPECT_EQ(cache.Value(handle), nullptr);
   EXPECT_TRUE(cache.Ref(handle));
   EXPECT_FALSE(cache.Release(handle, true));
@@ -143,7 +146,7 @@ TEST(TieredAdapter, TakesEntriesWithoutValueOrDeleter) {
   EXPECT_EQ(cache.GetUsage(), 0u);
   const Cache::CacheItemHelper empty;
   for (uint64_t id = 1; id <= 20; ++id) {
-    ASSERT_ROCKS_OK(cache.Insert(key16(id), nullptr, 1000, nullptr));
+    ASSERT_ROCKS_OK(reserve(cache, key16(id), 1000));
     ASSERT_ROCKS_OK(cache.Insert(key16(id + 100), nullptr, &empty, 1000));
   }
   EXPECT_LE(cache.GetUsage(), 4096u);
@@ -192,8 +195,7 @@ TEST(TieredAdapter, WhatCannotBeMadeIsAMiss) {
     ASSERT_ROCKS_OK(tiered.cache->Insert(key16(id), new Counted(id, id), &kHelper, kObjectBytes));
   }
   const auto refuse = [](const void*, size_t, void**, size_t*) { return Status::Corruption(); };
-  EXPECT_EQ(tiered.cache->Lookup(key16(1), &kHelper, refuse, Cache::Priority::LOW, true, nullptr),
-            nullptr);
+  EXPECT_EQ(look_up(*tiered.cache, key16(1), &kHelper, refuse), nullptr);
   EXPECT_EQ(version_of(*tiered.cache, 1), 0u) << "it is of no use to anybody else either";
   EXPECT_EQ(version_of(*tiered.cache, 2), 2u);
 }
@@ -204,16 +206,15 @@ TEST(TieredAdapter, VisitsAllOfTheFirstTier) {
     ASSERT_ROCKS_OK(tiered.cache->Insert(key16(id), new Counted(id, id), &kHelper, id));
   }
   uint64_t seen = 0;
-  tiered.cache->ApplyToAllEntries(
-      [&](const Slice& key, void* value, size_t charge, Cache::DeleterFn deleter) {
-        const uint64_t id = static_cast<Counted*>(value)->id;
-        EXPECT_EQ(key, Slice(key16(id)));
-        EXPECT_EQ(charge, id);
-        EXPECT_EQ(deleter, &destroy);
-        seen += id;
-        tiered.cache->Erase(key);  // no lock is held
-      },
-      {});
+  for_each(*tiered.cache,
+           [&](const Slice& key, void* value, size_t charge, Cache::DeleterFn deleter) {
+             const uint64_t id = static_cast<Counted*>(value)->id;
+             EXPECT_EQ(key, Slice(key16(id)));
+             EXPECT_EQ(charge, id);
+             EXPECT_EQ(deleter, &destroy_by<destroy>);
+             seen += id;
+             tiered.cache->Erase(key);  // no lock is held
+           });
   EXPECT_EQ(seen, 300u * 301 / 2);
   EXPECT_EQ(tiered.cache->GetOccupancyCount(), 0u);
 }
@@ -263,7 +264,7 @@ TEST_P(TieredAdapterStress, EveryObjectGoesOnceAndNoneComesBack) {
         } else if (dice < 94) {
           cache.Erase(key16(own));
           floor[own] = newest[own] + 1;
-        } else if (Cache::Handle* const handle = look_up(cache, any); handle != nullptr) {
+        } else if (Cache::Handle* const handle = find(cache, any); handle != nullptr) {
           EXPECT_TRUE(cache.Ref(handle));
           cache.Release(handle, dice % 2 == 0);
           held.push_back(handle);
@@ -283,7 +284,7 @@ TEST_P(TieredAdapterStress, EveryObjectGoesOnceAndNoneComesBack) {
     std::thread resizer([&] {
       for (int i = 0; i < 20; ++i) {
         cache.SetCapacity(i % 2 == 0 ? 64 << 10 : 512 << 10);
-        cache.ApplyToAllEntries([](const Slice&, void*, size_t, Cache::DeleterFn) {}, {});
+        for_each(cache, [](const Slice&, void*, size_t, Cache::DeleterFn) {});
         std::this_thread::yield();
       }
     });

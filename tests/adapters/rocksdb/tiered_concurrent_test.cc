@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache_calls.h"
 #include "rocksdb/iterator.h"
 #include "tiered_db.h"
 
@@ -148,8 +149,8 @@ TEST_P(TieredConcurrentDbTest, ReadersSeeWhatWasWritten) {
         EXPECT_ROCKS_OK(db->Flush(::rocksdb::FlushOptions()));
         EXPECT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
         if (capacity > 0) tiered.cache->SetCapacity(round % 2 == 0 ? capacity / 4 : capacity);
-        tiered.cache->ApplyToAllEntries(
-            [](const ::rocksdb::Slice&, void*, size_t, ::rocksdb::Cache::DeleterFn) {}, {});
+        for_each(*tiered.cache,
+                 [](const ::rocksdb::Slice&, void*, size_t, ::rocksdb::Cache::DeleterFn) {});
       }
     });
     for (std::thread& thread : threads) thread.join();

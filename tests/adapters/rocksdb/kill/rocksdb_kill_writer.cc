@@ -136,11 +136,11 @@ int run(char** arguments) {
       open_caches(folder, std::string_view(arguments[2]) == "persistent", mode == "misnamed"));
   options.listeners.push_back(std::make_shared<CountingListener>(shared));
   options.disable_auto_compactions = mode == "misnamed";  // they would write wrong files
-  ::rocksdb::DB* db = nullptr;
-  const ::rocksdb::Status status = ::rocksdb::DB::Open(options, folder + "/db", &db);
+  std::unique_ptr<::rocksdb::DB> db;
+  const ::rocksdb::Status status = open_db(options, folder + "/db", &db);
   if (!status.ok()) fail("open: " + status.ToString());
   const Job job{.shared = shared,
-                .db = db,
+                .db = db.get(),
                 .seed = std::strtoull(arguments[3], nullptr, 10),
                 .logs = mode != "unlogged",
                 .writes = mode != "misnamed",

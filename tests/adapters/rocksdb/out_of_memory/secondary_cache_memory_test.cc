@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/rocksdb/cache_calls.h"
 #include "adapters/rocksdb/open.h"
 #include "nvcache/rocksdb.h"
 #include "out_of_memory/sweep.h"
@@ -32,7 +33,7 @@ struct Value {
 };
 
 size_t size_of(void* value) { return static_cast<Value*>(value)->text.size(); }
-Status save(void* value, size_t offset, size_t length, void* out) {
+Status save(void* value, size_t offset, size_t length, SavedBytes* out) {
   std::memcpy(out, static_cast<Value*>(value)->text.data() + offset, length);
   return Status::OK();
 }
@@ -54,15 +55,18 @@ class SecondaryMemory : public ::testing::TestWithParam<const char*> {
   }
   bool find() {
     bool kept = false;
-    const auto result = secondary_->Lookup(kKey, create_, true, false, kept);
+    const auto result =
+        look_up_below(*secondary_, kKey, &helper_, create_, /*wait=*/true, false, &kept);
     if (result == nullptr) return false;
     const std::unique_ptr<Value> value(static_cast<Value*>(result->Value()));
     return value->text == value_.text;
   }
-  void insert_or_refuse() { secondary_->Insert(kKey, &value_, &helper_).PermitUncheckedError(); }
+  void insert_or_refuse() {
+    insert_below(*secondary_, kKey, &value_, &helper_).PermitUncheckedError();
+  }
   void expect_works() {
     secondary_->Erase(kKey);
-    EXPECT_TRUE(secondary_->Insert(kKey, &value_, &helper_).ok());
+    EXPECT_TRUE(insert_below(*secondary_, kKey, &value_, &helper_).ok());
     cache_->drain();
     EXPECT_TRUE(find()) << "a slot leaked";
     EXPECT_EQ(objects, 1) << "an object leaked";
@@ -73,8 +77,8 @@ class SecondaryMemory : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<::rocksdb::SecondaryCache> secondary_;
   std::shared_ptr<BlockCache> cache_;
   Value value_{std::string(kBytes, 'v')};
-  ::rocksdb::Cache::CacheItemHelper helper_{size_of, save, nullptr};
-  const ::rocksdb::Cache::CreateCallback create_ = create;
+  Helper helper_{size_of, save, nullptr};
+  const Create create_ = create;
 };
 
 INSTANTIATE_TEST_SUITE_P(Media, SecondaryMemory, ::testing::Values("dram", "", ",io=direct"));
