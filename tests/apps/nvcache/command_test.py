@@ -11,6 +11,7 @@ NVBENCH, the tests that need it are left out.
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import struct
@@ -66,7 +67,7 @@ def test_examples_run():
         make_traces(folder)
         shutil.copy(POLICIES, f"{folder}/own_policies.so")
         for words in [example for command in COMMANDS for example in examples_in(help_of(command))]:
-            words = [word.replace("/mnt/nvme", folder).replace("4GiB", "8MiB") for word in words]
+            words = [re.sub(r"\b4GiB", "8MiB", word.replace("/mnt/nvme", folder)) for word in words]
             if words[0] == "calibrate":
                 words += ["--seconds", "0.01"]
             if "-" in words or "|" in words:
@@ -75,6 +76,10 @@ def test_examples_run():
                 if NVBENCH is None:
                     continue
                 words += "--records 1000 --seconds 0.1 --warmup 0 --rounds 1".split()
+            if words[0] == "simulate":
+                if NVBENCH is None:
+                    continue
+                words += ["--scale", "4096"]
             answer = run(*words, folder=folder)
             # A machine may lack what an example needs: direct I/O, an engine, a cache in regions.
             # It must parse.
