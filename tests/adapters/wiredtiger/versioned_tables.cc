@@ -13,6 +13,9 @@ namespace nvcache::wt_test {
 namespace {
 
 constexpr uint32_t kHeaderWords = 3;
+// A checkpoint holds WiredTiger's eviction off. Without a pause, checkpoints that find nothing
+// new keep it off for ever, and a thread that waits for room in a full cache never goes on.
+constexpr uint64_t kOperationsPerCheckpoint = 20;
 
 class Cursor {
  public:
@@ -298,28 +301,58 @@ class VersionedTables::Worker {
   std::vector<std::unique_ptr<Cursor>> cursors_;  // go before their session
 };
 
+// How far the threads of run() have come. Thread-safe.
+class VersionedTables::Progress {
+ public:
+  explicit Progress(uint32_t threads) : running_(threads) {}
+
+  // The number of operations that are done, this one included.
+  uint64_t add_operation() {
+    MutexLock lock(mutex_);
+    moved_.notify_all();
+    return ++done_;
+  }
+  void end_thread() {
+    MutexLock lock(mutex_);
+    moved_.notify_all();
+    --running_;
+  }
+  // False: all threads have ended.
+  bool wait_for_operations(uint64_t more) {
+    MutexLock lock(mutex_);
+    const uint64_t wanted = done_ + more;
+    while (done_ < wanted && running_ != 0) moved_.wait(mutex_);
+    return running_ != 0;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar moved_;
+  uint64_t done_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t running_ ABSL_GUARDED_BY(mutex_);
+};
+
 void VersionedTables::run(WT_CONNECTION* connection, const LoadShape& load) {
   const uint64_t total = uint64_t{load.threads} * load.operations;
   const uint64_t step = total / (load.steps + 1);
-  std::atomic<uint64_t> done{0};
-  std::atomic<uint32_t> running{load.threads};
+  Progress progress(load.threads);
   std::vector<std::thread> threads;
   for (uint32_t number = 0; number < load.threads; ++number) {
     threads.emplace_back([&, number] {
       Worker worker(*this, load, number, connection);
       for (uint32_t i = 0; i < load.operations && good(); ++i) {
         worker.one_operation();
-        const uint64_t count = ++done;
+        const uint64_t count = progress.add_operation();
         if (load.at_step && count % step == 0 && count / step <= load.steps) {
           load.at_step(static_cast<int>(count / step));
         }
       }
-      --running;
+      progress.end_thread();
     });
   }
   if (load.checkpoints) {
     Session session(connection);
-    while (running != 0 && good()) {
+    while (good() && progress.wait_for_operations(kOperationsPerCheckpoint)) {
       check(session->checkpoint(session.get(), nullptr), "checkpoint");
     }
   }

@@ -32,7 +32,7 @@ struct LoadShape {
   uint32_t write_percent = 30;
   uint32_t remove_percent = 3;
   uint32_t roll_back_percent = 5;  // of the writing transactions
-  bool checkpoints = true;         // one after the other, all the time
+  bool checkpoints = true;         // one every few operations, as fast as they allow
   // Called by one of the threads, the others going on, at this many points of the run.
   uint32_t steps = 3;
   std::function<void(int step)> at_step = nullptr;
@@ -85,6 +85,7 @@ class VersionedTables {
     std::atomic<bool> removable{false};  // a removal was begun once
   };
   class Worker;
+  class Progress;
 
   Key& at(uint32_t table, uint32_t key) const { return keys_[table * shape_.keys + key]; }
   void fill(WT_CONNECTION* connection, const char* cursor_config);
