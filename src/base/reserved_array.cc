@@ -19,6 +19,12 @@ void* reserve_zeroed(size_t size_bytes, Pages pages) {
   return start;
 }
 
+void populate_reserved([[maybe_unused]] void* start, [[maybe_unused]] size_t size_bytes) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(start, size_bytes, MADV_POPULATE_WRITE);
+#endif
+}
+
 void release_reserved(void* start, size_t size_bytes) { munmap(start, size_bytes); }
 
 void discard_reserved(void* start, size_t size_bytes) { madvise(start, size_bytes, MADV_DONTNEED); }

@@ -17,6 +17,9 @@ namespace nvcache {
 enum class Pages { kUsual, kHugeIfLarge };
 void* reserve_zeroed(size_t size_bytes, Pages pages);
 void release_reserved(void* start, size_t size_bytes);
+// Takes the memory behind a part now, in one call: sooner than by the first touch of each page.
+// Does nothing where the system cannot (Linux before 5.14) or has no memory.
+void populate_reserved(void* start, size_t size_bytes);
 // Gives the memory behind a part back. The part then reads as zeros, for concurrent
 // readers too. It must start at a page (4 KiB), and includes all of its last page.
 void discard_reserved(void* start, size_t size_bytes);

@@ -106,10 +106,10 @@ RecoveryPlan BlockCacheImpl::plan_recovery() {
       .shards = static_cast<uint32_t>(shards_.size()),
       .shard_of = [this](uint64_t hash) { return static_cast<uint32_t>(shard_number(hash)); },
       .expect =
-          [this](uint64_t blocks) {
+          [this](uint32_t shard, uint64_t blocks) {
             // Keys do not spread evenly.
             const uint64_t share = blocks / shards_.size();
-            for (const auto& shard : shards_) shard->expect_blocks(share + share / 32);
+            shards_[shard]->expect_blocks(share + share / 32);
           },
       .take = [this](uint32_t shard,
                      std::span<RecoveredBlock> blocks) { recover_blocks(shard, blocks); },

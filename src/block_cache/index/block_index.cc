@@ -82,6 +82,10 @@ void BlockIndex::erase(uint64_t hash, uint32_t slot) {
   }
 }
 
+void BlockIndex::populate(uint64_t shape) {
+  populate_reserved(table(shape), size_t{buckets_in(shape)} * sizeof(Bucket));
+}
+
 void BlockIndex::discard(uint64_t shape) {
   discard_reserved(table(shape), size_t{buckets_in(shape)} * sizeof(Bucket));
 }

@@ -93,12 +93,13 @@ class BlockIndex {
     ++entries_;
   }
 
-  // Makes room for so many entries at once: growing to them step by step would move each of them
-  // about 16 times.
+  // Makes room for so many entries at once, and takes its memory: growing to them step by step
+  // would move each of them about 16 times, and the first entries would touch nearly all pages.
   template <typename HashOf>
   void reserve(uint32_t entries, HashOf&& hash_of) {
     const uint64_t old_shape = shape_.load(std::memory_order_relaxed);
     if (const uint64_t new_shape = shape_for(entries, old_shape); new_shape != old_shape) {
+      populate(new_shape);
       move_to(new_shape, hash_of);
     }
   }
@@ -211,6 +212,7 @@ class BlockIndex {
   }
   void place(uint64_t shape, uint64_t hash, uint32_t slot);
   static void count_passing(Bucket& bucket, uint64_t hash, int change);
+  void populate(uint64_t shape);
   void discard(uint64_t shape);
 
   const uint32_t max_buckets_;

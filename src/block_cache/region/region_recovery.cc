@@ -68,7 +68,7 @@ bool RegionRecovery::run() {
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), threads,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
-  recovery_.expect(blocks);
+  expect_blocks(blocks);
   for (const uint32_t region : unread) regions_.table.recover_unread(region);
   for (auto region = free.rbegin(); region != free.rend(); ++region) {
     regions_.table.recover_free(*region);  // the first one last: it is taken first
@@ -82,7 +82,7 @@ bool RegionRecovery::run() {
 void RegionRecovery::read_footers() {
   const auto regions = static_cast<uint32_t>(footers_.size());
   const uint32_t chunks = (regions + kFootersTogether - 1) / kFootersTogether;
-  on_threads(std::min(recovery_.threads, chunks), [&] {
+  on_threads(std::min(kFooterThreads, chunks), [&] {
     AlignedBytes memory(geometry_.unit_bytes, geometry_.unit_bytes);
     while (!recovery_.stop()) {
       const uint32_t first = next_region_.fetch_add(kFootersTogether, std::memory_order_relaxed);
@@ -110,6 +110,16 @@ void RegionRecovery::sort_footers() {
   std::erase_if(footers_, [](const RegionFooter& each) { return !is_there(each); });
   std::ranges::sort(footers_, std::greater<>(), &RegionFooter::sequence);
   if (test_hooks.recover_oldest_first) std::ranges::reverse(footers_);
+}
+
+void RegionRecovery::expect_blocks(uint64_t blocks) {
+  on_threads(recovery_.threads, [&] {
+    for (;;) {
+      const uint32_t shard = next_shard_.fetch_add(1, std::memory_order_relaxed);
+      if (shard >= recovery_.shards) break;
+      recovery_.expect(shard, blocks);
+    }
+  });
 }
 
 // ---- indexes

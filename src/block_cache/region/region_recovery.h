@@ -1,12 +1,12 @@
 // RegionSpace after a restart: reads the footer of each region, then the indexes, the newest region
 // first, so that of two blocks of one key the newer one comes back.
 //
-// Several threads. Each takes a few footers at a time from a shared counter. Then a RecoveryWindow
-// gives each thread its work: the cache's shards are divided into as many parts as there are
-// threads, and a part goes through the indexes in order. So no two threads want the lock of one
-// shard, and each shard gets its newest blocks first, as with one thread. A thread sorts some
-// thousand blocks by shard, and gives each shard its own at once: what it changes there then lies
-// in the processor's caches.
+// Several threads. Each takes a few footers at a time from a shared counter, then one shard after
+// the other, to make room there for what comes. Then a RecoveryWindow gives each thread its work:
+// the cache's shards are divided into as many parts as there are threads, and a part goes through
+// the indexes in order. So no two threads want the lock of one shard, and each shard gets its
+// newest blocks first, as with one thread. A thread sorts some thousand blocks by shard, and gives
+// each shard its own at once: what it changes there then lies in the processor's caches.
 //
 // Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and what the window
 // holds.
@@ -41,7 +41,8 @@ struct RecoveryPlan {
   uint64_t hash_seed = 0;        // of the keys' hashes
   uint32_t shards = 1;           // of the cache, by the hash
   std::function<uint32_t(uint64_t hash)> shard_of;
-  std::function<void(uint64_t blocks)> expect;  // at most so many blocks come; called once
+  // At most so many blocks come to all shards; called once a shard, before its first take().
+  std::function<void(uint32_t shard, uint64_t blocks)> expect;
   // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
   std::function<void(uint32_t shard, std::span<RecoveredBlock>)> take;
   std::function<bool()> stop;
@@ -69,7 +70,9 @@ class RegionRecovery {
   bool run();
 
  private:
-  static constexpr uint32_t kFootersTogether = 32;
+  // Who reads a footer waits for the medium, not for a processor.
+  static constexpr uint32_t kFooterThreads = 8;
+  static constexpr uint32_t kFootersTogether = 4;
 
   struct Index {
     RegionFooter footer;
@@ -82,6 +85,7 @@ class RegionRecovery {
   void read_footers();
   void read_some_footers(uint32_t first, uint32_t count, AlignedBytes& memory);
   void sort_footers();
+  void expect_blocks(uint64_t blocks);
   bool read_medium(uint64_t offset, MutableBytes into) noexcept;
   void work();
   void read(const RecoveryWindow::Job& job) noexcept;
@@ -101,6 +105,7 @@ class RegionRecovery {
   const Geometry geometry_;
   const RecoveryPlan& recovery_;
   std::atomic<uint32_t> next_region_{0};
+  std::atomic<uint32_t> next_shard_{0};
   std::vector<RegionFooter> footers_;  // by region, then of those that have one, the newest first
   std::unique_ptr<RecoveryWindow> window_;
   std::array<Index, RecoveryWindow::kSlots> slots_;
