@@ -173,6 +173,10 @@ class BlockCache {
   // Whether the cache has a use for these times: else an engine need not take them.
   virtual bool wants_storage_reads() const { return false; }
 
+  // Tells that the engine had compressed the block that it has just put. Only counts it, as
+  // compressed_blocks and compressed_bytes. Lock-free.
+  virtual void note_compressed(uint64_t /*size_bytes*/) {}
+
   // Waits until all writes that are queued now have reached the medium.
   virtual void drain() = 0;
 

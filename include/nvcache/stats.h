@@ -20,6 +20,7 @@ struct Stats {
   uint64_t background_hits = 0;    // of `hits`: for background work such as compaction
   uint64_t background_misses = 0;  // of `misses`: likewise
   uint64_t inserts = 0;            // blocks inserted
+  uint64_t compressed_blocks = 0;  // of `inserts`: the engine hands them over compressed
   uint64_t removals = 0;   // blocks removed: evictions + erases + damaged + failed reads and writes
   uint64_t evictions = 0;  // of `removals`: chosen by the eviction policy, or by resize
   uint64_t erases = 0;     // of `removals`: by erase() and erase_file()
@@ -35,6 +36,7 @@ struct Stats {
   uint64_t medium_written_bytes = 0;  // written to the medium, padding included
   uint64_t medium_writes = 0;         // writes, each of one or many blocks
   uint64_t rewritten_bytes = 0;       // of rewritten_blocks; among medium_written_bytes
+  uint64_t compressed_bytes = 0;      // of compressed_blocks, as they were handed over
   uint64_t discarded_bytes = 0;       // of emptied regions, given back to the medium
   uint64_t discard_errors = 0;        // discards that failed; the first one turns discard off
 

@@ -78,6 +78,10 @@ class BlockCacheImpl final : public BlockCache, private Pin::Owner, private Admi
   absl::Status resize(uint64_t size_bytes) override;
   void set_dataset_size(uint64_t size_bytes) override;
   void note_storage_read(uint64_t took_ns) override { storage_read_.add(took_ns); }
+  void note_compressed(uint64_t size_bytes) override {
+    counters_.add(Count::kCompressed, 1);
+    counters_.add(Count::kCompressedBytes, size_bytes);
+  }
   bool wants_storage_reads() const override { return admission_->weighs_costs(); }
   // Removes every block.
   void clear();

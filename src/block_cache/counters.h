@@ -29,6 +29,8 @@ enum class Count : size_t {
   kRecoveredBytes,
   kRewritten,
   kRewrittenBytes,
+  kCompressed,
+  kCompressedBytes,
   kFieldCount,
 };
 

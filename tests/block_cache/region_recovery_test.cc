@@ -212,7 +212,7 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
   EXPECT_EQ((*space)->free_regions(), after - before);
   uint32_t taken = 0;
   (*space)->recover({.shard_of = [](uint64_t) { return 0; },
-                     .expect = [](uint64_t) {},
+                     .expect = [](uint32_t, uint64_t) {},
                      .take =
                          [&](uint32_t, std::span<RecoveredBlock> blocks) {
                            for (RecoveredBlock& block : blocks) {

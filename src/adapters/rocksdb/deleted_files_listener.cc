@@ -116,7 +116,7 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
         const std::shared_ptr<BlockCache> alive = weak.lock();
         if (alive == nullptr) return;
         std::vector<uint64_t> of_both_forms;
-        for (const Form form : {Form::kParsed, Form::kRaw}) {
+        for (const Form form : kForms) {
           for (const uint64_t file : files) {
             of_both_forms.push_back(file ^ static_cast<uint64_t>(form));
           }

@@ -10,6 +10,7 @@
 
 #include "base/key_bytes.h"
 #include "base/prng.h"
+#include "adapters/rocksdb/versions.h"
 #include "nvcache/block_key.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/version.h"
@@ -20,10 +21,18 @@ namespace nvcache::rocksdb {
 // behind both plug points has to tell them apart. What one version of RocksDB saved no other
 // promises to read, so each has parsed blocks of its own; raw ones are the file's own bytes.
 enum class Form : uint64_t {
-  // Uncompressed, from a SecondaryCache.
+  // Uncompressed: of a TieredCache, and of a SecondaryCache under RocksDB 7.
   kParsed = mix64(uint64_t{ROCKSDB_MAJOR} << 32 | ROCKSDB_MINOR),
+  // Of a SecondaryCache from RocksDB 8 on: the last byte says how the others are compressed.
+  kTyped = mix64(kParsed),
   kRaw = 0x9e3779b97f4a7c15ULL,  // as on disk, from a PersistentCache: an arbitrary odd constant
 };
+
+inline constexpr Form kForms[] = {Form::kParsed, Form::kTyped, Form::kRaw};
+
+// What a SecondaryCache stores, and how many bytes it adds to a block.
+inline constexpr Form kSecondaryForm = NVCACHE_ROCKSDB_7 ? Form::kParsed : Form::kTyped;
+inline constexpr uint32_t kTypeBytes = kSecondaryForm == Form::kTyped ? 1 : 0;
 
 // False if `slice` is not a RocksDB cache key, or one that is unique only as long as the process
 // lives: the first 8 bytes of those are 0 (CacheKey::CreateUniqueForCacheLifetime).

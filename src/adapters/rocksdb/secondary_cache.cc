@@ -1,6 +1,7 @@
 #include "adapters/rocksdb/secondary_cache.h"
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -60,22 +61,32 @@ std::string SecondaryCache::GetPrintableOptions() const {
 Status SecondaryCache::offer(const Slice& key, void* value,
                              const ::rocksdb::Cache::CacheItemHelper* helper) {
   BlockKey block_key;
-  if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
+  if (!parse_key(key, kSecondaryForm, &block_key)) return not_a_cache_key();
   if (value == nullptr || helper == nullptr || helper->size_cb == nullptr ||
       helper->saveto_cb == nullptr) {
     return Status::NotSupported("nvcache: the value cannot be saved");
   }
   if (off_.load(std::memory_order_relaxed)) return Status::OK();
   const size_t size = helper->size_cb(value);
-  // Blocks come here when they leave DRAM, whichever path brought them there. Most are refused, and
-  // not copied then.
-  Admission admission = cache_->admit(block_key, size, Origin::kRead);
+  return keep(block_key, size, ::rocksdb::kNoCompression,
+              [&](char* into) { return helper->saveto_cb(value, 0, size, into); });
+}
+
+// Blocks come here when they leave DRAM, or when RocksDB has read them, whichever path brought them
+// there. Most are refused, and not copied then.
+template <typename Save>
+Status SecondaryCache::keep(const BlockKey& key, size_t size, ::rocksdb::CompressionType type,
+                            Save save) {
+  const size_t stored = size == 0 ? 0 : size + kTypeBytes;
+  Admission admission = cache_->admit(key, stored, Origin::kRead);
   if (!admission.admitted()) return Status::OK();
-  const MutableBytes buffer = thread_scratch(size);
-  if (buffer.empty() && size > 0) return Status::MemoryLimit("nvcache: no memory for a block");
-  Status saved = helper->saveto_cb(value, 0, size, reinterpret_cast<char*>(buffer.data()));
+  const MutableBytes buffer = thread_scratch(stored);
+  if (buffer.empty()) return Status::MemoryLimit("nvcache: no memory for a block");
+  Status saved = save(reinterpret_cast<char*>(buffer.data()));
   if (!saved.ok()) return saved;
-  std::move(admission).commit(buffer);
+  if constexpr (kTypeBytes != 0) buffer[size] = static_cast<std::byte>(type);
+  const bool kept = std::move(admission).commit(buffer).admitted();
+  if (kept && type != ::rocksdb::kNoCompression) cache_->note_compressed(size);
   return Status::OK();
 }
 
@@ -84,23 +95,27 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
                                                   Create create) {
   kept = false;
   BlockKey block_key;
-  if (off_.load(std::memory_order_relaxed) || !parse_key(key, Form::kParsed, &block_key)) {
+  if (off_.load(std::memory_order_relaxed) || !parse_key(key, kSecondaryForm, &block_key)) {
     return nullptr;
   }
   // Qualified names: Lookup is a method here.
   nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
   if (!lookup.hit()) return nullptr;
+  const ByteView stored = lookup.pin.bytes();
+  if (stored.size() <= kTypeBytes) return nullptr;  // not what keep() stores
+  const ByteView block = stored.first(stored.size() - kTypeBytes);
+  auto type = ::rocksdb::kNoCompression;
+  if constexpr (kTypeBytes != 0) type = static_cast<::rocksdb::CompressionType>(stored.back());
   // Before the object: nobody could destroy an object that has no handle.
   auto handle = std::unique_ptr<CreatedObject>(new (std::nothrow) CreatedObject);
   if (handle == nullptr) return nullptr;
 
   void* object = nullptr;
   size_t charge = 0;
-  const ByteView block = lookup.pin.bytes();
   Status created;
   try {
-    created =
-        create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), &object, &charge);
+    created = create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), type,
+                     &object, &charge);
   } catch (...) {  // no memory for the object: the block is as good as before
     return nullptr;
   }
@@ -130,7 +145,8 @@ SecondaryCache::ResultHandle SecondaryCache::Lookup(
     const Slice& key, const ::rocksdb::Cache::CreateCallback& create_cb, bool /*wait*/,
     bool advise_erase, bool& is_in_sec_cache) {
   return find(key, advise_erase, is_in_sec_cache,
-              [&create_cb](const Slice& block, void** object, size_t* charge) {
+              [&create_cb](const Slice& block, ::rocksdb::CompressionType, void** object,
+                           size_t* charge) {
                 return create_cb(block.data(), block.size(), object, charge);
               });
 }
@@ -149,14 +165,12 @@ Status SecondaryCache::InsertSaved(const Slice& key, const Slice& saved,
                                    ::rocksdb::CacheTier /*source*/) {
   return guarded([&] {
     BlockKey block_key;
-    if (!parse_key(key, Form::kParsed, &block_key)) return not_a_cache_key();
-    if (type != ::rocksdb::kNoCompression) {
-      return Status::NotSupported("nvcache: saved blocks must be uncompressed");
-    }
+    if (!parse_key(key, kSecondaryForm, &block_key)) return not_a_cache_key();
     if (off_.load(std::memory_order_relaxed)) return Status::OK();
-    cache_->put(block_key, {reinterpret_cast<const std::byte*>(saved.data()), saved.size()},
-                Origin::kRead);
-    return Status::OK();
+    return keep(block_key, saved.size(), type, [&](char* into) {
+      std::memcpy(into, saved.data(), saved.size());
+      return Status::OK();
+    });
   });
 }
 
@@ -168,10 +182,11 @@ SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
                                                     bool& kept_in_sec_cache) {
   if (helper == nullptr || helper->create_cb == nullptr) return nullptr;
   return find(key, advise_erase, kept_in_sec_cache,
-              [&](const Slice& block, void** object, size_t* charge) {
-                return helper->create_cb(block, ::rocksdb::kNoCompression,
-                                         ::rocksdb::CacheTier::kVolatileTier, create_context,
-                                         /*allocator=*/nullptr, object, charge);
+              [&](const Slice& block, ::rocksdb::CompressionType type, void** object,
+                  size_t* charge) {
+                // RocksDB's own three-tier cache asserts that each block is of the volatile tier.
+                return helper->create_cb(block, type, ::rocksdb::CacheTier::kVolatileTier,
+                                         create_context, /*allocator=*/nullptr, object, charge);
               });
 }
 
@@ -179,7 +194,7 @@ SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
 
 void SecondaryCache::Erase(const Slice& key) {
   BlockKey block_key;
-  if (parse_key(key, Form::kParsed, &block_key)) cache_->erase(block_key);
+  if (parse_key(key, kSecondaryForm, &block_key)) cache_->erase(block_key);
 }
 
 Status SecondaryCache::SetCapacity(size_t capacity) {

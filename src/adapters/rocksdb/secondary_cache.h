@@ -1,5 +1,6 @@
 // A rocksdb::SecondaryCache over a BlockCache: holds the blocks that RocksDB's own
-// block cache evicted, uncompressed, and serves them before the disk is read.
+// block cache evicted, uncompressed, and serves them before the disk is read. Under RocksDB's own
+// three-tier cache (NewTieredCache with nvm_sec_cache) it holds compressed blocks instead.
 //
 // Thread-safe. Throws nothing, and hides failures of the medium: a block is then not kept,
 // or not found. Every lookup is complete when it returns, those of MultiGet
@@ -39,7 +40,8 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
   ::rocksdb::Status Insert(const ::rocksdb::Slice& key, ::rocksdb::Cache::ObjectPtr value,
                            const ::rocksdb::Cache::CacheItemHelper* helper,
                            bool force_insert) override;
-  // Uncompressed bytes only: NotSupported for others.
+  // Offers the bytes as they are. RocksDB's three-tier cache hands over what it read, compressed:
+  // that stays so, is counted, and RocksDB decompresses it after each lookup.
   ::rocksdb::Status InsertSaved(const ::rocksdb::Slice& key, const ::rocksdb::Slice& saved,
                                 ::rocksdb::CompressionType type,
                                 ::rocksdb::CacheTier source) override;
@@ -61,7 +63,12 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
   ::rocksdb::Status offer(const ::rocksdb::Slice& key, void* value,
                           const ::rocksdb::Cache::CacheItemHelper* helper);
 
-  // create(bytes, &object, &charge) makes RocksDB's object of a cached block.
+  // save(char* into) writes the block's bytes.
+  template <typename Save>
+  ::rocksdb::Status keep(const BlockKey& key, size_t size, ::rocksdb::CompressionType type,
+                         Save save);
+
+  // create(bytes, type, &object, &charge) makes RocksDB's object of a cached block.
   template <typename Create>
   ResultHandle find(const ::rocksdb::Slice& key, bool advise_erase, bool& kept, Create create);
 

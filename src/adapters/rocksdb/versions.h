@@ -20,8 +20,8 @@
 // who asks about a handle:       | GetDeleter               | GetCacheItemHelper; from 9.7 on
 //   tiered_cache_7, _8           |                          | ApplyToHandle, too
 // NewLRUCache: tiered_preload    | a function               | inline, calls MakeSharedCache
-// SecondaryCache:                | Insert                   | Insert with force_insert,
-//   secondary_cache              |                          | InsertSaved
+// SecondaryCache:                | Insert                   | Insert with force_insert, and
+//   secondary_cache              |                          | InsertSaved of compressed blocks
 // a Cache by a string: registrar | no                       | from 9.7 on: Cache is Customizable
 // PersistentCache                | the same in all of them
 // DB::Open: tests                | a DB**                   | 10.x also, 11.x only a unique_ptr

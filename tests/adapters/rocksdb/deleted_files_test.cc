@@ -1,4 +1,5 @@
 // Blocks of table files that RocksDB deleted leave the cache, found by what their keys begin with.
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,8 +35,9 @@ uint64_t count_dead(const FakeBlockCache& cache, TestDb& db) {
   const std::set<uint64_t> live = live_files(db);
   uint64_t dead = 0;
   for (const BlockKey& key : cache.keys()) {
-    const bool lives = live.contains(key.file ^ static_cast<uint64_t>(Form::kParsed)) ||
-                       live.contains(key.file ^ static_cast<uint64_t>(Form::kRaw));
+    const bool lives = std::ranges::any_of(kForms, [&](Form form) {
+      return live.contains(key.file ^ static_cast<uint64_t>(form));
+    });
     dead += lives ? 0 : 1;
   }
   return dead;

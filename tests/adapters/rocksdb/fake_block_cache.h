@@ -110,6 +110,12 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
   uint64_t storage_reads() const { return storage_reads_; }
   uint64_t wrong_times() const { return wrong_times_; }
 
+  void note_compressed(uint64_t size_bytes) override {
+    std::lock_guard lock(mutex_);
+    ++stats_.compressed_blocks;
+    stats_.compressed_bytes += size_bytes;
+  }
+
   void drain() override {}
 
   Stats stats() const override {
