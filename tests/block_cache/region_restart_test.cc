@@ -219,8 +219,6 @@ TEST_F(RegionRestart, DamageLosesBlocksAndServesNoneThatIsWrong) {
   EXPECT_LT(found, 60 * kBlocks);
 }
 
-// The bytes that a kill leaves, or that another life left before: an index under another nonce is
-// not believed, though its region is not written again.
 // How many blocks come back from a cache of 100, which was started on a medium with another's 800.
 uint64_t recovered_on_anothers(uint64_t region_nonce) {
   std::vector<std::byte> image(5 << 20);
@@ -248,6 +246,8 @@ uint64_t recovered_on_anothers(uint64_t region_nonce) {
   return cache->stats().recovered_blocks;
 }
 
+// The bytes that a kill leaves, or that another life left before: an index under another nonce is
+// not believed, though its region is not written again.
 TEST(RegionNonce, WhatAnEarlierCacheLeftIsNotBelieved) {
   EXPECT_EQ(recovered_on_anothers(/*region_nonce=*/0), 100u);
 }

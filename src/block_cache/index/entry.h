@@ -71,20 +71,12 @@ class Entry {
 
   // free -> filling, pinned by its writer.
   void reserve(const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains) {
-    NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kFree);
-    file_.store(key.file, std::memory_order_relaxed);
-    offset_.store(key.offset, std::memory_order_relaxed);
-    word_.store(EntryWord::make(EntryWord::kFilling, 1, size_bytes, offset_grains).bits,
-                std::memory_order_release);
+    take(key, EntryWord::make(EntryWord::kFilling, 1, size_bytes, offset_grains));
   }
 
   // free -> live, unpinned: its bytes lie there already.
   void restore(const BlockKey& key, uint32_t size_bytes, uint64_t offset_grains) {
-    NVCACHE_ASSERT_SLOW(word().state() == EntryWord::kFree);
-    file_.store(key.file, std::memory_order_relaxed);
-    offset_.store(key.offset, std::memory_order_relaxed);
-    word_.store(EntryWord::make(EntryWord::kLive, 0, size_bytes, offset_grains).bits,
-                std::memory_order_release);
+    take(key, EntryWord::make(EntryWord::kLive, 0, size_bytes, offset_grains));
   }
 
   // filling -> live, and drops the writer's pin. False if the block was retired meanwhile: then the
@@ -173,6 +165,14 @@ class Entry {
   }
 
  private:
+  // The key is there before the word that tells of it.
+  void take(const BlockKey& key, EntryWord word) {
+    NVCACHE_ASSERT_SLOW(this->word().state() == EntryWord::kFree);
+    file_.store(key.file, std::memory_order_relaxed);
+    offset_.store(key.offset, std::memory_order_relaxed);
+    word_.store(word.bits, std::memory_order_release);
+  }
+
   std::atomic<uint64_t> word_;
   std::atomic<uint64_t> file_;
   std::atomic<uint64_t> offset_;

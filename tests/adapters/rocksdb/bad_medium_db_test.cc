@@ -2,6 +2,7 @@
 // database is right all the same, and the statistics say what happened.
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -17,6 +18,10 @@ struct Case {
   const char* io;
   bool persistent;  // PersistentCache, else SecondaryCache
 };
+
+std::ostream& operator<<(std::ostream& out, const Case& each) {
+  return out << (each.persistent ? "PersistentCache" : "SecondaryCache") << '_' << each.io;
+}
 
 class DamagedFileTest : public ::testing::TestWithParam<Case> {};
 
@@ -46,7 +51,8 @@ TEST_P(DamagedFileTest, IsNeverServed) {
 }
 INSTANTIATE_TEST_SUITE_P(All, DamagedFileTest,
                          ::testing::Values(Case{"mmap", false}, Case{"direct", false},
-                                           Case{"mmap", true}, Case{"direct", true}));
+                                           Case{"mmap", true}, Case{"direct", true}),
+                         ::testing::PrintToStringParamName());
 
 // If RocksDB itself noticed, the check above would prove nothing.
 TEST(DamagedFileTest, IsServedWithoutVerification) {
