@@ -57,7 +57,7 @@ FACES = {
         medium.h metered.h page_file.h populate.h profiles.h read_only_medium.h table.h""",
     "src/policy": """admission/make_admission.h admission/overhead_ratio.h
         eviction/make_eviction.h placement/placement_policy.h""",
-    "src/block_cache": "block_cache_impl.h config.h region/inspect.h stats_text.h",
+    "src/block_cache": "block_cache_impl.h block_store.h config.h region/inspect.h stats_text.h",
     "src/block_cache/index": "block_index.h entry.h entry_pool.h",
     "src/block_cache/region": "recovered_block.h region_space.h",
     "src/block_cache/space": "slab_space.h space.h",

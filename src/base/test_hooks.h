@@ -11,7 +11,7 @@
 namespace nvcache {
 
 struct TestHooks {
-  // BlockCacheImpl: a put on a device that finds no memory leaves its block filling for ever.
+  // BlockStore: a put on a device that finds no memory leaves its block filling for ever.
   bool leak_slots = false;
   // RegionSpace: what an opening left that was not closed in order is believed although its keys
   // were mutable.

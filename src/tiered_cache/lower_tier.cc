@@ -12,10 +12,10 @@ LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_referenc
     : config_(config),
       count_references_(count_references),
       has_sink_(sink != nullptr),
-      own_(std::make_unique<LateBlockCache>(
+      own_(std::make_unique<LateBlockStore>(
           config.cache, clock,
-          BlockCacheImpl::TierOptions{.count_references = count_references, .sink = sink})),
-      cache_(*own_) {}
+          BlockStore::Options{.count_references = count_references, .sink = sink})),
+      store_(*own_) {}
 
 LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,
                      bool count_references)
@@ -23,23 +23,23 @@ LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,
       count_references_(count_references),
       has_sink_(false),
       share_(std::move(share)),
-      cache_(share_->cache()),
+      store_(share_->store()),
       keys_(share_->keys()) {}
 
 absl::Status LowerTier::open_if_warm() {
-  if (!config_.restarts_warm() || cache_.open() != nullptr) return absl::OkStatus();
-  const absl::Status problem = cache_.problem();
+  if (!config_.restarts_warm() || store_.open() != nullptr) return absl::OkStatus();
+  const absl::Status problem = store_.problem();
   return problem.ok() ? absl::ResourceExhaustedError("no memory for a tier of a cache") : problem;
 }
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                     const std::atomic<uint32_t>& generation, uint32_t expected) {
-  BlockCacheImpl* const cache = cache_.open();
+  BlockStore* const store = store_.open();
   if (test_hooks.skip_tokens) expected = generation.load();
   const Verdict verdict =
-      cache == nullptr
+      store == nullptr
           ? Verdict::refuse(Reason::kMediumFailed)
-          : cache->put_if(keys_.inside(key), block, Origin::kRead, generation, expected);
+          : store->put(keys_.inside(key), block, Origin::kRead, {generation, expected});
   if (!verdict.admitted()) {
     counts_.add(TierCount::kRefused, 1);
     return verdict.reason == Reason::kDuplicate;
@@ -53,55 +53,59 @@ bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
 
 Lookup LowerTier::lookup(const BlockKey& key, Caller caller, uint32_t* references) {
   *references = 0;
-  BlockCacheImpl* const cache = opened();
-  if (cache == nullptr) return {};
-  const bool counts = count_references_ && caller == Caller::kForeground;
+  BlockStore* const store = opened();
+  if (store == nullptr) return {};
   const BlockKey inside = keys_.inside(key);
-  Lookup found = counts ? cache->lookup_counted(inside, references)
-                        : cache->lookup(inside, {.caller = caller});
-  if (share_ != nullptr && found.hit()) counts_.add(TierCount::kHits, 1);
+  const uint64_t hash = store->hash_of(inside);
+  uint32_t slot = 0;
+  Lookup found = store->find(hash, inside, {.caller = caller}, &slot);
+  if (!found.hit()) return found;
+  if (count_references_ && caller == Caller::kForeground) {
+    *references = store->add_reference(hash, slot);
+  }
+  if (share_ != nullptr) counts_.add(TierCount::kHits, 1);
   return found;
 }
 
 void LowerTier::erase(const BlockKey& key) {
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) {
-    cache->erase(keys_.inside(key));
+  if (BlockStore* const store = opened(); store != nullptr) {
+    store->erase(keys_.inside(key));
   }
 }
 
 void LowerTier::supersede(const BlockKey& key) {
   const bool may_differ = !config_.cache.immutable_keys && !test_hooks.restore_superseded;
   if (may_differ) return erase(key);
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) {
-    cache->erase_dead(keys_.inside(key));
+  if (BlockStore* const store = opened(); store != nullptr) {
+    store->erase_dead(keys_.inside(key));
   }
 }
 
 void LowerTier::erase_dead_files(std::span<const uint64_t> files) {
-  BlockCacheImpl* const cache = opened();
-  if (cache == nullptr) return;
+  BlockStore* const store = opened();
+  if (store == nullptr) return;
   if (keys_.whole()) {
-    cache->erase_dead_files(files);
+    store->erase_dead_files(files);
     return;
   }
   std::vector<uint64_t> inside;
   inside.reserve(files.size());
   for (const uint64_t file : files) inside.push_back(keys_.inside_file(file));
-  cache->erase_dead_files(inside);
+  store->erase_dead_files(inside);
 }
 
 void LowerTier::clear() {
   if (share_ != nullptr) return share_->clear();
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->clear();
+  if (BlockStore* const store = opened(); store != nullptr) store->clear();
 }
 
 void LowerTier::drain() {
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) cache->drain();
+  if (BlockStore* const store = opened(); store != nullptr) store->drain();
 }
 
 double LowerTier::used_share() const {
-  const BlockCacheImpl* const cache = opened();
-  return cache == nullptr ? 0 : cache->used_share();
+  const BlockStore* const store = opened();
+  return store == nullptr ? 0 : store->used_share();
 }
 
 }  // namespace nvcache

@@ -1,4 +1,4 @@
-// A lower tier of a TieredCache: a block cache, its own or one that it shares, opened when the
+// A lower tier of a TieredCache: a block store, its own or one that it shares, opened when the
 // first block goes there, and the counts of the blocks that came and went. One with restart=warm is
 // opened with the cache: a key that is replaced before its block has come back must stay away.
 #pragma once
@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 #include "nvcache/tiered_cache.h"
 #include "tiered_cache/key_space.h"
-#include "tiered_cache/late_block_cache.h"
+#include "tiered_cache/late_block_store.h"
 #include "tiered_cache/shared_tiers.h"
 #include "tiered_cache/tier_counters.h"
 #include "tiered_cache/tiered_config.h"
@@ -51,14 +51,14 @@ class LowerTier {
   void erase_dead_files(std::span<const uint64_t> files);
   // Whether a block that supersede() did not find may still come back.
   bool may_return() const {
-    const BlockCacheImpl* const cache = opened();
-    return config_.cache.immutable_keys && cache != nullptr && cache->recovering();
+    const BlockStore* const store = opened();
+    return config_.cache.immutable_keys && store != nullptr && store->recovering();
   }
   void clear();
   void drain();
   // How long a read of the engine's storage took that no tier served.
   void note_storage_read(uint64_t took_ns) {
-    if (BlockCacheImpl* const cache = opened()) cache->note_storage_read(took_ns);
+    if (BlockStore* const store = opened()) store->note_storage_read(took_ns);
   }
   void count_dropped() { counts_.add(TierCount::kDropped, 1); }
 
@@ -68,14 +68,14 @@ class LowerTier {
   TierStats stats() const;
 
  private:
-  BlockCacheImpl* opened() const { return cache_.opened(); }
+  BlockStore* opened() const { return store_.opened(); }
 
   const TierConfig config_;
   const bool count_references_;
   const bool has_sink_;
-  const std::unique_ptr<LateBlockCache> own_;  // null: it is shared
+  const std::unique_ptr<LateBlockStore> own_;  // null: it is shared
   const std::unique_ptr<TierShare> share_;     // null: it is its own
-  LateBlockCache& cache_;
+  LateBlockStore& store_;
   const KeySpace keys_;
   TierCounters counts_;
 };

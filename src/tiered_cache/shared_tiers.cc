@@ -99,7 +99,7 @@ class SharedTier {
   explicit SharedTier(std::string name) : name_(std::move(name)) {}
 
   struct Joined {
-    LateBlockCache* cache = nullptr;
+    LateBlockStore* store = nullptr;
     KeySpace keys;
   };
   [[nodiscard]] absl::StatusOr<Joined> join(const TierConfig& config, std::string_view owner)
@@ -137,7 +137,7 @@ class SharedTier {
   const std::string name_;
   mutable Mutex mutex_;
   CondVar closed_;
-  std::unique_ptr<LateBlockCache> cache_ ABSL_GUARDED_BY(mutex_);  // null: nobody uses the tier
+  std::unique_ptr<LateBlockStore> store_ ABSL_GUARDED_BY(mutex_);  // null: nobody uses the tier
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;  // its medium is still in use
   std::vector<User> users_ ABSL_GUARDED_BY(mutex_);
   uint32_t last_tag_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -154,9 +154,9 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   }
   const MutexLock lock(mutex_);
   while (closing_) closed_.wait(mutex_);
-  if (cache_ != nullptr && !(cache_->config() == config.cache)) {
+  if (store_ != nullptr && !(store_->config() == config.cache)) {
     return invalid_argument("name={}: {}; allowed: the same settings, or another name", name_,
-                            differences(config.cache, cache_->config()));
+                            differences(config.cache, store_->config()));
   }
   const KeySpace keys = warm ? KeySpace::of_owner(owner) : KeySpace(next_tag(), ++joins_);
   if (warm) {
@@ -164,14 +164,14 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   }
   User user{keys.tag(), std::string(owner)};
   users_.reserve(users_.size() + 1);
-  if (cache_ == nullptr) {
+  if (store_ == nullptr) {
     // Each cache has a threshold of its own, or none.
-    cache_ = std::make_unique<LateBlockCache>(
-        config.cache, system_clock(), BlockCacheImpl::TierOptions{.count_references = true});
+    store_ = std::make_unique<LateBlockStore>(
+        config.cache, system_clock(), BlockStore::Options{.count_references = true});
   }
   users_.push_back(std::move(user));  // the last that needs memory has it
   count_users();
-  return Joined{cache_.get(), keys};
+  return Joined{store_.get(), keys};
 }
 
 absl::Status SharedTier::check_owner(const KeySpace& keys, std::string_view owner) {
@@ -196,7 +196,7 @@ uint32_t SharedTier::next_tag() {
 }
 
 bool SharedTier::leave(uint32_t tag, bool if_last) {
-  std::unique_ptr<LateBlockCache> last;
+  std::unique_ptr<LateBlockStore> last;
   {
     const MutexLock lock(mutex_);
     if (if_last && users_.size() > 1) return false;
@@ -205,12 +205,12 @@ bool SharedTier::leave(uint32_t tag, bool if_last) {
     users_.erase(found);
     count_users();
     if (!users_.empty()) return true;
-    last = std::move(cache_);
+    last = std::move(store_);
     closing_ = true;
   }
   // Without the lock: this waits for the medium. Who joins meanwhile waits for the end of it.
   Stats totals;
-  if (const BlockCacheImpl* const cache = last->opened(); cache != nullptr) totals = cache->stats();
+  if (const BlockStore* const store = last->opened(); store != nullptr) totals = store->stats();
   last.reset();
   {
     const MutexLock lock(mutex_);
@@ -244,15 +244,15 @@ absl::StatusOr<std::unique_ptr<TierShare>> TierShare::join(const TierConfig& con
   std::unique_ptr<TierShare> share(new TierShare(tier_of(config.name)));
   const absl::StatusOr<SharedTier::Joined> joined = share->tier_->join(config, owner);
   if (!joined.ok()) return joined.status();
-  share->cache_ = joined->cache;
+  share->store_ = joined->store;
   share->keys_ = joined->keys;
   return share;
 }
 
 // The last one's blocks go with the tier.
 TierShare::~TierShare() {
-  if (cache_ == nullptr) return;  // it did not join
-  const bool warm = cache_->config().restart == Restart::kWarm;
+  if (store_ == nullptr) return;  // it did not join
+  const bool warm = store_->config().restart == Restart::kWarm;
   if (!warm && tier_->leave(keys_.tag(), /*if_last=*/true)) return;
   if (!warm) clear();
   tier_->leave(keys_.tag(), /*if_last=*/false);
@@ -261,14 +261,14 @@ TierShare::~TierShare() {
 uint32_t TierShare::users() const { return tier_->users(); }
 
 void TierShare::clear() {
-  BlockCacheImpl* const cache = cache_->opened();
-  if (cache == nullptr || tier_->users(keys_.tag()) > 1) return;
-  cache->erase_matching([this](const BlockKey& key) { return keys_.has(key); });
+  BlockStore* const store = store_->opened();
+  if (store == nullptr || tier_->users(keys_.tag()) > 1) return;
+  store->erase_matching([this](const BlockKey& key) { return keys_.has(key); });
 }
 
 Stats TierShare::stats() const {
   Stats stats;
-  if (const BlockCacheImpl* const cache = cache_->opened()) stats = cache->stats();
+  if (const BlockStore* const store = store_->opened()) stats = store->stats();
   add_stats(tier_->past(), /*gauges=*/false, &stats);
   return stats;
 }

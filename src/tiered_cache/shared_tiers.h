@@ -23,7 +23,7 @@
 #include "absl/status/statusor.h"
 #include "nvcache/stats.h"
 #include "tiered_cache/key_space.h"
-#include "tiered_cache/late_block_cache.h"
+#include "tiered_cache/late_block_store.h"
 #include "tiered_cache/tiered_config.h"
 
 namespace nvcache {
@@ -44,7 +44,7 @@ class TierShare {
   TierShare(const TierShare&) = delete;
   TierShare& operator=(const TierShare&) = delete;
 
-  LateBlockCache& cache() const { return *cache_; }
+  LateBlockStore& store() const { return *store_; }
   const KeySpace& keys() const { return keys_; }
   uint32_t users() const;
   // Erases the blocks of this cache. Those of a key space that another open cache has, too
@@ -58,7 +58,7 @@ class TierShare {
 
   const std::shared_ptr<SharedTier> tier_;
   // Set once, by join().
-  LateBlockCache* cache_ = nullptr;
+  LateBlockStore* store_ = nullptr;
   KeySpace keys_;
 };
 

@@ -159,7 +159,7 @@ void TieredCacheImpl::supersede(std::string_view key, uint64_t hash) {
     generation.fetch_add(2, std::memory_order_seq_cst);
     return;
   }
-  // Orders the change before the look at which tiers are open: see LateBlockCache::open().
+  // Orders the change before the look at which tiers are open: see LateBlockStore::open().
   generation.fetch_add(1, std::memory_order_seq_cst);
   for (const auto& tier : lower_) tier->supersede(block_key);
   generation.fetch_add(1, std::memory_order_seq_cst);

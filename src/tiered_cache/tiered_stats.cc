@@ -126,16 +126,16 @@ TierStats LowerTier::stats() const {
   read_counters(kTierMetrics, counts_, &stats);
   stats.size_bytes = config_.cache.size_bytes;
   stats.medium = config_.cache.medium;
-  stats.problem = message_of(cache_.problem());
+  stats.problem = message_of(store_.problem());
   stats.name = config_.name;
   if (share_ != nullptr) {
     stats.users = share_->users();
     stats.block_cache = share_->stats();
   }
-  const BlockCacheImpl* const cache = opened();
-  if (cache == nullptr) return stats;
+  const BlockStore* const store = opened();
+  if (store == nullptr) return stats;
   if (share_ == nullptr) {
-    stats.block_cache = cache->stats();
+    stats.block_cache = store->stats();
     stats.hits = stats.block_cache.hits;
     if (!has_sink_) stats.dropped += stats.block_cache.evictions;
   }

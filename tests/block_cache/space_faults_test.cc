@@ -96,9 +96,9 @@ class ErasingSink final : public EvictionSink {
  public:
   uint32_t token_of(const BlockKey&) override { return 0; }
   void take(const BlockKey&, ByteView, uint32_t) override {
-    for (uint64_t i = 0; i < 5; ++i) cache->erase({7, i});
+    for (uint64_t i = 0; i < 5; ++i) store->erase({7, i});
   }
-  BlockCache* cache = nullptr;
+  BlockStore* store = nullptr;
 };
 
 TEST(BlockCacheEviction, BlocksThatOthersRemoveAreNotOnItsBudget) {
@@ -107,17 +107,22 @@ TEST(BlockCacheEviction, BlocksThatOthersRemoveAreNotOnItsBudget) {
       *parse_config("nvcache://?size=1MiB&admission=always&eviction=lru&shards=1&maintenance=0");
   auto medium =
       open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, system_clock());
-  const auto cache =
-      *BlockCacheImpl::make(config, *std::move(medium), system_clock(), {.sink = &sink});
-  sink.cache = cache.get();
+  const auto store = *BlockStore::make(config, *std::move(medium), system_clock(), {.sink = &sink});
+  sink.store = store.get();
+  const std::atomic<uint32_t> generation{0};
+  const auto put_bytes = [&](const BlockKey& key, size_t size_bytes) {
+    return store->put(key, std::vector<std::byte>(size_bytes), Origin::kRead, {generation, 0});
+  };
   std::vector<Lookup> pins;
   for (uint64_t i = 0; i < 5; ++i) {
-    ASSERT_TRUE(put(*cache, {7, i}, 60 << 10).admitted());
-    pins.push_back(cache->lookup({7, i}));
+    const BlockKey key{7, i};
+    uint32_t slot = 0;
+    ASSERT_TRUE(put_bytes(key, 60 << 10).admitted());
+    pins.push_back(store->find(store->hash_of(key), key, {}, &slot));
   }
   uint64_t filled = 0;
-  while (cache->stats().used_bytes + 4096 <= 1 << 20) put(*cache, {1, filled++}, 4096);
-  EXPECT_EQ(put(*cache, {2, 1}, 32 << 10).reason, Reason::kAdmitted)
+  while (store->stats().used_bytes + 4096 <= 1 << 20) put_bytes({1, filled++}, 4096);
+  EXPECT_EQ(put_bytes({2, 1}, 32 << 10).reason, Reason::kAdmitted)
       << "eight neighbours of 4 KiB, though 300 KiB went elsewhere meanwhile";
 }
 

@@ -154,8 +154,11 @@ TEST(SharedTier, ACacheThatLeavesLeavesNoBlocksToOneThatJoinsMeanwhile) {
   for (int round = 1; round <= kRounds; ++round) {
     leaves = TierShare::join(config, "").value();
     const std::vector<std::byte> block(512);
-    BlockCacheImpl* const opened = leaves->cache().open();
-    EXPECT_TRUE(opened->put(leaves->keys().inside({1, 1}), block, Origin::kRead).admitted());
+    const std::atomic<uint32_t> generation{0};
+    BlockStore* const opened = leaves->store().open();
+    EXPECT_TRUE(
+        opened->put(leaves->keys().inside({1, 1}), block, Origin::kRead, {generation, 0})
+            .admitted());
     begun = round;
     for (uint64_t spin = random.below(100); spin > 0; --spin) pause_core();
     const auto joined = TierShare::join(config, "").value();

@@ -1,4 +1,4 @@
-// Lookups of the block cache.
+// Lookups of the block store, beyond those that find() serves in place.
 //
 // One path: a block is found in the index, or in the write queue; the reader gives its bytes, in
 // place or copied; they are verified; the caller gets them pinned, or in a buffer of its own.
@@ -7,75 +7,31 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 
 namespace nvcache {
 
-Lookup BlockCacheImpl::lookup(const BlockKey& key, const LookupOptions& options) {
-  return look_up<false>(key, options, nullptr);
-}
-
-Lookup BlockCacheImpl::lookup_counted(const BlockKey& key, uint32_t* references) {
-  *references = 0;
-  return look_up<true>(key, {}, references);
-}
-
-template <bool kCounts>
-inline Lookup BlockCacheImpl::look_up(const BlockKey& key, const LookupOptions& options,
-                                      uint32_t* references) {
-  const uint64_t hash = hash_key(key, config_.seed);
-  Shard& shard = shard_of(hash);
+Lookup BlockStore::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                         const LookupOptions& options, uint32_t* slot) {
   const bool background = options.caller == Caller::kBackground;
-  Counters::Stripe& stripe = counters_.mine();
-  const PinnedBlock found = shard.find_and_pin(hash, key);
-  if (found.found()) [[likely]] {
-    shard.on_hit(found.slot);
-    if (reader_.reads() == Reads::kInPlace && !options.copy_into) [[likely]] {
-      const Extent extent = extent_of(found);
-      const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
-      stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
-      stripe.add(Count::kHitBytes, size_bytes);
-      if constexpr (kCounts) *references = shard.add_reference(found.slot);
-      return {Pin(this, handle_of(shard.entry(found.slot)), reader_.peek(extent)), size_bytes, {}};
-    }
-  } else if (write_queue_ == nullptr) {
-    stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    return {{}, 0, token_of(hash)};
-  }
-  return serve<kCounts>(hash, key, found, options, references);
-}
-
-template <bool kCounts>
-Lookup BlockCacheImpl::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
-                             const LookupOptions& options, uint32_t* references) {
-  const bool background = options.caller == Caller::kBackground;
-  uint32_t slot = found.slot;
   Lookup lookup = found.found() ? serve_pinned(hash, key, found, options)
-                                : serve_pending(hash, key, options, &slot);
+                                : serve_pending(hash, key, options, slot);
   Counters::Stripe& stripe = counters_.mine();
   if (lookup.hit()) {
-    if constexpr (kCounts) *references = shard_of(hash).add_reference(slot);
     stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
     stripe.add(Count::kHitBytes, lookup.size_bytes);
   } else {
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    lookup.token = token_of(hash);
   }
   return lookup;
-}
-
-// Read after the miss and before the caller reads the disk: an erase from now on
-// makes the token worthless, an earlier one cannot matter.
-MissToken BlockCacheImpl::token_of(uint64_t hash) const {
-  return {generations_[hash % kGenerations].load(std::memory_order_acquire), true};
 }
 
 // A miss if the medium fails, or there is no memory, or the block is damaged. A block that cannot
 // be read is removed, as a damaged one is: the next put can bring it again, to another place. Of a
 // block that is copied, the copy is verified: it is what the caller gets, and in the processor's
 // cache by then.
-Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
-                                    const LookupOptions& options) {
+Lookup BlockStore::serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                                const LookupOptions& options) {
   const uint64_t handle = handle_of(shard_of(hash).entry(found.slot));
   Pin pin(this, handle, {});
   const Extent extent = extent_of(found);
@@ -101,19 +57,19 @@ Lookup BlockCacheImpl::serve_pinned(uint64_t hash, const BlockKey& key, const Pi
   return {.pin = Pin(this, handle, bytes), .size_bytes = size_bytes};
 }
 
-Lookup BlockCacheImpl::serve_buffer(SharedBuffer buffer, ByteView bytes) {
+Lookup BlockStore::serve_buffer(SharedBuffer buffer, ByteView bytes) {
   Pin pin = pin_buffer(std::move(buffer), bytes);
   if (pin.bytes().empty()) return {};
   return {.pin = std::move(pin), .size_bytes = static_cast<uint32_t>(bytes.size())};
 }
 
-bool BlockCacheImpl::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome) {
+bool BlockStore::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome) {
   if (outcome == Fetch::kMediumFailed) shard_of(hash).remove_unreadable(hash, found.slot);
   return outcome == Fetch::kOk;
 }
 
-Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
-                                     const LookupOptions& options, uint32_t* slot) {
+Lookup BlockStore::serve_pending(uint64_t hash, const BlockKey& key,
+                                 const LookupOptions& options, uint32_t* slot) {
   // It may be written, and live, since the lookup that did not find it.
   const std::optional<uint32_t> entered = shard_of(hash).find_slot(hash, key);
   if (!entered) return {};
@@ -136,8 +92,8 @@ Lookup BlockCacheImpl::serve_pending(uint64_t hash, const BlockKey& key,
   return {.size_bytes = size_bytes};
 }
 
-bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
-                            ByteView block) {
+bool BlockStore::intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
+                        ByteView block) {
   if (!verify_) return true;
   Shard& shard = shard_of(hash);
   if (checksum_block(key, block) == shard.checksum(found.slot)) return true;
@@ -145,12 +101,12 @@ bool BlockCacheImpl::intact(uint64_t hash, const BlockKey& key, const PinnedBloc
   return false;
 }
 
-void BlockCacheImpl::release(uint64_t handle) {
+void BlockStore::release(uint64_t handle) {
   Entry& entry = *reinterpret_cast<Entry*>(handle);
   if (!entry.unpin()) [[likely]]
     return;
   // The last pin of a removed block: its key still says whose it is.
-  shard_of(hash_key(entry.key(), config_.seed)).free_unpinned(entry);
+  shard_of(hash_of(entry.key())).free_unpinned(entry);
 }
 
 }  // namespace nvcache

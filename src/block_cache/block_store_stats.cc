@@ -1,7 +1,7 @@
 // What a block cache says of itself.
 #include <string>
 
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 #include "block_cache/counters.h"
 #include "policy/admission/overhead_ratio.h"
 
@@ -9,13 +9,13 @@ namespace nvcache {
 
 // Of this cache's own questions: a thread that asks several caches by turns would else bring the
 // totals to the same one each time.
-bool BlockCacheImpl::totals_are_due() const {
+bool BlockStore::totals_are_due() const {
   StripedCounters<Question>::Stripe& stripe = questions_.mine();
   stripe.add(Question::kAsked, 1);
   return stripe.value(Question::kAsked) % totals_interval_ == 0;
 }
 
-Traffic BlockCacheImpl::traffic_for_admission() const {
+Traffic BlockStore::traffic_for_admission() const {
   const bool with_totals = totals_interval_ != 0 && totals_are_due();
   Traffic traffic = with_totals ? this->traffic() : Traffic{};
   traffic.storage_read_ns = static_cast<double>(storage_read_.ns());
@@ -26,7 +26,7 @@ Traffic BlockCacheImpl::traffic_for_admission() const {
   return traffic;
 }
 
-Traffic BlockCacheImpl::traffic() const {
+Traffic BlockStore::traffic() const {
   Traffic traffic;
   traffic.has_totals = true;
   traffic.hits = counters_.sum(Count::kHits);
@@ -43,7 +43,7 @@ Traffic BlockCacheImpl::traffic() const {
   return traffic;
 }
 
-Stats BlockCacheImpl::stats() const {
+Stats BlockStore::stats() const {
   Stats stats;
   read_counters(counters_, &stats);
   for (size_t i = 0; i < kReasonCount; ++i) {

@@ -1,4 +1,4 @@
-#include "tiered_cache/late_block_cache.h"
+#include "tiered_cache/late_block_store.h"
 
 #include <new>
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace nvcache {
 
-BlockCacheImpl* LateBlockCache::open() {
-  if (BlockCacheImpl* const cache = opened(); cache != nullptr) return cache;
-  // An exception leaves the cache unopened, and the next call tries again.
+BlockStore* LateBlockStore::open() {
+  if (BlockStore* const store = opened(); store != nullptr) return store;
+  // An exception leaves the store unopened, and the next call tries again.
   try {
     open_once();
   } catch (const std::bad_alloc&) {
@@ -19,7 +19,7 @@ BlockCacheImpl* LateBlockCache::open() {
   return opened();
 }
 
-void LateBlockCache::open_once() {
+void LateBlockStore::open_once() {
   std::call_once(once_, [this] {
     const auto fail = [this](const absl::Status& status) {
       problem_ = status;
@@ -28,14 +28,14 @@ void LateBlockCache::open_once() {
     absl::StatusOr<std::unique_ptr<Medium>> medium =
         open_medium(config_.medium, options_of_medium(config_), clock_);
     if (!medium.ok()) return fail(medium.status());
-    absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
-        BlockCacheImpl::make(config_, *std::move(medium), clock_, tier_);
-    if (!cache.ok()) return fail(cache.status());
-    owned_ = *std::move(cache);
+    absl::StatusOr<std::unique_ptr<BlockStore>> store =
+        BlockStore::make(config_, *std::move(medium), clock_, options_);
+    if (!store.ok()) return fail(store.status());
+    owned_ = *std::move(store);
     // Sequentially consistent, as is the change of the generation in
-    // TieredCacheImpl::supersede(): either that sees this cache and erases the key from it,
-    // or the first put here, which sees this cache, sees the changed generation.
-    cache_.store(owned_.get(), std::memory_order_seq_cst);
+    // TieredCacheImpl::supersede(): either that sees this store and erases the key from it,
+    // or the first put here, which sees this store, sees the changed generation.
+    store_.store(owned_.get(), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   });
 }

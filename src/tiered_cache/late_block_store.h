@@ -1,7 +1,7 @@
-// A block cache that is opened when it is first wanted: for the first block, or, if it comes back
+// A block store that is opened when it is first wanted: for the first block, or, if it comes back
 // after a restart, with the cache whose tier it is.
 //
-// A medium that cannot be opened is not tried again: the cache stays off, and problem() says why.
+// A medium that cannot be opened is not tried again: the store stays off, and problem() says why.
 #pragma once
 
 #include <atomic>
@@ -10,22 +10,22 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 #include "block_cache/config.h"
 
 namespace nvcache {
 
 // Thread-safe.
-class LateBlockCache {
+class LateBlockStore {
  public:
-  // `clock`, and the sink of `tier`, must outlive the cache.
-  LateBlockCache(const Config& config, Clock& clock, BlockCacheImpl::TierOptions tier)
-      : config_(config), clock_(clock), tier_(tier) {}
+  // `clock`, and the sink of `options`, must outlive the store.
+  LateBlockStore(const Config& config, Clock& clock, const BlockStore::Options& options)
+      : config_(config), clock_(clock), options_(options) {}
 
   // Null if it is not open.
-  BlockCacheImpl* opened() const { return cache_.load(std::memory_order_seq_cst); }
+  BlockStore* opened() const { return store_.load(std::memory_order_seq_cst); }
   // Opens it first. Null if the medium cannot be opened, or there is no memory.
-  BlockCacheImpl* open();
+  BlockStore* open();
 
   const Config& config() const { return config_; }
   // Why the medium could not be opened; OK if it could, or was not tried.
@@ -38,10 +38,10 @@ class LateBlockCache {
 
   const Config config_;
   Clock& clock_;
-  const BlockCacheImpl::TierOptions tier_;
+  const BlockStore::Options options_;
   std::once_flag once_;
-  std::unique_ptr<BlockCacheImpl> owned_;
-  std::atomic<BlockCacheImpl*> cache_{nullptr};
+  std::unique_ptr<BlockStore> owned_;
+  std::atomic<BlockStore*> store_{nullptr};
   absl::Status problem_;  // set before off_
   std::atomic<bool> off_{false};
 };

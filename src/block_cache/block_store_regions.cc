@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 
 namespace nvcache {
 namespace {
@@ -22,7 +22,7 @@ uint64_t random_nonce() {
 
 }  // namespace
 
-absl::Status BlockCacheImpl::open_regions() {
+absl::Status BlockStore::open_regions() {
   RegionWriter::Events events = {
       .wants_room = [this] { region_eviction_->wake(); },
       .wrote =
@@ -54,15 +54,15 @@ absl::Status BlockCacheImpl::open_regions() {
   return absl::OkStatus();
 }
 
-absl::Status BlockCacheImpl::start_regions() {
+absl::Status BlockStore::start_regions() {
   RegionEviction::Cache cache = {
       .may_evict = [this] { return may_evict(); },
-      .hash_of = [this](const BlockKey& key) { return hash_key(key, config_.seed); },
+      .hash_of = [this](const BlockKey& key) { return hash_of(key); },
       .shard_of = [this](uint64_t hash) -> Shard& { return shard_of(hash); },
       .read = [this](Shard& shard, const DetachedBlock& block,
                      MutableBytes into) { return read_block(shard, block, into); },
       .demote = [this](Shard& shard, const DetachedBlock& block) { demote(shard, block); },
-      .sink = tier_.sink,
+      .sink = options_.sink,
   };
   region_eviction_ =
       std::make_unique<RegionEviction>(*regions_, shards_, counters_, config_.rewrite,
@@ -78,7 +78,7 @@ absl::Status BlockCacheImpl::start_regions() {
 
 // A cache that cannot be closed in order is cold the next time, or, with immutable keys, has what
 // was sealed.
-void BlockCacheImpl::close_regions() {
+void BlockStore::close_regions() {
   if (region_eviction_ == nullptr) return;  // it was not opened to the end
   closing_ = true;
   recovery_.stop();
@@ -88,7 +88,7 @@ void BlockCacheImpl::close_regions() {
 }
 
 // Not more than the machine has, and no part of the keys without a shard of its own.
-uint32_t BlockCacheImpl::recovery_threads() const {
+uint32_t BlockStore::recovery_threads() const {
   constexpr uint32_t kLeast = 2;
   constexpr uint32_t kMost = 4;
   const uint32_t wanted = config_.restart_threads != 0
@@ -97,7 +97,7 @@ uint32_t BlockCacheImpl::recovery_threads() const {
   return std::min(wanted, static_cast<uint32_t>(shards_.size()));
 }
 
-RecoveryPlan BlockCacheImpl::plan_recovery() {
+RecoveryPlan BlockStore::plan_recovery() {
   return {
       .threads = recovery_threads(),
       .bytes_per_second = static_cast<double>(config_.restart_bytes_per_second),
@@ -117,7 +117,7 @@ RecoveryPlan BlockCacheImpl::plan_recovery() {
   };
 }
 
-bool BlockCacheImpl::recover() try {
+bool BlockStore::recover() try {
   if (closing_ || !regions_->recovering()) return false;
   regions_->recover(plan_recovery());
   if (regions_->recovering()) return false;  // told to stop
@@ -128,30 +128,28 @@ bool BlockCacheImpl::recover() try {
   return true;
 }
 
-void BlockCacheImpl::recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks) {
+void BlockStore::recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks) {
   for (RecoveredBlock& block : blocks) {
-    block.generation = dead_files_.has(block.key.file) ? nullptr : &generation_of(block.hash);
+    block.generation = dead_files_.has(block.key.file) ? nullptr : &generations_.of(block.hash);
   }
   shards_[shard]->restore(blocks);
 }
 
-absl::Status BlockCacheImpl::erase_durably(std::span<const BlockKey> keys,
-                                           std::span<const uint64_t> files) {
-  if (absl::Status erased = BlockCache::erase_durably(keys, files); !erased.ok()) return erased;
+absl::Status BlockStore::remember_erased(std::span<const BlockKey> keys,
+                                         std::span<const uint64_t> files) {
   return regions_ == nullptr ? absl::OkStatus() : regions_->remember_erased(keys, files);
 }
 
-bool BlockCacheImpl::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {
+bool BlockStore::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {
   const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
   if (!health_.may_access() || reader_.read(extent, into) != Fetch::kOk) return false;
   if (checksum_block(block.key, into) == shard.checksum(block.slot)) return true;
-  shard.remove_damaged(hash_key(block.key, config_.seed), block.slot);
+  shard.remove_damaged(hash_of(block.key), block.slot);
   return false;
 }
 
-Verdict BlockCacheImpl::append(uint64_t hash, const BlockKey& key, ByteView block,
-                               const std::atomic<uint32_t>& generation,
-                               std::optional<uint32_t> expected) {
+Verdict BlockStore::append(uint64_t hash, const BlockKey& key, ByteView block,
+                           const Freshness& fresh) {
   const auto size_bytes = static_cast<uint32_t>(block.size());
   Shard& shard = shard_of(hash);
   RegionSpace::Spot spot;
@@ -160,7 +158,7 @@ Verdict BlockCacheImpl::append(uint64_t hash, const BlockKey& key, ByteView bloc
   }
   uint32_t slot = 0;
   const Reason reserved =
-      shard.reserve(hash, key, size_bytes, spot.place, generation, expected, &slot);
+      shard.reserve(hash, key, size_bytes, spot.place, fresh.generation, fresh.expected, &slot);
   if (reserved != Reason::kAdmitted) {
     regions_->cancel(spot, size_bytes);
     return refuse(reserved);

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/no_memory.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/block_store.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -18,14 +18,14 @@ absl::Status refuse_size(uint64_t size_bytes, uint64_t least_bytes, const Config
 
 }  // namespace
 
-absl::Status BlockCacheImpl::resize(uint64_t size_bytes) try {
+absl::Status BlockStore::resize(uint64_t size_bytes) try {
   MutexLock lock(resize_mutex_);
   return regions_ != nullptr ? resize_regions(size_bytes) : resize_in_place(size_bytes);
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory to resize the cache");
 }
 
-absl::Status BlockCacheImpl::resize_in_place(uint64_t size_bytes) {
+absl::Status BlockStore::resize_in_place(uint64_t size_bytes) {
   const uint64_t least_bytes = std::max<uint64_t>(Config::kMinSizeBytes, in_place_->grain_bytes());
   if ((size_bytes > 0 && size_bytes < least_bytes) || size_bytes > config_.max_size_bytes) {
     return refuse_size(size_bytes, least_bytes, config_);
@@ -46,7 +46,7 @@ absl::Status BlockCacheImpl::resize_in_place(uint64_t size_bytes) {
                                   medium_->size_bytes()));
 }
 
-absl::Status BlockCacheImpl::resize_regions(uint64_t size_bytes) {
+absl::Status BlockStore::resize_regions(uint64_t size_bytes) {
   const Geometry& geometry = regions_->geometry();
   const uint64_t least_bytes = geometry.region_at(RegionSpace::kLeastRegions);
   if ((size_bytes > 0 && size_bytes < least_bytes) || size_bytes > config_.max_size_bytes) {
@@ -66,7 +66,7 @@ absl::Status BlockCacheImpl::resize_regions(uint64_t size_bytes) {
 }
 
 // Nothing is appended beyond that region. While blocks come back, the medium keeps its size.
-absl::Status BlockCacheImpl::shrink_to(uint32_t regions) {
+absl::Status BlockStore::shrink_to(uint32_t regions) {
   const bool recovering = regions_->recovering();
   const Geometry& geometry = regions_->geometry();
   region_eviction_->drop_between(regions, geometry.regions_in(config_.max_size_bytes));
@@ -76,7 +76,7 @@ absl::Status BlockCacheImpl::shrink_to(uint32_t regions) {
   return medium_->resize(std::min(geometry.region_at(needed), medium_->size_bytes()));
 }
 
-void BlockCacheImpl::finish_resize() {
+void BlockStore::finish_resize() {
   MutexLock lock(resize_mutex_);
   if (regions_->geometry().end_of(regions_->regions()) > medium_->size_bytes()) return;
   health_.note(shrink_to(regions_->regions()));
