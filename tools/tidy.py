@@ -39,14 +39,14 @@ WORDS = [
     (re.compile(r"\bhybrid (cache|tier)s?\b"), "tiered cache",
      re.compile(r".*\.md|tools/tidy\.py")),
 ]
-# Words and sentences that were mended in what users read: pages and public headers, without code.
+# Words and sentences that were mended: in pages and headers, without code.
 MENDED = [
     (re.compile(r"\b(nobody|whoever|by whom ever)\b", re.I), "who it is, or a passive"),
     (re.compile(r"\bmeanwhile\b", re.I), "during what, or after what"),
     (re.compile(r"\bso many\b", re.I), "how many"),
     (re.compile(r"(^|[.:;] |^ *[-*] )What [a-z]"), "the thing as the subject (STYLE, Words)"),
 ]
-MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|include/.*\.h")
+MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|.*\.h")
 # A page of messages, and what prints them.
 MESSAGES = "docs/troubleshooting.md"
 PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")

@@ -160,7 +160,7 @@ void add_replay_command(CLI::App& app) {
                       "Of csv: KEY or KEY,SIZE; names of the heading, or numbers from 1");
   command
       ->add_option("--block", arguments->block_bytes,
-                   "What a block takes of the medium: a region has room for so many of them")
+                   "Bytes of the medium that a block takes: they divide a region")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(64, 64 << 10))
       ->default_str("512");

@@ -78,7 +78,7 @@ class TierReplay {
   ReplayResult result_;
 };
 
-// The most hits that any cache of so many blocks can have: it knows the future, and leaves out a
+// The most hits that any cache of that many blocks can have: it knows the future, and leaves out a
 // block whose next use comes later than those of all that it holds (Belady, 1966). Memory: 8 bytes
 // a lookup, and about 60 bytes for each key and each block.
 ReplayResult replay_optimal(std::span<const Access> lookups, uint64_t blocks);

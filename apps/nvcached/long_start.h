@@ -20,7 +20,8 @@ class LongStart {
 
   // How far it is: systemd gets it every five seconds.
   void tell(std::string status);
-  // A signal came. Whoever sees it gives up; if nobody does, the process ends half a second later.
+  // A signal came. The loader that sees it gives up; if none does, the process ends half a second
+  // later.
   bool must_end() const { return must_end_.load(std::memory_order_relaxed); }
 
  private:

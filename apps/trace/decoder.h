@@ -22,13 +22,13 @@ struct Access {
 // Caller-locked.
 class Decoder {
  public:
-  // It may stop once it has so many accesses: a short line can be many.
+  // It may stop once it has that many accesses: a short line can be many.
   static constexpr size_t kEnoughAccesses = 1 << 16;
 
   virtual ~Decoder() = default;
 
-  // Appends the accesses at the front of `bytes`, and returns how many bytes they took. What is
-  // left comes again: at once if it stopped at kEnoughAccesses, else with more behind it.
+  // Appends the accesses at the front of `bytes`, and returns how many bytes they took. The rest
+  // comes again: at once if it stopped at kEnoughAccesses, else with more behind it.
   // `last`: nothing comes behind `bytes`. DATA_LOSS names the line or the byte of the trace that is
   // no access.
   [[nodiscard]] virtual absl::StatusOr<size_t> decode(std::string_view bytes, bool last,

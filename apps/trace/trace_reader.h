@@ -31,7 +31,7 @@ class TraceReader {
   // At the end: how the file ends too early; empty if it is whole.
   const std::string& cut_short() const { return cut_short_; }
   std::string_view format() const { return format_.name; }
-  // How much of the file was read, from 0 to 1; 0 where nobody knows its size.
+  // How much of the file was read, from 0 to 1; 0 where its size is not known.
   double share_read() const { return input_->share_read(); }
 
  private:

@@ -39,7 +39,7 @@ struct EmulatedStorageOptions {
   // a profile of docs/design/model.md, e.g. "flash" (Table 1 of *Hybrid Cache*).
   std::string profile = "flash";
   // How many clients like these read from the medium, for one that does: for each block
-  // read so many less one come from elsewhere, at times of their own, and reads wait for each
+  // read that many less one come from elsewhere, at times of their own, and reads wait for each
   // other. 1: these alone.
   double load = 1;
   static constexpr double kMaxLoad = 1000;
@@ -89,7 +89,7 @@ class EmulatedStorage final : public ::rocksdb::FileSystemWrapper {
   // What was read since the last call. Costs a look at 16 histograms.
   StorageStats take_stats();
 
-  // For its files: begins a read of so many bytes at `now_ns`; the time at which it is done.
+  // For its files: begins a read of that many bytes at `now_ns`; the time at which it is done.
   uint64_t start_read(uint64_t now_ns, uint64_t size_bytes);
   // Waits until then, and counts the read.
   void finish_read(uint64_t start_ns, uint64_t done_ns, uint64_t size_bytes);

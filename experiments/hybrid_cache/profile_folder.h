@@ -47,7 +47,7 @@ class ProfileFolder {
                                                    uint64_t gb_bytes, uint64_t seed,
                                                    const Clock& clock, Progress& progress);
 
-  // DIR/run as a copy that shares the SST files, which nobody ever changes.
+  // DIR/run as a copy that shares the SST files, which are never changed.
   [[nodiscard]] absl::StatusOr<std::string> copy_for_run(const std::string& name);
   void remove_run();
   // Removes databases that need not be kept.

@@ -69,7 +69,7 @@ class ProfileStore {
 // INVALID_ARGUMENT says what is wrong with a cache or a storage, before anything is loaded.
 [[nodiscard]] absl::Status check_store(const std::string& cache, const std::string& storage);
 
-// Makes the databases 0 to databases - 1 of so many pairs in `directory`, which is empty.
+// Makes the databases 0 to databases - 1 of that many pairs in `directory`, which is empty.
 // CANCELLED when interrupted. `progress` is called from several threads.
 [[nodiscard]] absl::Status load_store(const std::string& directory, const ProfileRecords& records,
                                       uint32_t databases, uint64_t keys, uint64_t version,

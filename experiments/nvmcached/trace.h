@@ -52,7 +52,7 @@ Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill);
 
 struct Request {
   enum Kind : uint8_t { kGet, kSet, kDelete } kind = kGet;
-  uint64_t key = 0;  // kAbsent and more: a key that nobody sets
+  uint64_t key = 0;  // kAbsent and more: a key that is never set
   uint32_t value_bytes = 0;
 
   static constexpr uint64_t kAbsent = uint64_t{1} << 40;

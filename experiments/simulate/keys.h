@@ -27,7 +27,7 @@
 
 namespace nvcache::simulate {
 
-// A page's records lie on so many KiB, behind the first one, which has what finds them.
+// A page's records lie on that many KiB, behind the first one, which has what finds them.
 inline constexpr uint32_t kRecordParts = 27;
 
 struct PageOperation {

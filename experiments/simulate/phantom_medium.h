@@ -1,7 +1,7 @@
 // A medium without bytes, for simulations alone: what is written is forgotten, and what an access
-// costs moves the clock on. A cache on it is asked for blocks that nobody looks into: it must not
-// verify them. 252 GB of it take address space and no memory; touching a byte of direct() ends the
-// process, so that none can be taken for data.
+// costs moves the clock on. A cache on it is asked for blocks that are never looked into: it must
+// not verify them. 252 GB of it take address space and no memory; touching a byte of direct() ends
+// the process, so that none can be taken for data.
 //
 // Costs are those of medium/cost_model.h, as of the emulated medium. Not thread-safe.
 #pragma once

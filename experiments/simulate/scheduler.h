@@ -44,7 +44,7 @@ class [[nodiscard]] Task {
     std::suspend_always initial_suspend() noexcept { return {}; }
     Finish final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    void unhandled_exception() { throw; }  // to whoever runs the scheduler
+    void unhandled_exception() { throw; }  // to the caller of the scheduler
   };
 
   explicit Task(Handle handle) : handle_(handle) {}

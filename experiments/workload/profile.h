@@ -36,7 +36,7 @@ struct WorkloadProfile {
   double accessed_share = 0;  // pairs that are accessed at all
   uint64_t run_keys = 0;      // neighbours in key order that are equally hot
   double repeat_share = 0;    // share of the accesses that go to a pair which the same
-  uint32_t repeat_last = 0;   // client accessed recently: one of its last so many
+  uint32_t repeat_last = 0;   // client accessed recently: of its last ones, how many
 
   // Operations: shares that sum to 1.
   double get = 0;

@@ -48,7 +48,7 @@ struct Operation {
 };
 
 // One thread's endless stream of operations, determined by its seed (and, where
-// records are inserted, by what the other threads insert meanwhile).
+// records are inserted, by what the other threads insert in that time).
 // Caller-locked.
 class OperationStream {
  public:

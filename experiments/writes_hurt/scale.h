@@ -8,7 +8,7 @@ namespace nvcache::writes_hurt {
 inline constexpr uint64_t kSizeFactor = 256;  // bytes and rows
 inline constexpr uint64_t kTimeFactor = 60;   // 60 minutes become 60 seconds
 inline constexpr uint32_t kThreadFactor = 4;  // threads, rounded up ...
-inline constexpr uint32_t kMaxThreads = 8;    // ... and at most so many of a kind
+inline constexpr uint32_t kMaxThreads = 8;    // ... and the most of a kind
 
 // A "GB" of *Writes Hurt* is 2^30 bytes here: 252 GB are 1008 MiB.
 constexpr uint64_t scaled_bytes(double paper_gb) {

@@ -24,11 +24,11 @@ class BoundedQueue {
  public:
   static constexpr size_t kAnyNumber = SIZE_MAX;
 
-  // So many `expected_items` can wait without an allocation.
+  // That many `expected_items` can wait without an allocation.
   BoundedQueue(size_t max_items, uint64_t max_bytes, size_t expected_items = 64)
       : max_items_(max_items), max_bytes_(max_bytes), ring_(expected_items) {}
 
-  // False: there is no room for so many more bytes. True: push() them; that succeeds.
+  // False: there is no room for that many more bytes. True: push() them; that succeeds.
   [[nodiscard]] bool reserve(uint64_t bytes) {
     if (size_ >= max_items_ || bytes_ + bytes > max_bytes_) return false;
     if (size_ == ring_.size()) grow();
@@ -59,7 +59,7 @@ class BoundedQueue {
     current_.reset();
     return item;
   }
-  // The item that was begun is done: nobody waits for it any more.
+  // The item that was begun is done: no thread waits for it any more.
   void finish() {
     NVCACHE_ASSERT(busy_with_ != 0 && !current_);
     busy_with_ = 0;

@@ -73,7 +73,7 @@ void add_metrics(const Table& table, const S& from, bool gauges, S* sum) {
 }
 
 // Sets the members of all rows that have a counter, and leaves the others alone. Reads from the
-// last row to the first: threads count on meanwhile, and a part, whose row comes behind that of its
+// last row to the first: threads count on, and a part, whose row comes behind that of its
 // whole, is never more than the whole.
 template <typename Table, typename S, typename Counter>
 void read_counters(const Table& table, const StripedCounters<Counter>& counters, S* stats) {

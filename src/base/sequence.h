@@ -1,4 +1,4 @@
-// "It changed meanwhile", for readers that take no lock: a number that is odd while something is
+// "It changed in between", for readers that take no lock: a number that is odd while something is
 // being changed. A reader notes it before it looks, and believes what it saw, or did not see, if
 // no change was under way then and none has begun since. (A sequence lock: H.-J. Boehm, "Can
 // Seqlocks Get Along With Programming Language Memory Models?", MSPC '12, figure 6.)

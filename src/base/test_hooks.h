@@ -36,9 +36,9 @@ struct TestHooks {
   bool restore_superseded = false;
   // KeySpace: caches that share a tier take each other's blocks for their own.
   bool forget_owners = false;
-  // ObjectShard: an object comes back from the queue although its key was replaced meanwhile.
+  // ObjectShard: an object comes back from the queue although its key was replaced since.
   bool restore_stale = false;
-  // ObjectShard: a lookup believes that a key is absent though the table changed meanwhile.
+  // ObjectShard: a lookup believes that a key is absent though the table changed as it looked.
   bool believe_absence = false;
   // KvStore: an erase is acknowledged before it is durable.
   bool skip_delete_flush = false;

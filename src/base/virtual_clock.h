@@ -10,11 +10,11 @@
 //   clock.expect(n);                              // before the threads start
 //   VirtualClock::Participant seat(clock, i);     // in thread i, 0 <= i < n
 //
-// States of a seat: absent -> waiting <-> running -> left. Nobody runs until all
+// States of a seat: absent -> waiting <-> running -> left. None runs until all
 // n are seated; once all have left, the clock is without participants again.
 //
 // Thread-safe. A participant must not wait for another one by any other means
-// (or hold a lock across wait_until_ns()): nobody else runs then, and both would
+// (or hold a lock across wait_until_ns()): no other runs then, and both would
 // hang. A thread without a seat that waits while there are
 // participants is woken once they have moved time far enough, or have left.
 #pragma once

@@ -25,7 +25,7 @@
 namespace nvcache {
 
 // One thread at a time calls run_pass(). note_refused() is thread-safe. Everything else in the
-// cache may go on meanwhile.
+// cache may go on.
 class BackgroundEviction {
  public:
   using Shards = std::span<const std::unique_ptr<Shard>>;
@@ -43,7 +43,7 @@ class BackgroundEviction {
   // Tells the policies the time, and evicts if the space is nearly full. Call it regularly.
   void run_pass();
 
-  // A put of so many bytes found no room. Costs a load; a store too if no larger one was refused.
+  // A put of that many bytes found no room. Costs a load; a store too if no larger one was refused.
   void note_refused(uint32_t size_bytes) {
     uint32_t largest = refused_bytes_.load(std::memory_order_relaxed);
     while (largest < size_bytes &&

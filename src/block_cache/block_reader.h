@@ -52,12 +52,12 @@ class BlockReader {
     return Fetch::kOk;
   }
 
-  // What the medium reads or writes for so many bytes.
+  // What the medium reads or writes for that many bytes.
   uint32_t padded(uint64_t size_bytes) const {
     return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
   }
-  // A buffer for so many bytes, padded, that the medium can read into and write from; null if there
-  // is no memory.
+  // A buffer for that many bytes, padded, that the medium can read into and write from; null if
+  // there is no memory.
   MutableBuffer make_buffer(uint64_t size_bytes) const {
     return AlignedBuffer::make(padded(size_bytes), unit_bytes_);
   }

@@ -1,6 +1,6 @@
 // Blocks on a medium, found by their keys: what the block cache and the lower tiers of a tiered
 // cache are made of. Shards with the blocks' metadata, one space on one medium, an admission policy
-// over all, and what ties them together. What makes a put stale is the matter of who stands above:
+// over all, and what ties them together. The owner of the store says when a put is stale:
 // BlockCacheImpl, with tokens of misses, or a LowerTier, with the tokens of its cache's keys.
 //
 // How a block comes in: the admission policy says yes; an extent is allocated,
@@ -189,7 +189,7 @@ class BlockStore final : private Pin::Owner {
   absl::Status resize_in_place(uint64_t size_bytes);
   absl::Status resize_regions(uint64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
   absl::Status shrink_to(uint32_t regions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
-  // Blocks that came back beyond a limit that was set meanwhile leave.
+  // Blocks that came back beyond a limit that was set as they came leave.
   void finish_resize();
 
   // kAdmitted with room at *offset_grains, or why there is none.

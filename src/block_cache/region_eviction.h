@@ -4,7 +4,7 @@
 //
 // One thread, woken when fewer than two regions are free. Emptying a region reads its index, costs
 // a lookup and the lock of a shard for each block, and reads and writes the blocks that stay. With
-// discard=on the thread also gives the regions that nobody holds back to the medium, and empties
+// discard=on the thread also gives the regions that are not held back to the medium, and empties
 // those without blocks before room is wanted.
 #pragma once
 
@@ -45,7 +45,7 @@ class RegionEviction {
   void stop() { thread_.stop(); }
 
   // Evicts what lies in these regions, and lets go of those that are sealed. Nothing may be
-  // appended to them meanwhile.
+  // appended to them since.
   void drop_between(uint32_t first, uint32_t end);
   // Removes the blocks of a region that could not be written.
   void lose(uint32_t region, std::span<const BlockRecord> records);

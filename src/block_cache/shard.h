@@ -129,7 +129,7 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // For a space in regions (shard_regions.cc). Makes room in the index for so many more blocks.
+  // For a space in regions (shard_regions.cc). Makes room in the index for that many more blocks.
   void expect_blocks(uint64_t blocks);
   // Enters blocks that lie on the medium already, and says of each whether it is in. They are live
   // at once, and displace no others: not if the key is in, was erased, or no slot is free.
@@ -157,7 +157,7 @@ class Shard final : public Residents {
 
   // Removes a block by key. Moves the key's generation on, whether the block is there or not.
   bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
-  // As erase(), of a key that nobody looks up or puts again: the generation stays.
+  // As erase(), of a key that is never looked up or put again: the generation stays.
   bool erase_dead(uint64_t hash, const BlockKey& key);
   // Removes a block that was damaged when it was read, if no other thread has removed it. The
   // caller has pinned it.

@@ -29,8 +29,8 @@ struct PendingBlock {
   SharedBuffer bytes;
 };
 
-// Thread-safe. No lock is held while the medium is written or an event is told. What the medium or
-// an event throws neither ends the thread nor keeps the block in the queue.
+// Thread-safe. No lock is held while the medium is written or an event is told. An
+// exception of the medium or of an event neither ends the thread nor keeps the block in the queue.
 class WriteQueue {
  public:
   // What is told of each write, on the queue's thread. `written`: while find() still finds the
@@ -50,7 +50,7 @@ class WriteQueue {
   // The bytes of a pending block, or null. They stay as they are.
   SharedBuffer find(uint64_t handle, const BlockKey& key, uint32_t* size_bytes) const;
 
-  // Waits until all blocks that are in it now are written, and for none that comes meanwhile.
+  // Waits until all blocks that are in it now are written, and for none that comes after.
   void drain();
   uint64_t pending_bytes() const;
 

@@ -48,7 +48,7 @@ enum class FileCount : size_t {
   kWrittenBytes,
   kOffers,  // blocks offered to the cache
   kAdmittedBytes,
-  kStaleOffers,  // refused because the range was written meanwhile
+  kStaleOffers,  // refused because the range was written since
   kInvalidated,  // cached blocks removed by writes, truncation, removal, renaming
   kFieldCount,
 };
@@ -162,10 +162,10 @@ struct FileIdentity {
 };
 
 // Thread-safe. Files that are closed keep their cached blocks for when they are
-// opened again, as long as nobody else changed them.
+// opened again, as long as no other program changed them.
 //
 // A thread erases the blocks of a large file that is gone, because that takes about half a second
-// per million; nothing serves them meanwhile. The same thread looks at all extents of all files
+// per million; nothing serves them until then. The same thread looks at all extents of all files
 // once as many have entered, and drops those whose blocks the cache has evicted, and closed files
 // of which nothing is left: so all maps together stay within about twice the cache's blocks.
 class FileBlockCache {

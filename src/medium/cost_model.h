@@ -52,7 +52,7 @@ class CostModel {
   uint64_t start_read(uint64_t now_ns, uint64_t size_bytes);
   uint64_t start_write(uint64_t now_ns, uint64_t size_bytes);
 
-  // Bytes stored in place that nobody flushes; returns when the core may go on.
+  // Bytes stored in place that are not flushed; returns when the core may go on.
   uint64_t start_store(uint64_t now_ns, uint64_t offset, uint64_t size_bytes);
 
   struct Flush {

@@ -13,9 +13,9 @@
 
 namespace nvcache {
 
-// Whether an open file lies on a DAX file system, as the kernel says: enough for whoever only reads
-// in place. DaxMap::map() asks libpmem2, which must also know how to write lines back, and which
-// tests can force.
+// Whether an open file lies on a DAX file system, as the kernel says: enough for one that only
+// reads in place. DaxMap::map() asks libpmem2, which must also know how to write lines back, and
+// which tests can force.
 bool is_on_dax(int fd);
 
 // Thread-safe on disjoint extents.

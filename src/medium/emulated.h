@@ -9,7 +9,7 @@
 // (on_direct_read) pays the model first and the inner memory's own time after.
 // flush() keeps the core busy for each line, drain() waits until the calling thread's
 // flushes are accepted. Stores to direct() are charged by on_direct_write(), for those
-// that nobody flushes; a store that is not announced costs nothing.
+// that are not flushed; a store that is not announced costs nothing.
 // Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
 // part of the wait and shows only where the emulated time is shorter.
 // `load`: how many clients each caller stands for (medium/cost_model.h).

@@ -3,7 +3,7 @@
 //
 // io=mmap (the default): on a DAX file system, mapped and read in place (medium/file_dax.h).
 //   Elsewhere read and written through the descriptor and the page cache
-//   (medium/file_buffered.h): a file that somebody truncates, or a disk that fails, gives an error
+//   (medium/file_buffered.h): a file that is truncated, or a disk that fails, gives an error
 //   and not a deadly SIGBUS, and reading in place would be no cheaper. Costs where the pages are
 //   in memory, 16 KiB: the check of a mapping 1.7 us, read() 1.6 us, a plain memcpy 0.6 us.
 // io=direct: O_DIRECT reads and writes past the page cache, for NVMe. Offsets,

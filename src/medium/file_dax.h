@@ -2,9 +2,9 @@
 // medium/file.h. Writes and flushes go through the descriptor, as those of a buffered file.
 //
 // on_direct_read() makes the kernel fault the pages in and report what it cannot read: a file that
-// somebody truncates gives an error and not a SIGBUS. A file cut short between that call and the
-// end of the read kills the process, as any mapping would. The call costs 1.7 us for 16 KiB whose
-// pages are in memory.
+// another program truncates gives an error and not a SIGBUS. A file cut short between that call and
+// the end of the read kills the process, as any mapping would. The call costs 1.7 us for 16 KiB
+// whose pages are in memory.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Whose file it is: a cache's, which may be overwritten, or somebody's.
+// Whose file it is: a cache's, which may be overwritten, or another program's.
 //
 // A file that a cache took ends with a page that says so, behind all blocks. It is there before the
 // first block is written, so that a file that a crash left behind is known by it.
@@ -14,7 +14,7 @@
 namespace nvcache {
 
 inline constexpr uint64_t kFileMarkBytes = 4096;
-// How a superblock of a cache in regions begins: its file is ours even if somebody cut it short.
+// How a superblock of a cache in regions begins: its file is ours even if it was cut short.
 inline constexpr std::string_view kRegionsHead = "NVCREGS\n";
 
 // Whether a cache may overwrite a file of this length: it ends with our mark, begins with

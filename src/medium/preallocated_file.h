@@ -43,11 +43,11 @@ class PreallocatedFile {
   const std::string& path() const { return path_; }
   uint64_t max_size_bytes() const { return max_size_bytes_; }
 
-  // All bytes or an error. A file that somebody else cut short is UNAVAILABLE.
+  // All bytes or an error. A file that another program cut short is UNAVAILABLE.
   [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) const;
   [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) const;
 
-  // UNAVAILABLE if the file is shorter than it was made: somebody truncated it.
+  // UNAVAILABLE if the file is shorter than it was made: it was truncated.
   [[nodiscard]] absl::Status check_length() const;
 
   // Allocates [0, size_bytes), or frees [size_bytes, old_size_bytes).

@@ -7,7 +7,7 @@
 // so that many blocks that come once do not push out the blocks that come often.
 //
 // The table grows by doubling. The new half is a copy of the old one, and the half of the entries
-// that nobody asks for fades.
+// that is not asked for fades.
 #pragma once
 
 #include <array>

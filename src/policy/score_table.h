@@ -5,7 +5,7 @@
 // 16 bytes. An unknown block is mistaken for a known one with a chance of 8 / 511.
 //
 // The table grows by linear hashing, a bucket at a time: a new bucket is a copy of the one that it
-// splits, and the half of the copies that nobody asks for ages out.
+// splits, and the half of the copies that is not asked for ages out.
 #pragma once
 
 #include <array>

@@ -25,7 +25,7 @@
 
 namespace nvcache {
 
-// When a block may take the place of another: its score must lead by so many steps.
+// When a block may take the place of another: by how many steps its score must lead.
 struct UseSettings {
   double half_life = 0;  // offers for each cached block
   int lead_steps = 0;
@@ -44,11 +44,11 @@ class ShadowCaches {
   // Of a cache that has no shadows yet.
   static UseSettings first_settings();
 
-  // Whether the shadows of a cache of so many blocks sample a key. Those of a larger cache sample
+  // Whether the shadows of a cache of that many blocks sample a key. Those of a larger cache sample
   // no key that those of a smaller one leave out.
   static bool samples(uint64_t key_hash, uint64_t blocks);
   bool samples(uint64_t key_hash) const { return mix64(key_hash) <= highest_sampled_; }
-  // Whether these stand for a cache of so many blocks.
+  // Whether these stand for a cache of that many blocks.
   bool fits(uint64_t blocks) const { return blocks / 2 <= blocks_ && blocks >= blocks_ / 2; }
 
   // A use of a sampled key: a lookup that hit in the cache, or an offer.

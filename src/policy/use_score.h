@@ -2,7 +2,7 @@
 //
 // The score is that of LRFU (Lee et al., "LRFU: a spectrum of policies", IEEE ToC 2001): each use
 // counts 2^(-age / half-life), and the score is their sum. A long half-life ranks blocks by how
-// often they were used, a short one by how long ago. What is stored is 4 * log2 of the sum as of
+// often they were used, a short one by how long ago. The stored number is 4 * log2 of the sum as of
 // time zero, modulo 128, so that scores need no update while time passes: a step of time is a
 // quarter of a half-life. A score tells blocks apart from 96 steps (24 half-lives) below one use to
 // 31 steps (216 uses at once) above. One that is older would look new, so every score has to be

@@ -7,7 +7,7 @@
 // costs the reader as much as a copy. The thread yields its core after each object, so that a
 // reader that wakes up on that core does not wait for a batch.
 //
-// An entry keeps the token that it left with. If its key was replaced meanwhile, the lower tier
+// An entry keeps the token that it left with. If its key was replaced since, the lower tier
 // refuses it, and so does the first tier when a lookup takes it back.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace nvcache {
 
 // Thread-safe. Owns the entries in it. No lock is held while one is moved or ended, so both may
-// call the queue. What a move throws does not end the thread: the entry is ended.
+// call the queue. An exception of a move does not end the thread: the entry is ended.
 class DemotionQueue {
  public:
   static constexpr size_t kMaxBlocks = 64;
@@ -49,7 +49,7 @@ class DemotionQueue {
   ObjectEntry* take(std::string_view key, uint64_t hash);
 
   // Waits until all that are in it now are moved and ended, or taken back, and for none that comes
-  // meanwhile.
+  // later.
   void drain();
   // Ends those that wait, unmoved, and waits for the one that is being moved and ended.
   void clear();

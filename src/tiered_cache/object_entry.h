@@ -7,14 +7,14 @@
 //   resident --evict, erase, replace--> outside
 //   outside --last release--> removed: demoted if it was evicted, then destroyed, unlocked
 //
-// Resident: lookups find it by its key. Only what nobody holds is evicted. An entry is never
+// Resident: lookups find it by its key. Only what is not held is evicted. An entry is never
 // resident if it was made from a block of a lower tier that keeps the block, or if it wraps a
 // standalone object.
 //
 // One word holds the references and whether the entry is resident, so that a lookup takes a
 // reference without a lock, and only of a resident entry. It may have read the address of an entry
-// that was destroyed meanwhile: the memory of entries is that of other entries only, as long as the
-// cache lives (ObjectPool). So whoever took a reference compares the key afterwards.
+// that was destroyed before: the memory of entries is that of other entries only, as long as the
+// cache lives (ObjectPool). So a reader that took a reference compares the key afterwards.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class alignas(64) TieredCache::Handle {
 
   // --- Thread-safe.
   // Takes a reference if the entry is resident and has this hash. Its key may be another; *first
-  // says whether nobody else held it.
+  // says whether no other held it.
   bool try_hold(uint64_t wanted_hash, bool* first) {
     if (hash.load(std::memory_order_relaxed) != wanted_hash) return false;
     uint64_t now = state_.load(std::memory_order_relaxed);
@@ -52,7 +52,7 @@ class alignas(64) TieredCache::Handle {
     }
     return false;
   }
-  // Takes a reference of an entry that cannot go meanwhile, without counting as its use.
+  // Takes a reference of an entry that cannot go, without counting as its use.
   bool hold() { return references(state_.fetch_add(1, std::memory_order_acq_rel)) == 0; }
   struct Released {
     bool last;
@@ -72,9 +72,9 @@ class alignas(64) TieredCache::Handle {
     state_.store(kResident | (hit ? kWasHit : 0) | held_by, std::memory_order_release);
   }
   void hold_outside() { state_.store(1, std::memory_order_release); }
-  // Nobody takes a new reference afterwards. True if nobody has one.
+  // No reader takes a new reference afterwards. True if none has one.
   bool leave() { return references(state_.fetch_and(~kResident, std::memory_order_acq_rel)) == 0; }
-  // The same, and nothing is changed, if somebody holds it.
+  // The same, and nothing is changed, if it is held.
   bool leave_if_idle() {
     uint64_t now = state_.load(std::memory_order_relaxed);
     while (references(now) == 0) {
@@ -122,11 +122,11 @@ class alignas(64) TieredCache::Handle {
   };
   // These do not change while the entry is in use.
   uint32_t key_bytes = 0;
-  uint32_t token = 0;     // of the key when it was removed; set by whoever removes it
+  uint32_t token = 0;     // of the key when it was removed; set by the thread that removes it
   size_t used_bytes = 0;  // the charge of the object, and of the entry where metadata is charged
   Object object;
 
-  // Under the lock of the shard, or of whoever removed the entry.
+  // Under the lock of the shard, or of the thread that removed the entry.
   Handle* newer = nullptr;
   union {
     Handle* older = nullptr;

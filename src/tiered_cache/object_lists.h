@@ -42,10 +42,10 @@ class ObjectLists {
     }
   }
 
-  // Eviction looks at each pool, the lowest first; then once more, when nobody has used most of
+  // Eviction looks at each pool, the lowest first; then once more, when most of them are not used
   // them since; then no matter what was used.
   static constexpr size_t kSteps = 3 * SharedRoom::kPools;
-  // Takes out the next object to evict, which nobody holds, and which is not resident from then on.
+  // Takes out the next object to evict, which is not held, and not resident from then on.
   // Null if this step has none. *held_left: how many that are held it may pass over; the next call
   // goes on from there.
   ObjectEntry* take_victim(size_t step, size_t* held_left) {
@@ -58,7 +58,7 @@ class ObjectLists {
     }
     return nullptr;
   }
-  // Takes out all that nobody holds, and calls take(entry) for each.
+  // Takes out all that are not held, and calls take(entry) for each.
   template <typename Take>
   void take_idle(Take take) {
     for (ObjectEntry* const oldest : oldest_) {

@@ -21,7 +21,7 @@ class ObjectPool {
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
-  // An entry outside, which nobody holds; null if there is no memory. `metadata`: it is charged for
+  // An entry outside, which is not held; null if there is no memory. `metadata`: it is charged for
   // itself, too.
   ObjectEntry* make(std::string_view key, uint64_t hash, const Object& object, Priority priority,
                     bool metadata);

@@ -28,7 +28,7 @@
 namespace nvcache {
 
 // The lower tiers, as a shard sees them. A shard calls token() and supersede() with its lock held,
-// so that they access no medium and call nobody back.
+// so that they access no medium and call no engine back.
 class LowerTiers {
  public:
   virtual ~LowerTiers() = default;

@@ -28,10 +28,10 @@ class ObjectTable {
   struct Hold {
     Found found = Found::kAbsent;
     ObjectEntry* entry = nullptr;  // kHeld: with a reference more; kUnsure: one to drop, or null
-    bool first = false;            // nobody else held it
+    bool first = false;            // no other held it
   };
-  // Takes a reference of a key's entry. Thread-safe. kAbsent is certain only if nobody changed the
-  // table meanwhile; kUnsure: look again, with the lock.
+  // Takes a reference of a key's entry. Thread-safe. kAbsent is certain only if no thread changed
+  // the table at that time; kUnsure: look again, with the lock.
   Hold hold(std::string_view key, uint64_t hash) const {
     const Buckets buckets(now_.load(std::memory_order_acquire));
     ObjectEntry* entry = buckets.of(hash).load(std::memory_order_acquire);

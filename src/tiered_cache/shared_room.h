@@ -1,10 +1,10 @@
 // How the shards of the first tier share its capacity, so that an object may be larger than an even
 // part of it: a filter of 1.5 MB in a cache of 32 MiB with 64 shards.
 //
-// An object is large if an even part would hold fewer than eight of it. What all large objects take
-// comes off the capacity first. Each shard has an even part of the rest, and besides what its own
-// large objects take. So the shards' parts add up to the capacity, whatever is where. The limits of
-// the pools are shared in the same way.
+// An object is large if an even part would hold fewer than eight of it. The bytes of all large
+// objects come off the capacity first. Each shard has an even part of the rest, and besides what
+// its own large objects take. So the shards' parts add up to the capacity, whatever is where. The
+// limits of the pools are shared in the same way.
 //
 // A large object takes its room before it enters: all even parts shrink, and shard after shard
 // evicts what is beyond its own. When it leaves, all even parts grow. Lookups, releases and small
@@ -23,7 +23,7 @@ namespace nvcache {
 
 class RemovedEntries;
 
-// Whoever knows all shards.
+// The shards, all of them together.
 class AllShards {
  public:
   virtual ~AllShards() = default;
@@ -32,8 +32,8 @@ class AllShards {
   virtual bool evict_beyond_parts(RemovedEntries* removed) = 0;
 };
 
-// Thread-safe; takes no lock. Relaxed: a shard reads its part under its own lock, and whoever took
-// room has asked each shard under that lock, too.
+// Thread-safe; takes no lock. Relaxed: a shard reads its part under its own lock, and the one that
+// took room has asked each shard under that lock, too.
 class SharedRoom {
  public:
   enum Pool : uint8_t { kHigh, kLow, kBottom };
@@ -110,7 +110,7 @@ class SharedRoom {
 
     bool is_large() const { return bytes_ > 0; }
     bool all_fit() const { return all_fit_; }
-    // Whoever calls it gives the room back.
+    // The caller gives the room back.
     size_t keep() {
       const size_t bytes = bytes_;
       bytes_ = 0;

@@ -42,7 +42,7 @@ class LoopDevice {
     why_ = "/dev/loop-control";
     control_ = ::open("/dev/loop-control", O_RDWR | O_CLOEXEC);
     if (control_ < 0) return false;
-    for (int attempt = 0; attempt < 20; ++attempt) {  // other tests attach theirs meanwhile
+    for (int attempt = 0; attempt < 20; ++attempt) {  // other tests attach theirs at that time
       why_ = "a free loop device";
       const int number = ioctl(control_, LOOP_CTL_GET_FREE);
       if (number < 0) return false;

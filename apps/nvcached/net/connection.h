@@ -1,7 +1,7 @@
 // A client's socket in an event loop. An idle connection holds no buffers: it reads into its loop's
-// buffer, and keeps only the rest of a partial request or of unsent answers. After so many requests
-// (-R) a busy connection gives way to the loop's others.
-// Only the loop's thread uses it, except for visit().
+// buffer, and keeps only the rest of a partial request or of unsent answers. After a number of
+// requests (-R) a busy connection gives way to the loop's others. Only the loop's thread uses it,
+// except for visit().
 #pragma once
 
 #include <event2/event.h>

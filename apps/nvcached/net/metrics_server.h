@@ -1,8 +1,8 @@
 // The metrics port: Prometheus' text over HTTP, on a loop of the server. libevent speaks HTTP. At
 // most kMostConnections are open; further ones wait in the system's queue until one ends. Those
-// that say nothing for kIdleSeconds are closed. So nobody can take all descriptors of the server.
-// libevent 2.1 has no such limit, and does not tell when a connection ends: a reference to each is
-// held until sweep() sees that libevent is done with it.
+// that say nothing for kIdleSeconds are closed. So no client can take all descriptors of the
+// server. libevent 2.1 has no such limit, and does not tell when a connection ends: a reference to
+// each is held until sweep() sees that libevent is done with it.
 //
 // Used by the loop's thread; start() and the destructor while the loop does not run.
 #pragma once

@@ -3,8 +3,8 @@
 // much.
 //
 // What a client has taken is what its system has acknowledged: a slow reader moves long before the
-// socket has room again. A new client's system takes some bytes though nobody reads them, so that
-// nothing is known of it for two seconds. Caller-locked.
+// socket has room again. A new client's system takes some bytes though no program reads them, so
+// that nothing is known of it for two seconds. Caller-locked.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace nvcache::server {
 
 class ReadingPace {
  public:
-  // Whoever goes first is last.
+  // The one that goes first is last.
   enum class Kind : uint8_t {
     kHasAll,  // no answer waits for it: never goes
     kReads,
@@ -37,7 +37,7 @@ class ReadingPace {
     since_turn_ = 0;
   }
   bool is_waited_for() const { return since_turn_ != 0; }
-  // Called once a second. What it has taken since it connected; 0 if no answer waits.
+  // Called once a second, with the bytes taken since it connected; 0 if no answer waits.
   void end_second(uint64_t taken_bytes) {
     if (proven_seconds_ > 0) --proven_seconds_;
     if (since_turn_ == 0) return;

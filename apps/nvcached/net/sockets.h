@@ -21,7 +21,7 @@ struct Listening {
 
 // `hosts`: "host", "host:port", "[v6]:port" or "*", separated by commas; empty means all
 // interfaces. "notls:" may come before each. Port 0 means any free port. `type` is SOCK_STREAM or
-// SOCK_DGRAM. Whoever connects is refused until start_listening().
+// SOCK_DGRAM. Connections are refused until start_listening().
 [[nodiscard]] absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
                                                              int type);
 [[nodiscard]] absl::Status start_listening(const Listening& socket, int backlog);
@@ -30,8 +30,8 @@ struct Listening {
                                                        int backlog);
 
 // All that a server listens on. Bound early, so that a port that others have is known before a long
-// start; nobody is served until the server is there. Clients of a unix socket wait until then: one
-// that refuses them would be taken for a dead server's.
+// start; no client is served until the server is there. Clients of a unix socket wait until then:
+// one that refuses them would be taken for a dead server's.
 struct Sockets {
   std::vector<Listening> clients;
   std::vector<Listening> udp;

@@ -64,7 +64,7 @@ class Worker final : private ConnectionOwner {
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<int> asked_to_close_{0};  // so many of those that go first
+  std::atomic<int> asked_to_close_{0};  // how many of those that go first
   LoopThread loop_{"nvcached worker", [this] { on_wake(); }};
 };
 

@@ -230,7 +230,7 @@ constexpr OptionRow kOptionRows[] = {
 constexpr ExtendedRow tuning(const char* word) { return {word, nullptr, nullptr, ignore}; }
 
 constexpr ExtendedRow kExtendedRows[] = {
-    {"idle_timeout", "NUM", "close connections that are idle for so many seconds (0: none)",
+    {"idle_timeout", "NUM", "close connections that are idle for that many seconds (0: none)",
      set_int<&Settings::idle_timeout_s, 0, INT_MAX>},
     {"watcher_logbuf_size", "NUM", "KiB of lines that wait for one client of watch (256)",
      set_int<&Settings::watcher_buffer_kib, 1, 1 << 20>},

@@ -20,7 +20,8 @@ class Budget {
 
   // False, and nothing taken, if so much does not fit.
   [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, most_); }
-  // For whoever has made others give something back, which they do soon: up to half beyond `most`.
+  // For a caller that has made others give something back, which they do soon: up to half beyond
+  // `most`.
   [[nodiscard]] bool take_ahead(uint64_t amount) { return take_up_to(amount, most_ + most_ / 2); }
   void give(uint64_t amount) {
     const uint64_t before = used_.fetch_sub(amount, std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 // `watch`: clients that are told what all others do, a line an event, in memcached's format
 // (its doc/protocol.txt). Each watcher has a buffer of a fixed size (-o watcher_logbuf_size); lines
-// that do not fit are skipped and counted, so that a slow watcher keeps nobody waiting.
+// that do not fit are skipped and counted, so that a slow watcher keeps no thread waiting.
 //
-// Thread-safe. While nobody watches, an event costs one relaxed load. While somebody does, all
+// Thread-safe. Without a watcher an event costs one relaxed load. With one, all
 // events of the server meet in one mutex.
 #pragma once
 

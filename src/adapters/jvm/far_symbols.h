@@ -1,7 +1,7 @@
 // What the code for one version of RocksDB uses of RocksDB itself.
 //
-// A Java program loads RocksDB where the dynamic linker lets nobody else see it, and to make it
-// visible for all would let other libraries bind to its copy of a compression library. So each
+// A Java program loads RocksDB where the dynamic linker lets no other library see it, and to make
+// it visible for all would let other libraries bind to its copy of a compression library. So each
 // function that the code needs is a jump through a slot, and each table of virtual functions a
 // copy. tools/far_symbols.py reads the names from the compiled objects and generates both.
 //

@@ -30,7 +30,7 @@ Library* library_at(const void* address, bool wanted);
 void tell_problem(Library* library);
 
 // The library's own function of a mangled name, which this library defines as well. Ends the
-// process with a message if there is none: nobody could give the caller a cache.
+// process with a message if there is none: nothing could give the caller a cache.
 void* original(const Library* library, const char* name);
 
 }  // namespace nvcache::jvm

@@ -22,7 +22,7 @@
 namespace nvcache::jvm {
 
 // Thread-safe. Its lock is held while statistics are gathered and written, so that a cache that
-// closes waits until nobody asks it.
+// closes waits until no thread asks it.
 class ProcessStats {
  public:
   // Never destroyed: threads may outlive static objects.

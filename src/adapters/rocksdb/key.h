@@ -18,8 +18,9 @@
 namespace nvcache::rocksdb {
 
 // What is stored under a key. RocksDB uses one key for both forms of a block, so a cache
-// behind both plug points has to tell them apart. What one version of RocksDB saved no other
-// promises to read, so each has parsed blocks of its own; raw ones are the file's own bytes.
+// behind both plug points has to tell them apart. No version of RocksDB promises to read
+// the bytes that another saved, so each has parsed blocks of its own; raw ones are the file's own
+// bytes.
 enum class Form : uint64_t {
   // Uncompressed: of a TieredCache, and of a SecondaryCache under RocksDB 7.
   kParsed = mix64(uint64_t{ROCKSDB_MAJOR} << 32 | ROCKSDB_MINOR),

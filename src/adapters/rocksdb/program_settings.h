@@ -13,7 +13,7 @@ namespace nvcache::rocksdb {
 struct ProgramSettings {
   std::string spec;
   // The program wants a cache of no bytes, and there is no lower tier. A specification cannot say
-  // so: it has one byte, and whoever opens it sets its capacity to 0.
+  // so: it has one byte, and its opener sets its capacity to 0.
   bool nothing = false;
 };
 

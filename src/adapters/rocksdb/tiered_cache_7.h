@@ -12,7 +12,7 @@ class TieredBlockCache final : public TieredBlockCacheBase {
  public:
   using TieredBlockCacheBase::TieredBlockCacheBase;
 
-  // A value that stays in the first tier, for nobody can save it.
+  // A value that stays in the first tier, for it cannot be saved.
   Status Insert(const Slice& key, void* value, size_t charge, DeleterFn deleter, Handle** handle,
                 Priority priority) override;
   Status Insert(const Slice& key, void* value, const CacheItemHelper* helper, size_t charge,

@@ -1,7 +1,7 @@
 // The versions of RocksDB that the adapters are written for: 7.8, and 8.10 up to 11.x. Only this
-// file compares version numbers; others ask its macros. What is alike in all versions is in no
-// macro; what differs is in the file that the row names, and in tests in cache_calls.h and
-// open_db.h of tests/adapters/rocksdb.
+// file compares version numbers; others ask its macros. Things that are alike in all versions
+// are in no macro; differences are in the file that the row names, and in tests in cache_calls.h
+// and open_db.h of tests/adapters/rocksdb.
 //
 // what, and in which file        | 7.8                      | 8.10 and up
 // -------------------------------|--------------------------|---------------------------------

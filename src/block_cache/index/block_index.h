@@ -93,7 +93,7 @@ class BlockIndex {
     ++entries_;
   }
 
-  // Makes room for so many entries at once, and takes its memory: growing to them step by step
+  // Makes room for that many entries at once, and takes its memory: growing to them step by step
   // would move each of them about 16 times, and the first entries would touch nearly all pages.
   template <typename HashOf>
   void reserve(uint32_t entries, HashOf&& hash_of) {

@@ -13,8 +13,8 @@
 //
 // Pins count the readers of a live block. A filling block has one pin, its writer's; the writer may
 // keep that pin when the block becomes live: publish_pinned(). A dying block is out of the index
-// and keeps its space until its last pin is dropped. Whoever takes the word to {dying, 0 pins}
-// frees the entry, exactly once.
+// and keeps its space until its last pin is dropped. The thread that takes the word to {dying, 0
+// pins} frees the entry, exactly once.
 #pragma once
 
 #include <atomic>
@@ -79,7 +79,7 @@ class Entry {
     take(key, EntryWord::make(EntryWord::kLive, 0, size_bytes, offset_grains));
   }
 
-  // filling -> live, and drops the writer's pin. False if the block was retired meanwhile: then the
+  // filling -> live, and drops the writer's pin. False if the block was retired before: then the
   // writer still holds its pin, and unpins as a reader would.
   bool publish() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
@@ -91,7 +91,7 @@ class Entry {
     return false;
   }
 
-  // filling -> live, and the writer keeps its pin. Does nothing if the block was retired meanwhile.
+  // filling -> live, and the writer keeps its pin. Does nothing if the block was retired before.
   void publish_pinned() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kFilling &&
@@ -122,7 +122,7 @@ class Entry {
 
   // Drops the caller's pin of a live block and gives the block another place, in one step: no
   // reader that comes later sees the old place. False, and nothing changes, if the block is dying
-  // or somebody else pins it.
+  // or another reader pins it.
   [[nodiscard]] bool unpin_and_move(uint64_t offset_grains) {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kLive && now.pins() == 1) {

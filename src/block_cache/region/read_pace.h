@@ -1,4 +1,4 @@
-// Bounds how fast something is read: so many bytes a second, on a clock that is given.
+// Bounds how fast something is read: a number of bytes a second, on a clock that is given.
 //
 // A token bucket of 50 ms' worth, full at first. A read may begin while it holds anything, and may
 // leave a debt. So after t seconds at most RATE * (t + 0.05) bytes were read, and the last read.
@@ -25,7 +25,7 @@ class ReadPace {
     return due_ns_ > now_ns + kBurstNs ? due_ns_ - now_ns - kBurstNs : 0;
   }
 
-  // A read of so many bytes begins.
+  // A read of that many bytes begins.
   void take(uint64_t bytes) {
     if (bytes_per_second_ <= 0) return;
     const double took_ns = static_cast<double>(bytes) / bytes_per_second_ * 1e9;
@@ -34,7 +34,7 @@ class ReadPace {
         std::max(due_ns_, clock_->now_ns()) + static_cast<uint64_t>(std::min(took_ns, kLongestNs));
   }
 
-  // Whether a read of so many bytes fits into the bucket.
+  // Whether a read of that many bytes fits into the bucket.
   bool fits(uint64_t bytes) const {
     return bytes_per_second_ <= 0 ||
            static_cast<double>(bytes) <= bytes_per_second_ * kBurstNs / 1e9;

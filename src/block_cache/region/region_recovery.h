@@ -41,7 +41,7 @@ struct RecoveryPlan {
   uint64_t hash_seed = 0;        // of the keys' hashes
   uint32_t shards = 1;           // of the cache, by the hash
   std::function<uint32_t(uint64_t hash)> shard_of;
-  // At most so many blocks come to all shards; called once a shard, before its first take().
+  // At most that many blocks come to all shards; called once a shard, before its first take().
   std::function<void(uint32_t shard, uint64_t blocks)> expect;
   // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
   std::function<void(uint32_t shard, std::span<RecoveredBlock>)> take;

@@ -67,7 +67,7 @@ class RegionSpace final : public Space {
 
   // Makes it durable that these keys, and all of these files, were erased, if keys are immutable:
   // else nothing comes back that was erased. Any thread; one at a time writes. RESOURCE_EXHAUSTED:
-  // no memory. What the medium answers otherwise.
+  // no memory. Else the error of the medium.
   [[nodiscard]] absl::Status remember_erased(std::span<const BlockKey> keys,
                                              std::span<const uint64_t> files);
 
@@ -99,7 +99,7 @@ class RegionSpace final : public Space {
   }
   bool take_sealed(uint32_t region) { return table_.take_sealed(region); }
   void let_go(uint32_t region) { table_.let_go(region); }
-  // Gives a region that nobody holds back to the medium, and frees it. False: there is none. The
+  // Gives a region that is not held back to the medium, and frees it. False: there is none. The
   // first failure is counted and ends the discarding: regions are only freed from then on. One
   // thread at a time.
   bool discard_one();

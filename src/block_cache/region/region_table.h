@@ -50,7 +50,7 @@ class RegionTable {
   bool take_sealed(uint32_t region);
   // An open region that could not be written: it is leaving from here on.
   void give_up(uint32_t region);
-  // A region that nobody holds, to be discarded; then discarded() frees it.
+  // A region that is not held, to be discarded; then discarded() frees it.
   std::optional<uint32_t> take_to_discard();
   void discarded(uint32_t region);
   // Whether there may be sealed regions without blocks.
@@ -93,8 +93,8 @@ class RegionTable {
   uint64_t metadata_bytes() const;
 
   // Blocks that were removed: offsets in grains, or kWholeRegion where a region was emptied and is
-  // not written yet, or where there was no memory to list them. What was listed before the opening
-  // comes back first.
+  // not written yet, or where there was no memory to list them. Those that were listed before the
+  // opening come back first.
   struct Removed {
     uint32_t region = 0;
     uint32_t offset_grains = 0;

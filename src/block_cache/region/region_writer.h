@@ -94,7 +94,7 @@ class RegionWriter {
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
   // A cursor: closed 1 | blocks that are finished 20 | blocks 20 | grains 23. Who makes it closed
-  // and its blocks finished, and nobody else, queues the region.
+  // and its blocks finished, and no other, queues the region.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
   static constexpr uint64_t kOneFinished = uint64_t{1} << 43;
   static constexpr uint64_t kOneBlock = uint64_t{1} << 23;
@@ -116,8 +116,8 @@ class RegionWriter {
     uint32_t region = 0;
     std::atomic<uint64_t> cursor{kClosed};
     std::atomic<uint32_t> readers{0};
-    // While it is written. What mutex_ does not guard belongs to the thread with the first write or
-    // with the last.
+    // While it is written. Members that mutex_ does not guard belong to the thread with the first
+    // write or with the last.
     RegionFooter footer;
     uint64_t tail_at = 0;     // what comes last, up to the end
     uint64_t pieces_end = 0;  // what comes before; guarded by mutex_, as all below

@@ -45,7 +45,7 @@ class SlabSpace final : public Space {
     return offset_grains + to_grains(size_bytes) <= limit();
   }
 
-  // Frees an extent that allocate() returned. What lies beyond the limit stays unusable.
+  // Frees an extent that allocate() returned. Bytes beyond the limit stay unusable.
   void release(uint64_t offset_grains, uint32_t size_bytes) override;
 
   // Makes [0, size_bytes) usable. Extents beyond that stay taken until they are released.

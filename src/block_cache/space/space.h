@@ -1,5 +1,5 @@
 // Where blocks lie on the medium, as the shards of a cache see it: a block's place is a number of
-// grains, counted from the first one. What hands places out is another matter of each space.
+// grains, counted from the first one. Each space hands places out in its own way.
 #pragma once
 
 #include <cstdint>

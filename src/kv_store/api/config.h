@@ -54,7 +54,7 @@ struct KvConfig {
   bool read_only = false;           // the medium is not marked as in use; only lookups are allowed
   std::function<uint32_t()> now_s;  // empty: steady_unix_s() of base/unix_time.h
   std::function<uint64_t()> boot;   // numbers this start of the machine; empty: the kernel's number
-  std::shared_ptr<KvEvictions> evictions;  // what is evicted is put here, if somebody wants it
+  std::shared_ptr<KvEvictions> evictions;  // what is evicted is put here, if it is set
 
   // Sets the clock if there is none, and takes the write cache from durabilities other than
   // kCache: the systems that NVMcached is compared with have none.

@@ -55,7 +55,7 @@ constexpr Metric<KvStats, KvCounter> kStoreMetrics[] = {
     {"fitting_item_bytes", "The item= that fits what is stored; 0 while the table is large enough",
      kGauge, &KvStats::fitting_item_bytes},
     {"recovered_items", "Descriptors found at the opening", kGauge, &KvStats::recovered_items},
-    {"away_seconds", "Time that nobody had the store before the opening", kGauge,
+    {"away_seconds", "Time that the store was closed before the opening", kGauge,
      &KvStats::away_seconds},
     {"recovery_seconds", "Time that recovery took", kGauge, &KvStats::recovery_seconds},
     {"failed", "1 once the medium failed: changes are refused", kGauge, &KvStats::failed},

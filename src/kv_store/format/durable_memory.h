@@ -49,7 +49,7 @@ class DurableMemory {
     return !charges_reads_ || medium_.on_direct_read({offset, size_bytes}).ok();
   }
 
-  // Says so for whoever found that the medium failed.
+  // Says so for the caller that found that the medium failed.
   void fail() { failed_.store(true, std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 

@@ -1,7 +1,7 @@
 // The latest time that a store has seen, on its medium. No opening runs before it: an item that
 // expired stays so, though the next machine's clock, or the same one's after NTP, is behind.
 //
-// One word, which changes with each second in which somebody asks for the time: a kill leaves it as
+// One word, which changes with each second in which the time is asked for: a kill leaves it as
 // it is. It is flushed with the background syncs and at the end.
 #pragma once
 
@@ -32,7 +32,7 @@ class KvTimeRecord {
     uint32_t latest_s = latest_s_.load(std::memory_order_relaxed);
     if (now_s <= latest_s) [[likely]]
       return;
-    // Whoever moves it on writes the word. Two in a row may swap: a second less.
+    // The thread that moves it on writes the word. Two in a row may swap: a second less.
     if (latest_s_.compare_exchange_strong(latest_s, now_s)) {
       store_word(word_, word_of(now_s), std::memory_order_relaxed);
     }

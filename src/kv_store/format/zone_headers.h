@@ -29,7 +29,7 @@ class ZoneHeaders {
       return item_bytes - std::min(item_bytes, items * kKvItemHeaderBytes);
     }
   };
-  // How far a cleaning is, by offsets in the zone. What survives of all that lay before `from` lies
+  // How far a cleaning is, by offsets in the zone. The survivors of all that lay before `from` lie
   // before `to`, but for the item whose last byte would be there: it may have its old descriptor
   // yet, and may reach beyond `to`, where its rest lies at `from`. From `from` on nothing moved.
   struct Progress {
@@ -51,8 +51,8 @@ class ZoneHeaders {
   // Takes the counts of a zone that the medium held into the sums. Call once for each zone, before
   // any other change. Counts that cannot be true, after a loss of power, become 0.
   void adopt_counts(uint64_t zone);
-  // Says in the header of a zone how far its cleaning is. One store makes it so, for whoever opens
-  // the store after a kill. Not flushed.
+  // Says in the header of a zone how far its cleaning is. One store makes it so, for the one that
+  // opens the store after a kill. Not flushed.
   void note_progress(uint64_t zone, uint64_t version, const Progress& progress);
   // Ends a cleaning. Not flushed. The counts start at 0.
   void write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence);

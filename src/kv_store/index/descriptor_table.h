@@ -3,7 +3,7 @@
 // section 3.1; docs/design/format.md). A key's hash names its bucket; nothing is linked.
 //
 // Readers take no lock. They read a descriptor as two words. A miss is certain if the
-// sequence of the bucket's stripe was even and did not change meanwhile. Writers hold the
+// sequence of the bucket's stripe was even and did not change. Writers hold the
 // stripe's lock. The table knows nothing of zones and items: callers say which descriptors
 // are in use.
 //
@@ -82,7 +82,7 @@ class DescriptorTable {
   uint64_t load_place(uint64_t slot) const {
     return load_word(address(slot), std::memory_order_acquire);
   }
-  // The descriptor of a slot whose place was read before. False if that changed meanwhile.
+  // The descriptor of a slot whose place was read before. False if that changed since.
   bool load_whole(uint64_t slot, uint64_t place, KvDescriptor* descriptor) const {
     const std::byte* at = address(slot);
     *descriptor = {.place = place, .proof = load_word(at + 8, std::memory_order_acquire)};

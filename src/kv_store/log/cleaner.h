@@ -6,7 +6,7 @@
 // less than kFullShare of the zones, the zone with the most garbage is cleaned, of a sample, and
 // all its live items stay. In a fuller store, and with `cleaning=paper`, the paper's rule holds.
 //
-// An item that expired counts as live until somebody looks at it. So a store that seems fuller
+// An item that expired counts as live until it is looked at. So a store that seems fuller
 // looks at four more zones each time that it needs one, and lets expired items go.
 //
 // The survivors (kv_store/log/zone_survey.h) move, and get descriptors of the zone's next version.

@@ -2,7 +2,7 @@
 // and pins that keep a zone's items in place while they are read.
 //
 // Each zone serves one version; a descriptor of another version is void. While the cleaner
-// switches a zone to its next version, nobody can pin it. The cleaner does not wait for
+// switches a zone to its next version, no reader can pin it. The cleaner does not wait for
 // pins: it leaves a pinned zone for later.
 //
 // Threads append through lanes, each with its own open zone. Allocation takes no lock until
@@ -127,7 +127,7 @@ class ZoneLog {
   uint64_t memory_bytes() const { return geometry_.zones * sizeof(Zone); }
 
   // --- For the cleaner and the recovery, under the cleaning lock. ---
-  // Held by whoever cleans a zone, or changes versions. Taken before the space lock.
+  // Held by the thread that cleans a zone, or changes versions. Taken before the space lock.
   Mutex& cleaning_mutex() ABSL_LOCK_RETURNED(cleaning_mutex_) { return cleaning_mutex_; }
   // Held while zones change hands.
   Mutex& space_mutex() ABSL_LOCK_RETURNED(space_mutex_) { return space_mutex_; }

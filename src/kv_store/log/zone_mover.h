@@ -1,5 +1,5 @@
 // Moves the survivors of a zone to its start and gives them descriptors of its next version, in
-// steps that a kill can come between at any point: whoever opens the store next goes on from what
+// steps that a kill can come between at any point: the next opening of the store goes on from what
 // the zone's header says (kv_store/recovery/unfinished_cleaning.h).
 //
 // An item moves in pieces no longer than its way, so that no piece overwrites what is not copied

@@ -6,7 +6,7 @@
 // survives is relocated.
 //
 // Reads every item's header and changes nothing. The caller holds the cleaning lock, so that
-// nobody else cleans the zone. Descriptors may change meanwhile: the cleaner compares them
+// no other thread cleans the zone. Descriptors may change: the cleaner compares them
 // again.
 #pragma once
 

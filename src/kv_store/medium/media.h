@@ -24,7 +24,7 @@ struct KvMedium {
   [[nodiscard]] absl::Status sync();
   // Makes an extent durable beyond a loss of power, whatever flush() and drain() promise.
   [[nodiscard]] absl::Status sync(Extent extent);
-  // Gets memory for an extent that will be overwritten, and whose bytes nobody needs. A hint.
+  // Gets memory for an extent that will be overwritten, and whose bytes are not needed. A hint.
   void populate(Extent extent);
 
   std::unique_ptr<Medium> medium;  // direct() may be stored to

@@ -1,4 +1,4 @@
-// How long nobody had a store, and what follows: what changed elsewhere meanwhile must not be
+// How long a store was closed, and what follows: what changed elsewhere since must not be
 // served. Items are known by their numbers (cas): those of before an absence are all smaller than
 // those of after it, so that nothing is written to mark them. Stateless.
 #pragma once
@@ -20,7 +20,7 @@ std::optional<uint32_t> absence_s(const KvFoundStore& found, const KvMedium& on,
                                   const KvConfig& config);
 
 // True if what it holds counts as outdated: `max_absence=` is given, and it was away for longer, or
-// nobody knows for how long.
+// not known for how long.
 bool was_away_too_long(const KvFoundStore& found, const KvMedium& on, const KvConfig& config);
 
 // For the operator: how long it was away, and what became of its items.

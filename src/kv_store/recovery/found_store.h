@@ -19,7 +19,7 @@ struct KvFoundStore {
   KvSuperblock superblock;
   KvState state;
   bool recovered = false;  // the medium held a store
-  uint32_t away_s = 0;     // nobody had it; 0 if that cannot be told
+  uint32_t away_s = 0;     // it was closed; 0 if that cannot be told
 };
 
 // Reads the superblock and the state. Empty where the medium holds no store, FAILED_PRECONDITION

@@ -5,7 +5,7 @@
 // item, with a descriptor of the zone's version or of one that an attempt gave; those behind it lie
 // where they lay. Each is verified. All get descriptors of a version that no attempt used, so that
 // whatever else is in the table is void. An item that the cleaning would have evicted may stay:
-// nobody has missed it yet.
+// no lookup has missed it yet.
 //
 // After a loss of power the header may be ahead of the items: those are lost, and nothing comes
 // back.

@@ -14,7 +14,7 @@
 // lock (zones change hands), a stripe of the table (its descriptors are written), a part of the
 // write cache. Lookups take none of the first three: they read descriptors as pairs of words,
 // pin the zone, and check that it still serves the descriptor's version; a miss is
-// believed when the stripe was not written meanwhile. Items are copied under no lock
+// believed when the stripe was not written as they read. Items are copied under no lock
 // except by the cleaner, which holds the cleaning lock. A thread of its own cleans zones ahead, so
 // that puts seldom wait for it.
 #pragma once
@@ -65,7 +65,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   // Zones that may hold items, those that were opened first at the front.
   std::vector<uint64_t> zones_by_age() const;
   // Calls visit(key, value, meta) for the items of a zone that a lookup would find there. For a
-  // store that nobody changes meanwhile.
+  // store that does not change as it counts.
   void visit_zone(uint64_t zone,
                   const std::function<void(std::string_view, ByteView, const KvMeta&)>& visit);
 

@@ -3,7 +3,7 @@
 // its value here alone, so that the next write costs the medium nothing. While a value is
 // here, the medium holds no valid older one.
 //
-// A crash loses what is here. A value that is read four times and not written meanwhile is
+// A crash loses what is here. A value that is read four times and not written since is
 // not short-lived: it is queued, and a later put moves it to the medium, so that what many
 // clients read survives. The store moves all values at each background sync.
 //

@@ -4,7 +4,7 @@
 //
 // The policies are those of *Hybrid Cache* ("Improving Performance of Flash Based Key-Value Stores
 // Using Storage Class Memory as a Volatile Memory Extension", ATC '21), section 4.2, for any number
-// of tiers. What it calls DRAM is the tier above, what it calls SCM the tier below.
+// of tiers. Its DRAM is the tier above here, its SCM the tier below.
 #pragma once
 
 #include <cstddef>
