@@ -145,7 +145,7 @@ void TieredCacheImpl::end(ObjectEntry* entry) {
 // ---- the moves
 
 uint32_t TieredCacheImpl::token(uint64_t hash) const {
-  return generations_[slot_of(hash)].load(std::memory_order_acquire);
+  return generations_[place_of(hash)].load(std::memory_order_acquire);
 }
 
 MissToken TieredCacheImpl::token(std::string_view key) const {

@@ -89,8 +89,8 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   // Queues or demotes an evicted entry, and destroys another.
   void end_removed(ObjectEntry* entry) override;
 
-  std::atomic<uint32_t>& generation_of(uint64_t hash) { return generations_[slot_of(hash)]; }
-  size_t slot_of(uint64_t hash) const {
+  std::atomic<uint32_t>& generation_of(uint64_t hash) { return generations_[place_of(hash)]; }
+  size_t place_of(uint64_t hash) const {
     return objects_.number_of(hash) * generations_per_shard_ + hash % generations_per_shard_;
   }
   // False while a change of the key is under way: its block must not move then.

@@ -37,13 +37,13 @@ const char* bind_far_symbols(void* library) {
     void* const found = dlsym(library, symbol->name);
     if (found == nullptr) return symbol->name;
     if (symbol->table_bytes == 0) {
-      *symbol->slot = found;
+      *symbol->cell = found;
       continue;
     }
     const size_t size_bytes = size_of(found);
     if (size_bytes == 0 || size_bytes > symbol->table_bytes) return symbol->name;
     if (symbol->expected_bytes != 0 && size_bytes != symbol->expected_bytes) return symbol->name;
-    std::memcpy(symbol->slot, found, size_bytes);
+    std::memcpy(symbol->cell, found, size_bytes);
   }
   tickers = dlsym(library, kTickers);
   return nullptr;

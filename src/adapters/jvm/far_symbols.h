@@ -2,7 +2,7 @@
 //
 // A Java program loads RocksDB where the dynamic linker lets no other library see it, and to make
 // it visible for all would let other libraries bind to its copy of a compression library. So each
-// function that the code needs is a jump through a slot, and each table of virtual functions a
+// function that the code needs is a jump through a cell, and each table of virtual functions a
 // copy. tools/far_symbols.py reads the names from the compiled objects and generates both.
 //
 // Fill them once, before anything else runs.
@@ -14,7 +14,7 @@ namespace nvcache::jvm {
 
 struct FarSymbol {
   const char* name;       // mangled
-  void** slot;            // the address of a function, or the copy of a table
+  void** cell;            // the address of a function, or the copy of a table
   size_t table_bytes;     // the room for the copy; 0: a function
   size_t expected_bytes;  // the size that the table must have; 0: any
 };

@@ -15,7 +15,7 @@ RecoveryWindow::RecoveryWindow(std::vector<uint64_t> index_bytes, uint32_t parts
       pace_(pace),
       parts_(std::max(parts, 1u)) {}
 
-// Indexes that every part has been through: their slots are free.
+// Indexes that every part has been through: their places are free.
 uint32_t RecoveryWindow::through() const {
   return std::ranges::min_element(parts_, {}, &Part::next)->next;
 }
@@ -31,8 +31,9 @@ uint64_t RecoveryWindow::bytes_between(uint32_t first, uint32_t end) const {
 uint32_t RecoveryWindow::readable() const {
   if (reading_ || read_end_ == count_) return 0;
   const uint32_t first_used = through();
-  const uint32_t most = std::min(
-      {read_end_ == 0 ? 1 : kTogether, count_ - read_end_, kSlots - (read_end_ - first_used)});
+  const uint32_t wanted = read_end_ == 0 ? 1 : kTogether;
+  const uint32_t most =
+      std::min({wanted, count_ - read_end_, kMostIndexes - (read_end_ - first_used)});
   if (most < std::min(kTogether, count_ - read_end_) && read_end_ != 0) return 0;
   const uint64_t used_bytes = bytes_between(first_used, read_end_);
   uint64_t bytes = 0;
@@ -80,7 +81,7 @@ void RecoveryWindow::done(const Job& job) {
   MutexLock lock(mutex_);
   if (job.what == Job::What::kRead) {
     for (uint32_t index = job.index; index < job.index + job.count; ++index) {
-      parts_left_[index % kSlots].store(static_cast<uint32_t>(parts_.size()),
+      parts_left_[index % kMostIndexes].store(static_cast<uint32_t>(parts_.size()),
                                         std::memory_order_relaxed);  // the lock publishes it
     }
     read_end_ += job.count;

@@ -9,7 +9,7 @@
 // Of two blocks of one key, which are in one part, the newer one is met first. Threads that wait
 // for nothing but the pace look again every 10 ms.
 //
-// Holds kSlots indexes at most, and kMostBytes of them, or a single one.
+// Holds kMostIndexes indexes at most, and kMostBytes of them, or a single one.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace nvcache {
 // Thread-safe. No lock is held while an index is read or taken from.
 class RecoveryWindow {
  public:
-  static constexpr uint32_t kSlots = 8;
+  static constexpr uint32_t kMostIndexes = 8;
   static constexpr uint32_t kTogether = 4;  // indexes that are read at once
   static constexpr uint64_t kMostBytes = 16 << 20;
 
@@ -51,7 +51,7 @@ class RecoveryWindow {
   // Whether all parts but this one have been through the index. Once for each kTake, before
   // done(): so indexes are through in their order.
   bool is_last(const Job& job) {
-    return parts_left_[job.index % kSlots].fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return parts_left_[job.index % kMostIndexes].fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
  private:
@@ -67,7 +67,7 @@ class RecoveryWindow {
 
   const std::vector<uint64_t> index_bytes_;
   const uint32_t count_;
-  std::array<std::atomic<uint32_t>, kSlots> parts_left_{};
+  std::array<std::atomic<uint32_t>, kMostIndexes> parts_left_{};
   Mutex mutex_;
   CondVar changed_;
   ReadPace pace_ ABSL_GUARDED_BY(mutex_);

@@ -140,7 +140,7 @@ void RegionRecovery::work() {
 // An index that cannot be read, or is damaged, costs its region.
 void RegionRecovery::read(const RecoveryWindow::Job& job) noexcept {
   for (uint32_t at = job.index; at < job.index + job.count; ++at) {
-    Index& index = slot(at);
+    Index& index = index_at(at);
     index.footer = footers_[at];
     index.usable = read_index(index.footer, &index);
     if (index.usable) {
@@ -178,7 +178,7 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
 }
 
 void RegionRecovery::take(const RecoveryWindow::Job& job, RecoveryBatch& batch) {
-  const Index& index = slot(job.index);
+  const Index& index = index_at(job.index);
   if (!index.usable) return;
   batch.clear();
   if (!index.removals.all) {

@@ -76,7 +76,7 @@ class RegionRecovery {
 
   struct Index {
     RegionFooter footer;
-    std::unique_ptr<AlignedBytes> memory;  // is used again for the next one in its slot
+    std::unique_ptr<AlignedBytes> memory;  // is used again for the next one in its place
     std::span<const BlockRecord> records;
     RegionTable::Removals removals;
     bool usable = false;
@@ -99,7 +99,7 @@ class RegionRecovery {
   uint32_t part_of(uint32_t shard) const {
     return static_cast<uint32_t>(uint64_t{shard} * recovery_.threads / recovery_.shards);
   }
-  Index& slot(uint32_t index) { return slots_[index % RecoveryWindow::kSlots]; }
+  Index& index_at(uint32_t index) { return indexes_[index % RecoveryWindow::kMostIndexes]; }
 
   const Regions regions_;
   const Geometry geometry_;
@@ -108,7 +108,7 @@ class RegionRecovery {
   std::atomic<uint32_t> next_shard_{0};
   std::vector<RegionFooter> footers_;  // by region, then of those that have one, the newest first
   std::unique_ptr<RecoveryWindow> window_;
-  std::array<Index, RecoveryWindow::kSlots> slots_;
+  std::array<Index, RecoveryWindow::kMostIndexes> indexes_;
   std::vector<RecoveryBatch> batches_;  // one a thread
   std::atomic<uint32_t> next_batch_{0};
 };
