@@ -63,9 +63,11 @@ bool RegionRecovery::run() {
     index_bytes.push_back(geometry_.round_up(RegionFooter::tail_bytes(footer.count)));
     blocks += footer.count;
   }
-  const uint32_t threads = std::max(recovery_.threads, 1u);
+  // One thread more than there are parts: while indexes are left, one waits for the medium.
+  const uint32_t parts = std::max(recovery_.threads, 1u);
+  const uint32_t threads = parts + 1;
   for (uint32_t i = 0; i < threads; ++i) batches_.emplace_back(recovery_.shards);
-  window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), threads,
+  window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
   expect_blocks(blocks);

@@ -3,7 +3,7 @@
 //
 // Several threads. Each takes a few footers at a time from a shared counter, then one shard after
 // the other, to make room there for what comes. Then a RecoveryWindow gives each thread its work:
-// the cache's shards are divided into as many parts as there are threads, and a part goes through
+// the cache's shards are divided into one part less than there are threads, and a part goes through
 // the indexes in order. So no two threads want the lock of one shard, and each shard gets its
 // newest blocks first, as with one thread. A thread sorts some thousand blocks by shard, and gives
 // each shard its own at once: what it changes there then lies in the processor's caches.
@@ -35,7 +35,7 @@ namespace nvcache {
 
 // What the cache does while its blocks come back. Called without a lock, by several threads.
 struct RecoveryPlan {
-  uint32_t threads = 1;         // at most, the caller's among them; not more than `shards`
+  uint32_t threads = 1;         // that are at work at a time; not more than `shards`
   double bytes_per_second = 0;  // of indexes; 0: as fast as it goes
   const Clock* clock = nullptr;  // with bytes_per_second
   uint64_t hash_seed = 0;        // of the keys' hashes
