@@ -29,7 +29,7 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
         if (job.what == What::kEnd) return;
         if (job.what == What::kRead) {
           wrong += read.fetch_add(job.count) != job.index ? 1 : 0;
-          wrong += job.index + job.count - through.load() > RecoveryWindow::kSlots ? 1 : 0;
+          wrong += job.index + job.count - through.load() > RecoveryWindow::kMostIndexes ? 1 : 0;
         } else if (job.what == What::kTake) {
           wrong += job.index >= read.load() ? 1 : 0;
           wrong += next[job.part].fetch_add(1) != job.index ? 1 : 0;

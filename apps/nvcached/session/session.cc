@@ -74,7 +74,9 @@ ItemResult Session::store_counted(std::string_view key, std::string_view value,
   return result;
 }
 
-ItemResult Session::count_counted(std::string_view key, const ArithmeticRequest& request) {
+ItemResult Session::count_counted(std::string_view key, const ArithmeticRequest& request,
+                                  Output& out) {
+  if (out.has_pins()) copy_pinned(out);
   tell_lookup(key);
   const ItemResult result = items_.arithmetic(key, request);
   if (result.status == ItemStatus::kOk && service_.watch_log().wants(WatchLog::kMutations)) {

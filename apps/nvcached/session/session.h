@@ -125,7 +125,7 @@ class Session {
   Found counted(std::string_view key, Found found);
   ItemResult store_counted(std::string_view key, std::string_view value,
                            const StoreRequest& request, Output& out);
-  ItemResult count_counted(std::string_view key, const ArithmeticRequest& request);
+  ItemResult count_counted(std::string_view key, const ArithmeticRequest& request, Output& out);
   ItemStatus erase_counted(std::string_view key, uint64_t cas);
   // Counts a value that was not even received. `is_set`: erases the older one, which must not be
   // read any more.

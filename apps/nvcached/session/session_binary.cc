@@ -288,7 +288,7 @@ void Session::binary_count(const BinaryHeader& header, std::string_view extras,
   change.create_expires_s = items_.expiry(exptime);
   change.compare = header.cas != 0;
   change.cas = header.cas;
-  const ItemResult result = count_counted(key, change);
+  const ItemResult result = count_counted(key, change, out);
   if (result.status != ItemStatus::kOk) return refuse(header, status_of(result.status), out);
   if (is_quiet(header.opcode)) return;
   std::string number;

@@ -268,7 +268,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
   change.create_expires_s = items_.expiry(request.vivify_exptime);
   change.set_expiry = request.has_exptime;
   change.expires_s = items_.expiry(request.exptime);
-  const ItemResult result = count_counted(key, change);
+  const ItemResult result = count_counted(key, change, out);
   if (result.status != ItemStatus::kOk || request.quiet) return append_result(request, result, out);
   const std::string number = fmt::format("{}", result.number);
   out.append(request.wants_value ? fmt::format("VA {}", number.size()) : "HD");

@@ -280,7 +280,7 @@ void Session::count_text(const TextRequest& request, Output& out) {
   ArithmeticRequest change;
   change.down = request.op == TextOp::kDecr;
   change.delta = request.delta;
-  const ItemResult result = count_counted(request.key, change);
+  const ItemResult result = count_counted(request.key, change, out);
   switch (result.status) {
     case ItemStatus::kOk:
       if (request.noreply) return;

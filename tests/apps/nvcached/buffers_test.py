@@ -18,15 +18,17 @@ MIB = 1 << 20
 
 
 def batches_do_not_pin_the_store():
-    """Answers of a batch wait to be sent, and pin all three zones, while it stores a value."""
-    with Server(PROGRAM, "-m", "1", "-I", "120k") as server:
-        with server.connect() as client:
+    """Answers of a batch wait to be sent, and pin all three zones, while it stores a value, or
+    numbers that together take more than a zone has left."""
+    value = b"set k0 0 0 30000\r\n%s\r\n" % (b"y" * 30_000)
+    numbers = b"".join(b"ma %s N0\r\n" % (b"%d" % i).zfill(250) for i in range(1000))
+    for stores, stored in ((value, b"STORED\r\n"), (numbers, b"HD\r\n" * 1000)):
+        with Server(PROGRAM, "-m", "1", "-I", "120k") as server, server.connect() as client:
             for i in range(9):  # three to a zone
                 equal(store(client, b"k%d" % i, b"x" * 80_000), b"STORED\r\n")
-            gets = b"get k0\r\nget k3\r\nget k6\r\n"
-            client.sendall(gets + b"set k0 0 0 30000\r\n%s\r\n" % (b"y" * 30_000))
-            answer = receive(client, b"STORED\r\n")
-            check(answer.endswith(b"END\r\nSTORED\r\n"), answer[-60:])
+            client.sendall(b"get k0\r\nget k3\r\nget k6\r\n" + stores + b"mn\r\n")
+            answer = receive(client, b"MN\r\n")
+            check(answer.endswith(b"END\r\n" + stored + b"MN\r\n"), answer[-60:])
             check(answer.count(b"VALUE") == 3, answer[:60])
 
 
