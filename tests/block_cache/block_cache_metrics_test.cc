@@ -15,6 +15,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "background_hits": 1,
   "background_misses": 2,
   "inserts": 105,
+  "compressed_blocks": 0,
   "removals": 106,
   "evictions": 107,
   "erases": 108,
@@ -27,6 +28,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "medium_written_bytes": 112,
   "medium_writes": 0,
   "rewritten_bytes": 0,
+  "compressed_bytes": 0,
   "discarded_bytes": 0,
   "discard_errors": 0,
   "blocks": 113,
@@ -67,6 +69,9 @@ nvcache_background_misses_total 2
 # HELP nvcache_inserts_total Blocks inserted
 # TYPE nvcache_inserts_total counter
 nvcache_inserts_total 105
+# HELP nvcache_compressed_blocks_total Blocks inserted that the engine had compressed
+# TYPE nvcache_compressed_blocks_total counter
+nvcache_compressed_blocks_total 0
 # HELP nvcache_removals_total Blocks removed, for any cause
 # TYPE nvcache_removals_total counter
 nvcache_removals_total 106
@@ -103,6 +108,9 @@ nvcache_medium_writes_total 0
 # HELP nvcache_rewritten_bytes_total Bytes of rewritten blocks
 # TYPE nvcache_rewritten_bytes_total counter
 nvcache_rewritten_bytes_total 0
+# HELP nvcache_compressed_bytes_total Bytes of blocks that the engine had compressed
+# TYPE nvcache_compressed_bytes_total counter
+nvcache_compressed_bytes_total 0
 # HELP nvcache_discarded_bytes_total Bytes of emptied regions given back to the medium
 # TYPE nvcache_discarded_bytes_total counter
 nvcache_discarded_bytes_total 0
