@@ -1,6 +1,7 @@
 // A key-value store in a file: its items are there again when it is opened the next time. Store,
 // look up, replace only what was seen, erase, and visit all items.
 #include <nvcache/kv_store.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -10,8 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 namespace {
 

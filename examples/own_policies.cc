@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-
 namespace own {
 
 // One number, between `least` and `most`, or `fallback` if none is given.

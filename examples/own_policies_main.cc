@@ -16,8 +16,8 @@ int main() {
     std::fprintf(stderr, "%s\n", std::string(added.message()).c_str());
     return 1;
   }
-  const auto cache = nvcache::open_block_cache(
-      "nvcache://?size=4MiB&admission=up_to(8192)&eviction=coldest(5)");
+  const auto cache =
+      nvcache::open_block_cache("nvcache://?size=4MiB&admission=up_to(8192)&eviction=coldest(5)");
   if (!cache.ok()) {
     std::fprintf(stderr, "%s\n", std::string(cache.status().message()).c_str());
     return 1;

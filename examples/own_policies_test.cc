@@ -32,9 +32,9 @@ class Kinds final : public PolicyRegistry {
 };
 
 INSTANTIATE_TEST_SUITE_P(UpTo, AdmissionPolicyContract,
-                         ::testing::Values(AdmissionPromises{.name = "up_to", .make = [] {
-                           return *Kinds().admissions["up_to"].make({}, {});
-                         }}));
+                         ::testing::Values(AdmissionPromises{
+                             .name = "up_to",
+                             .make = [] { return *Kinds().admissions["up_to"].make({}, {}); }}));
 
 INSTANTIATE_TEST_SUITE_P(
     Coldest, EvictionPolicyContract,

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "apps/nvcache/calibrate.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "apps/nvcache/calibrate.h"
 
 namespace nvcache {
 namespace {

@@ -84,8 +84,7 @@ absl::Status run(const Arguments& arguments) {
   }
   const auto medium = ReadOnlyMedium::open(arguments.medium);
   if (!medium.ok()) return medium.status();
-  InspectedMedium inspected{
-      .path = (*medium)->path(), .users = (*medium)->users(), .found = {}};
+  InspectedMedium inspected{.path = (*medium)->path(), .users = (*medium)->users(), .found = {}};
   absl::StatusOr<Inspection> found = inspect(**medium, arguments.blocks);
   if (!found.ok()) return explain(**medium, found.status());
   inspected.found = *std::move(found);

@@ -181,9 +181,9 @@ std::string inspection_text(const InspectedMedium& medium, uint32_t files, bool 
                    format_bytes(geometry.unit_bytes)));
   line("keys", found.superblock.immutable_keys ? "immutable" : "mutable");
   line("restart", restart_text(medium));
-  line("regions", fmt::format("{} sealed, {} free or open, {} damaged",
-                              grouped(found.sealed_regions()), grouped(found.free_regions),
-                              grouped(found.damaged_regions)));
+  line("regions",
+       fmt::format("{} sealed, {} free or open, {} damaged", grouped(found.sealed_regions()),
+                   grouped(found.free_regions), grouped(found.damaged_regions)));
   if (found.strange_footers != 0) {
     line("", fmt::format("{} of the free end in an index of an earlier cache, or a damaged one",
                          grouped(found.strange_footers)));

@@ -46,8 +46,9 @@ absl::Status load_policy_library(const std::string& path) {
   if (library == nullptr) return problem_with(path, dlerror());
   void* const entry = dlsym(library, kEntryPoint);
   if (entry == nullptr) {
-    return problem_with(path, "it has no function nvcache_add_policies_1; allowed: a library with "
-                              "NVCACHE_POLICY_LIBRARY of this version's nvcache/policies.h");
+    return problem_with(path,
+                        "it has no function nvcache_add_policies_1; allowed: a library with "
+                        "NVCACHE_POLICY_LIBRARY of this version's nvcache/policies.h");
   }
   StatusKeeper registry;
   try {

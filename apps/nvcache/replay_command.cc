@@ -100,8 +100,8 @@ absl::Status run(const Arguments& arguments) {
   }
   const absl::StatusOr<ReplayPlan> plan = plan_of(arguments);
   if (!plan.ok()) return plan.status();
-  for (const auto& [option, path] : {std::pair("--json", &arguments.json_path),
-                                     std::pair("--html", &arguments.html_path)}) {
+  for (const auto& [option, path] :
+       {std::pair("--json", &arguments.json_path), std::pair("--html", &arguments.html_path)}) {
     if (absl::Status status = check_writable(option, *path); !status.ok()) return status;
   }
   std::vector<ReplayTable> tables;
@@ -152,8 +152,7 @@ void add_replay_command(CLI::App& app) {
                    "Sizes of the tier: percent of the trace's distinct blocks, or blocks")
       ->delimiter(',')
       ->capture_default_str();
-  command
-      ->add_option("--dram", arguments->dram, "Size of the DRAM cache above, likewise; 0: none")
+  command->add_option("--dram", arguments->dram, "Size of the DRAM cache above, likewise; 0: none")
       ->capture_default_str();
   command->add_option("--format", arguments->trace.format, "Format of the traces (below)");
   command->add_option("--columns", arguments->trace.columns,
@@ -164,8 +163,7 @@ void add_replay_command(CLI::App& app) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(64, 64 << 10))
       ->default_str("512");
-  command
-      ->add_option("--threads", arguments->threads, "Caches that are replayed at once")
+  command->add_option("--threads", arguments->threads, "Caches that are replayed at once")
       ->check(CLI::Range(1, 256))
       ->default_str("one a processor");
   command->add_option("--json", arguments->json_path, "Also write the results to this file");

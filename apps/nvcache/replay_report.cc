@@ -50,11 +50,11 @@ std::string row_text(const std::string& spec, const ReplayPlan& plan,
                      const std::vector<Figures>& cells) {
   std::string text = fmt::format("{:<{}}", short_name(spec), name_columns(plan));
   for (const Figures& cell : cells) {
-    text += fmt::format("{:>{}}",
-                        fmt::format("{} /{} {}", ratio_text(cell.hit_ratio, 3),
-                                    ratio_text(cell.inserts_per_lookup, 2),
-                                    format_bytes(cell.written_bytes)),
-                        kCellColumns);
+    text += fmt::format(
+        "{:>{}}",
+        fmt::format("{} /{} {}", ratio_text(cell.hit_ratio, 3),
+                    ratio_text(cell.inserts_per_lookup, 2), format_bytes(cell.written_bytes)),
+        kCellColumns);
   }
   return text + "\n";
 }
@@ -92,10 +92,9 @@ std::string blocks_text(const ReplayTable& table) {
 }  // namespace
 
 std::string replay_text(const ReplayTable& table, const ReplayPlan& plan) {
-  std::string text =
-      heading(fmt::format("{}: {} accesses{}, {} lookups in the tier", table.trace, table.accesses,
-                          blocks_text(table), table.lookups),
-              plan);
+  std::string text = heading(fmt::format("{}: {} accesses{}, {} lookups in the tier", table.trace,
+                                         table.accesses, blocks_text(table), table.lookups),
+                             plan);
   for (size_t row = 0; row < plan.specs.size(); ++row) {
     std::vector<Figures> cells;
     for (const ReplayResult& result : table.rows[row]) cells.push_back(figures_of(result));
@@ -115,20 +114,21 @@ std::string replay_means_text(const std::vector<ReplayTable>& tables, const Repl
 
 nlohmann::json replay_json(const std::vector<ReplayTable>& tables, const ReplayPlan& plan) {
   using nlohmann::json;
-  json document = {{"kind", "replay"},
-                   {"schema", 1},
-                   {"dram", plan.dram.text},
-                   {"tiers", json::array()},
-                   {"specs", plan.specs},
-                   {"traces", json::array()},
+  json document = {{"kind", "replay"},       {"schema", 1},         {"dram", plan.dram.text},
+                   {"tiers", json::array()}, {"specs", plan.specs}, {"traces", json::array()},
                    {"means", json::array()}};
   for (const ReplaySize& size : plan.tiers) document["tiers"].push_back(size.text);
   for (const ReplayTable& table : tables) {
-    json trace = {{"trace", table.trace},       {"format", table.format},
-                  {"accesses", table.accesses}, {"distinct_blocks", table.distinct},
-                  {"lookups", table.lookups},   {"dram_blocks", table.dram_blocks},
-                  {"cut_short", table.cut_short}, {"seconds", table.seconds},
-                  {"cpu_seconds", table.cpu_seconds}, {"results", json::array()}};
+    json trace = {{"trace", table.trace},
+                  {"format", table.format},
+                  {"accesses", table.accesses},
+                  {"distinct_blocks", table.distinct},
+                  {"lookups", table.lookups},
+                  {"dram_blocks", table.dram_blocks},
+                  {"cut_short", table.cut_short},
+                  {"seconds", table.seconds},
+                  {"cpu_seconds", table.cpu_seconds},
+                  {"results", json::array()}};
     for (size_t row = 0; row < plan.specs.size(); ++row) {
       for (size_t column = 0; column < plan.tiers.size(); ++column) {
         const ReplayResult& result = table.rows[row][column];

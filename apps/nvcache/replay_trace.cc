@@ -128,10 +128,9 @@ class Replay {
     for (const ReplaySize& size : plan_.tiers) {
       const uint64_t blocks = size.blocks_of(table_.distinct);
       if (blocks < TierReplay::kLeastBlocks) {
-        return invalid_argument("--tier {}: {} blocks of {}{}; allowed: at least {}", size.text,
-                                blocks, table_.trace,
-                                counts ? fmt::format(", which has {}", table_.distinct) : "",
-                                TierReplay::kLeastBlocks);
+        return invalid_argument(
+            "--tier {}: {} blocks of {}{}; allowed: at least {}", size.text, blocks, table_.trace,
+            counts ? fmt::format(", which has {}", table_.distinct) : "", TierReplay::kLeastBlocks);
       }
       table_.tier_blocks.push_back(blocks);
     }
@@ -146,8 +145,8 @@ class Replay {
         if (plan_.specs[row] == kOptimal) {
           keeps_lookups_ = true;
         } else {
-          auto cache = TierReplay::open(plan_.specs[row], table_.tier_blocks[column],
-                                        plan_.block_bytes);
+          auto cache =
+              TierReplay::open(plan_.specs[row], table_.tier_blocks[column], plan_.block_bytes);
           if (!cache.ok()) return cache.status();
           cell.cache = *std::move(cache);
         }

@@ -19,7 +19,7 @@ inline constexpr std::string_view kOptimal = "optimal";  // as a specification: 
 // "5%" of a trace's distinct blocks, or "1000" blocks.
 struct ReplaySize {
   std::string text;
-  double percent = 0;   // 0: `blocks` counts
+  double percent = 0;  // 0: `blocks` counts
   uint64_t blocks = 0;
 
   uint64_t blocks_of(uint64_t distinct) const;
@@ -32,20 +32,20 @@ struct ReplaySize {
 struct ReplayPlan {
   std::vector<std::string> specs;
   std::vector<ReplaySize> tiers;
-  ReplaySize dram;           // an LRU cache above each tier
+  ReplaySize dram;  // an LRU cache above each tier
   TraceOptions trace;
   unsigned threads = 1;
   uint32_t block_bytes = TierReplay::kUsualBlockBytes;  // of the medium
 };
 
 struct ReplayTable {
-  std::string trace;   // its name, without folders
+  std::string trace;  // its name, without folders
   std::string format;
   std::string cut_short;  // how it ends too early; empty: it is whole
   uint64_t accesses = 0;
   uint64_t distinct = 0;  // blocks; 0: not counted
   uint64_t dram_blocks = 0;
-  uint64_t lookups = 0;   // of the tier: what the DRAM cache misses
+  uint64_t lookups = 0;  // of the tier: what the DRAM cache misses
   double seconds = 0;
   double cpu_seconds = 0;  // of all processors
   std::vector<uint64_t> tier_blocks;

@@ -15,7 +15,7 @@ namespace nvcache {
 namespace {
 
 constexpr uint64_t kSectorBytes = 512;
-constexpr uint64_t kHeadBytes = 1 << 20;  // of a medium of regions
+constexpr uint64_t kHeadBytes = 1 << 20;    // of a medium of regions
 constexpr uint64_t kBlocksAFile = 1 << 20;  // as an engine has files
 
 BlockKey block_key(uint64_t key) {
@@ -23,8 +23,8 @@ BlockKey block_key(uint64_t key) {
 }
 
 bool names(const std::string& settings, std::string_view setting) {
-  return settings.starts_with(setting) || settings.find("&" + std::string(setting)) !=
-                                              std::string::npos;
+  return settings.starts_with(setting) ||
+         settings.find("&" + std::string(setting)) != std::string::npos;
 }
 
 // The settings of a specification, for policies that are named alone.
@@ -69,8 +69,8 @@ absl::StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& 
   if (!rest.empty()) spec += "&" + rest;
   absl::StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
   if (!cache.ok()) {
-    return absl::Status(cache.status().code(), fmt::format("--spec '{}': {}", settings,
-                                                           message_of(cache.status())));
+    return absl::Status(cache.status().code(),
+                        fmt::format("--spec '{}': {}", settings, message_of(cache.status())));
   }
   return std::unique_ptr<TierReplay>(new TierReplay(*std::move(cache), block_bytes));
 }

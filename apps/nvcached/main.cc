@@ -37,7 +37,7 @@ constexpr int kOkCode = 0;
 constexpr int kFailedCode = 1;
 // The version that clients see. They deduce from it what the server understands.
 constexpr char kProtocolVersion[] = "1.6.18-nvcached-" NVCACHE_VERSION;
-constexpr int kUsageCode = 64;  // EX_USAGE, as memcached's
+constexpr int kUsageCode = 64;                // EX_USAGE, as memcached's
 constexpr char kServiceState[] = "/var/lib";  // as systemd's StateDirectory=
 
 void say(std::string_view text) {

@@ -64,8 +64,8 @@ class CsvLines {
     }
     if (sectors_) return add_blocks(columns[*key_], size_bytes, accesses);
     if (columns[*key_].empty()) return false;
-    accesses->push_back({.key = key_of_text(columns[*key_]),
-                         .size_bytes = static_cast<uint32_t>(size_bytes)});
+    accesses->push_back(
+        {.key = key_of_text(columns[*key_]), .size_bytes = static_cast<uint32_t>(size_bytes)});
     return true;
   }
 
@@ -120,8 +120,8 @@ absl::StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(const TraceOptions& op
   if (!options.columns.empty()) {
     for (const std::string_view column : columns_of(options.columns)) wanted.emplace_back(column);
     const bool good = wanted.size() <= 2 && std::ranges::none_of(wanted, [](const auto& column) {
-      return column.empty() || column == "0";
-    });
+                        return column.empty() || column == "0";
+                      });
     if (!good) {
       return invalid_argument(
           "columns '{}'; allowed: KEY or KEY,SIZE, each a name of the heading or a number from 1",

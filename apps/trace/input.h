@@ -35,8 +35,8 @@ class Input {
   void end_program();
 
   const int file_;
-  const int bytes_;       // the program's output, or file_
-  pid_t program_;         // 0: none, or it has ended
+  const int bytes_;        // the program's output, or file_
+  pid_t program_;          // 0: none, or it has ended
   double size_bytes_ = 0;  // of the file; 0: unknown
   bool cut_short_ = false;
 };

@@ -76,8 +76,8 @@ absl::Status TraceReader::end() {
 }
 
 absl::Status TraceReader::bad(std::string_view what) const {
-  return absl::DataLossError(fmt::format("{}: {}; format {}: {}", path_, what, format_.name,
-                                         format_.understood));
+  return absl::DataLossError(
+      fmt::format("{}: {}; format {}: {}", path_, what, format_.name, format_.understood));
 }
 
 }  // namespace nvcache

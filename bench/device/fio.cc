@@ -54,9 +54,8 @@ absl::StatusOr<double> fio_bytes_per_second(const std::string& path, uint64_t si
       in_flight, size_bytes >> 20 << 20, for_the_shell(name)));
   if (!output.ok()) return output.status();
   // Notes of fio's may come before the JSON.
-  const auto result = nlohmann::json::parse(output->substr(std::min(output->find('{'),
-                                                                    output->size())),
-                                            nullptr, false);
+  const auto result = nlohmann::json::parse(
+      output->substr(std::min(output->find('{'), output->size())), nullptr, false);
   const nlohmann::json::json_pointer bytes("/jobs/0/write/io_bytes");
   const nlohmann::json::json_pointer ms("/jobs/0/job_runtime");
   if (result.is_discarded() || !result.contains(bytes) || !result.contains(ms) ||

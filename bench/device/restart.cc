@@ -74,8 +74,9 @@ absl::Status measure(const Disk& disk, bool close, Figures* figures) {
   const double all_ms = ms_since(start_ns);
   const auto blocks = static_cast<double>((*cache)->stats().blocks);
   const auto add = [&](const char* what, const char* unit, double value) {
-    figures->add(fmt::format("{} blocks, {}: {}", disk.restart_blocks,
-                             close ? "closed" : "killed", what), unit, value);
+    figures->add(
+        fmt::format("{} blocks, {}: {}", disk.restart_blocks, close ? "closed" : "killed", what),
+        unit, value);
   };
   add("first lookup after", "ms", first_lookup_ms);
   add("first hit after", "ms", first_hit_ms);

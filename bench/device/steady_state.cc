@@ -13,7 +13,7 @@
 namespace nvcache::bench {
 namespace {
 
-constexpr uint64_t kKeysPerBlock = 4;      // keys for each block that the medium has room for
+constexpr uint64_t kKeysPerBlock = 4;  // keys for each block that the medium has room for
 constexpr uint64_t kOffersARound = 16;
 constexpr uint64_t kLookupsPerBlock = 16;  // lookups, likewise
 

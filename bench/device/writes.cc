@@ -60,8 +60,9 @@ absl::Status measure_writes(const Disk& disk, Figures* figures) {
   const auto written_bytes = static_cast<double>(stats.medium_written_bytes);
   figures->add_rounds("puts beside plain writes of 1 MiB", "x", beside_plain);
   for (const Beside& fio : beside_fio) {
-    figures->add_rounds(fmt::format("puts beside fio's writes of 1 MiB, {} in flight",
-                                    fio.in_flight), "x", fio.rounds);
+    figures->add_rounds(
+        fmt::format("puts beside fio's writes of 1 MiB, {} in flight", fio.in_flight), "x",
+        fio.rounds);
   }
   figures->add("mean write", "KiB",
                written_bytes / static_cast<double>(stats.medium_writes) / 1024);

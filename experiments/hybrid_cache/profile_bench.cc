@@ -1,6 +1,8 @@
 // The order of runs of `nvcache bench profile`: each round goes through all caches.
 #include <memory>
 
+#include "apps/command/interrupt.h"
+#include "apps/command/machine.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -8,8 +10,6 @@
 #include "experiments/hybrid_cache/profile_folder.h"
 #include "experiments/hybrid_cache/profile_run.h"
 #include "experiments/ycsb/result.h"
-#include "apps/command/interrupt.h"
-#include "apps/command/machine.h"
 
 namespace nvcache {
 namespace {

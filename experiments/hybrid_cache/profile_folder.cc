@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/command/output_file.h"
 #include "base/mutex.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/hybrid_cache/profile_store.h"
-#include "apps/command/output_file.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {

@@ -111,8 +111,8 @@ void add_command(CLI::App& group, const Program& program, const std::string& wha
 void add_java_commands(CLI::App& group, const std::string& command) {
   add_command(group, java::flink(),
               "A Flink job with keyed state in RocksDB, with and without nvcache", command);
-  add_command(group, java::kafka_streams(),
-              "A Kafka Streams application, with and without nvcache", command);
+  add_command(group, java::kafka_streams(), "A Kafka Streams application, with and without nvcache",
+              command);
 }
 
 }  // namespace nvcache

@@ -8,29 +8,28 @@
 
 namespace nvcache::java {
 const Program& flink() {
-  static const Program program = {
-      .command = "flink",
-      .name = "Flink 2.1.0",
-      .main_class = "FlinkJob",
-      .jar = "jars/frocksdbjni-8.10.0-ververica-1.0.jar",
-      .jar_folder = "flink-2.1.0",
-      .flags = {"-Xmx1g", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--add-opens=java.base/java.util=ALL-UNNAMED"},
-      .tiered = "tiered://?tier=(name=shared,size=512MiB)",
-      .cases = {{.name = "larger",
-                 .dram = "16 MiB of managed memory, direct reads",
-                 .keys = 200'000,
-                 .warm = 200'000,
-                 .events = 400'000,
-                 .properties = {"updates=20000", "managed=16777216"},
-                 .direct = true},
-                {.name = "fits",
-                 .dram = "128 MiB of managed memory",
-                 .keys = 60'000,
-                 .warm = 500'000,
-                 .events = 5'000'000,
-                 .properties = {"updates=20000", "managed=134217728"},
-                 .direct = false}}};
+  static const Program program = {.command = "flink",
+                                  .name = "Flink 2.1.0",
+                                  .main_class = "FlinkJob",
+                                  .jar = "jars/frocksdbjni-8.10.0-ververica-1.0.jar",
+                                  .jar_folder = "flink-2.1.0",
+                                  .flags = {"-Xmx1g", "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                                            "--add-opens=java.base/java.util=ALL-UNNAMED"},
+                                  .tiered = "tiered://?tier=(name=shared,size=512MiB)",
+                                  .cases = {{.name = "larger",
+                                             .dram = "16 MiB of managed memory, direct reads",
+                                             .keys = 200'000,
+                                             .warm = 200'000,
+                                             .events = 400'000,
+                                             .properties = {"updates=20000", "managed=16777216"},
+                                             .direct = true},
+                                            {.name = "fits",
+                                             .dram = "128 MiB of managed memory",
+                                             .keys = 60'000,
+                                             .warm = 500'000,
+                                             .events = 5'000'000,
+                                             .properties = {"updates=20000", "managed=134217728"},
+                                             .direct = false}}};
   return program;
 }
 

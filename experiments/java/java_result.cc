@@ -91,8 +91,7 @@ void append_case(const json& each, const json& summary, std::string& text) {
               "with nvcache", "ratio");
   for (const Row& row : kRows) {
     const json& metric = summary.at("metrics").at(row.metric);
-    append_line(row.label,
-                figures::cell_text(scaled(metric.at("none"), row.factor), row.digits),
+    append_line(row.label, figures::cell_text(scaled(metric.at("none"), row.factor), row.digits),
                 figures::cell_text(scaled(metric.at("nvcache"), row.factor), row.digits),
                 figures::cell_text(metric.at("ratio"), 3));
   }

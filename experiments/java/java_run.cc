@@ -133,13 +133,13 @@ class JavaBench {
   absl::Status compile() {
     absl::Status status = write_sources(folder_.path("sources"));
     if (!status.ok()) return status;
-    return run_child({{tools_.javac, "-nowarn", "-cp", tools_.classpath, "-sourcepath",
-                       folder_.path("sources"), "-d", folder_.path("classes"),
-                       folder_.path("sources/" + program_.main_class + ".java")},
-                      folder_.path("javac.log"),
-                      kCompileLimitSeconds,
-                      fmt::format("compiling {}", program_.main_class)},
-                     clock_, progress_);
+    return run_child(
+        {{tools_.javac, "-nowarn", "-cp", tools_.classpath, "-sourcepath", folder_.path("sources"),
+          "-d", folder_.path("classes"), folder_.path("sources/" + program_.main_class + ".java")},
+         folder_.path("javac.log"),
+         kCompileLimitSeconds,
+         fmt::format("compiling {}", program_.main_class)},
+        clock_, progress_);
   }
 
   absl::Status run_case(const Case& each) {
@@ -173,8 +173,8 @@ class JavaBench {
     if (!is_first) {
       status = check_equal(first->second, *outcome);
       if (!status.ok()) {
-        return absl::DataLossError(fmt::format(
-            "it did not send what the first run sent: {}", message_of(status)));
+        return absl::DataLossError(
+            fmt::format("it did not send what the first run sent: {}", message_of(status)));
       }
     }
     json metrics = metrics_json(*outcome);
@@ -203,10 +203,10 @@ class JavaBench {
     words.push_back(fmt::format("-Devents={}", each.events));
     words.push_back(fmt::format("-Ddirect={}", each.direct));
     for (const std::string& property : each.properties) words.push_back("-D" + property);
-    words.insert(words.end(), {"-cp", folder_.path("classes") + ":" + tools_.classpath,
-                               program_.main_class});
-    return {words, run + "/output", options_.limit_seconds, title, run + "/errors",
-            environment(with)};
+    words.insert(words.end(),
+                 {"-cp", folder_.path("classes") + ":" + tools_.classpath, program_.main_class});
+    return {words, run + "/output", options_.limit_seconds,
+            title, run + "/errors", environment(with)};
   }
 
   // Both kinds of runs have what else the user preloads.

@@ -18,7 +18,7 @@ inline constexpr std::string_view kWritesHurtFormat = "nvcache.paper/1";
 inline constexpr std::string_view kHybridFormat = "nvcache.hybrid/1";
 inline constexpr std::string_view kKvFormat = "nvcache.kv/1";
 inline constexpr std::string_view kHybridModelFormat = "nvcache.hybrid.model/1";  // hybrid_model.h
-inline constexpr std::string_view kSimulationsFormat = "nvcache.simulations/1";  // simulations.h
+inline constexpr std::string_view kSimulationsFormat = "nvcache.simulations/1";   // simulations.h
 inline constexpr std::string_view kReproduceFormat = "nvcache.reproduce/1";
 
 class Evidence {
@@ -50,8 +50,7 @@ class Evidence {
 
 // Values of runs, document by document: `values_of(document)` of each, one after the other.
 template <typename ValuesOf>
-std::vector<double> collect(const Evidence& evidence, std::string_view format,
-                            ValuesOf values_of) {
+std::vector<double> collect(const Evidence& evidence, std::string_view format, ValuesOf values_of) {
   std::vector<double> all;
   for (const Evidence::Document* document : evidence.of(format)) {
     const std::vector<double> more = values_of(document->json);

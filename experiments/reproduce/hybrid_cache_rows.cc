@@ -83,7 +83,7 @@ constexpr Setup kLargestSetup = {kLargest, kDramFirst};
 
 // Median of `one` / `other`, in the same round. SCM alone of 64-128 is that of 32-128.
 std::optional<double> hybrid_ratio(const Origin& from, std::string_view workload, Setup one,
-                            Setup other, const char* metric) {
+                                   Setup other, const char* metric) {
   const auto runs = [&](const json& document, Setup setup) {
     if (setup.policy == kScmOnly && setup.server == "64-128") setup.server = "32-128";
     return runs_of(document.at("runs"), workload, setup.server, setup.policy);
@@ -94,8 +94,7 @@ std::optional<double> hybrid_ratio(const Origin& from, std::string_view workload
 }
 
 // Median of `one` - `other`, in the same round.
-std::optional<double> difference(const Origin& from, Setup one, Setup other,
-                                 const char* metric) {
+std::optional<double> difference(const Origin& from, Setup one, Setup other, const char* metric) {
   return median(collect(from.evidence, from.format, [&](const json& document) {
     std::vector<double> values;
     const figures::Value value = value_of(metric);
@@ -112,8 +111,7 @@ std::optional<double> difference(const Origin& from, Setup one, Setup other,
 }
 
 // Of `one` to `other`, for each workload that ran.
-std::vector<double> over_workloads(const Origin& from, Setup one, Setup other,
-                                   const char* metric) {
+std::vector<double> over_workloads(const Origin& from, Setup one, Setup other, const char* metric) {
   std::vector<double> ratios;
   for (const std::string_view workload : kWorkloads) {
     const auto value = hybrid_ratio(from, workload, one, other, metric);
@@ -131,8 +129,7 @@ std::optional<Finding> gain(const Origin& from, bool greatest) {
   const auto ratios = over_workloads(from, kLargestSetup, kBaseSetup, "ops_per_second");
   if (ratios.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return hybrid_finding(from, number(100 * ((greatest ? *most : *least) - 1)),
-                        count_text(ratios));
+  return hybrid_finding(from, number(100 * ((greatest ? *most : *least) - 1)), count_text(ratios));
 }
 
 // How much lower a percentile is, in %: the mean over the workloads.
@@ -142,7 +139,7 @@ std::optional<Finding> latency_gain(const Origin& from, const char* metric) {
   double sum = 0;
   for (const double each : ratios) sum += each;
   return hybrid_finding(from, number(100 * (1 - sum / static_cast<double>(ratios.size()))),
-               "the mean of " + count_text(ratios));
+                        "the mean of " + count_text(ratios));
 }
 
 std::optional<Finding> scm_only_gain(const Origin& from, std::string_view server) {
@@ -155,8 +152,7 @@ std::optional<Finding> scm_only_gain(const Origin& from, std::string_view server
 std::optional<Finding> scm_only_p50(const Origin& from, bool greatest) {
   std::vector<double> ratios;
   for (const std::string_view server : kScmServers) {
-    const auto value =
-        hybrid_ratio(from, kFirstWorkload, {server, kScmOnly}, kBaseSetup, "p50_us");
+    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kScmOnly}, kBaseSetup, "p50_us");
     if (value) ratios.push_back(*value);
   }
   if (ratios.empty()) return std::nullopt;
@@ -168,8 +164,8 @@ std::optional<Finding> scm_only_p50(const Origin& from, bool greatest) {
 std::optional<Finding> gain_over_naive(const Origin& from) {
   std::optional<double> most;
   for (const std::string_view server : kScmServers) {
-    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kDramFirst},
-                                    {server, kScmOnly}, "ops_per_second");
+    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kDramFirst}, {server, kScmOnly},
+                                    "ops_per_second");
     if (value && (!most || *value > *most)) most = value;
   }
   if (!most) return std::nullopt;
@@ -183,8 +179,7 @@ std::optional<Finding> hit_gain(const Origin& from) {
 }
 
 std::optional<Finding> storage_less(const Origin& from) {
-  const auto more =
-      difference(from, kLargestSetup, kBaseSetup, "storage_read_bytes_per_second");
+  const auto more = difference(from, kLargestSetup, kBaseSetup, "storage_read_bytes_per_second");
   if (!more) return std::nullopt;
   Ours ours = number(-*more * 1e-9);
   ours.comparable = false;
@@ -232,12 +227,12 @@ Row tco_row(const char* id, Setup setup, Basis basis, std::string_view about) {
 }
 
 Row server_cost_row(const std::string& server) {
-  return {.id = "cost-1p-" + server,
-          .basis = Basis::kFitted,
-          .about = "two prices that the paper leaves open are chosen so that they come out",
-          .finders = {fixed(Source::kModel,
-                            number(hybrid_cache::computed_cost(find_server(server))),
-                            "calculated")}};
+  return {
+      .id = "cost-1p-" + server,
+      .basis = Basis::kFitted,
+      .about = "two prices that the paper leaves open are chosen so that they come out",
+      .finders = {fixed(Source::kModel, number(hybrid_cache::computed_cost(find_server(server))),
+                        "calculated")}};
 }
 
 Row sizes_row(const std::string& name) {

@@ -183,8 +183,7 @@ class Model {
             {"p50_us", us(counts_.get_ns, 0.5)},
             {"p95_us", us(counts_.get_ns, 0.95)},
             {"p99_us", us(counts_.get_ns, 0.99)},
-            {"hit_ratio",
-             static_cast<double>(counts_.hits) / static_cast<double>(counts_.lookups)},
+            {"hit_ratio", static_cast<double>(counts_.hits) / static_cast<double>(counts_.lookups)},
             {"storage_read_bytes_per_second",
              static_cast<double>(counts_.flash_reads * kModelBlockBytes) / seconds},
             {"storage_read_p50_us", us(counts_.flash_ns, 0.5)}};
@@ -285,8 +284,8 @@ bool client_inserts(const std::string& policy) {
          policy.starts_with("scm_first");
 }
 
-absl::StatusOr<json> run_one(const ModelRun& run, const HybridModelPlan& plan,
-                             Progress& progress, const std::string& title) {
+absl::StatusOr<json> run_one(const ModelRun& run, const HybridModelPlan& plan, Progress& progress,
+                             const std::string& title) {
   const auto profile = find_workload_profile(run.workload);
   if (!profile.ok()) return profile.status();
   StepClock clock;

@@ -27,25 +27,24 @@ Row read_beside(const char* id, double writers) {
 
 Row dram_loss_beside(const char* id, double writers) {
   const double left = read_gb_s("dram", writers) / read_gb_s("dram", 0);
-  return {.id = id,
-          .basis = Basis::kTaken,
-          .about = "a point of the curve of emulated:dram",
-          .finders = {
-              fixed(Source::kModel, number(100 * (1 - left)), "the model's read throughput")}};
+  return {
+      .id = id,
+      .basis = Basis::kTaken,
+      .about = "a point of the curve of emulated:dram",
+      .finders = {fixed(Source::kModel, number(100 * (1 - left)), "the model's read throughput")}};
 }
 
 Row latency(const char* id, std::string_view name) {
-  return {.id = id,
-          .basis = Basis::kTaken,
-          .about = "the profile's read latency",
-          .finders = {fixed(Source::kModel,
-                            number(static_cast<double>(profile(name).read_latency_ns)),
-                            "the profile")},
-                    .sized_only = true};
+  return {
+      .id = id,
+      .basis = Basis::kTaken,
+      .about = "the profile's read latency",
+      .finders = {fixed(Source::kModel, number(static_cast<double>(profile(name).read_latency_ns)),
+                        "the profile")},
+      .sized_only = true};
 }
 
-Row per_module(const char* id, std::string_view name, double modules,
-               std::string_view about) {
+Row per_module(const char* id, std::string_view name, double modules, std::string_view about) {
   const double dram = read_gb_s("dram", 0) / kModules;
   const double optane = read_gb_s("optane", 0) / kModules;
   const double flash = read_gb_s("flash", 0);

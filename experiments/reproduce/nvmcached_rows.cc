@@ -85,8 +85,9 @@ std::optional<Finding> crash_loss(const Evidence& evidence) {
   const auto middle = median(shares);
   if (!middle) return std::nullopt;
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  return kv_finding(evidence, number(*middle),
-               fmt::format("bytes of {} crashes, {:.3f} to {:.3f}%", shares.size(), *least, *most));
+  return kv_finding(
+      evidence, number(*middle),
+      fmt::format("bytes of {} crashes, {:.3f} to {:.3f}%", shares.size(), *least, *most));
 }
 
 Row mix_row(const char* id, const char* name) {
@@ -137,8 +138,7 @@ std::vector<Row> nvmcached_rows() {
       parameter("kv-hot-stable", 80, "the rule of cleaning=paper"),
       parameter("kv-write-mru", 1024, "the list of the write cache"),
       parameter("kv-write-hits", 3, "writes that make a key hot"),
-      parameter("kv-key", nvmcached::mixed_trace(100, 50, 0.5).key_bytes,
-                "the keys of the mixes"),
+      parameter("kv-key", nvmcached::mixed_trace(100, 50, 0.5).key_bytes, "the keys of the mixes"),
   };
 }
 

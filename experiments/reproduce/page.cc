@@ -121,11 +121,11 @@ std::string paper_section(const json& document, const Title& title) {
       "|---|---|---|---|---|---|---|\n",
       title.text);
   for (const json* result : results) {
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n",
-                        result->at("id").get<std::string>(), cell(quantity_text(*result)),
-                        cell(published_text(*result)), cell(ours_text(*result)),
-                        result->at("verdict").get<std::string>(),
-                        cell(result->at("reason").get<std::string>()), cell(how_text(*result)));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", result->at("id").get<std::string>(),
+                    cell(quantity_text(*result)), cell(published_text(*result)),
+                    cell(ours_text(*result)), result->at("verdict").get<std::string>(),
+                    cell(result->at("reason").get<std::string>()), cell(how_text(*result)));
   }
   return text;
 }
@@ -181,17 +181,17 @@ std::string spread_section(const json& document) {
   double most = 0;
   for (const json& each : spread) {
     most = std::max(most, each.at("memory_mode").get<double>());
-    text += fmt::format("| YCSB {} | {} | {:.1f} | {:.1f} |\n",
-                        each.at("workload").get<std::string>(), each.at("nvram_gb").get<int>(),
-                        100 * each.at("memory_mode").get<double>(),
-                        100 * each.at("nvcache").get<double>());
+    text +=
+        fmt::format("| YCSB {} | {} | {:.1f} | {:.1f} |\n", each.at("workload").get<std::string>(),
+                    each.at("nvram_gb").get<int>(), 100 * each.at("memory_mode").get<double>(),
+                    100 * each.at("nvcache").get<double>());
   }
   const char* const shown = most < kHighSpread
                                 ? "does not show what the text saw, and so does not answer why"
                                 : "shows a spread as the text saw it";
   return text + "\n" +
-         wrapped(fmt::format("The most with Memory Mode is {:.1f}%: the model {}.", 100 * most,
-                             shown));
+         wrapped(
+             fmt::format("The most with Memory Mode is {:.1f}%: the model {}.", 100 * most, shown));
 }
 
 std::string documents_text(const json& document) {
@@ -232,9 +232,9 @@ json tables_of(const json& document) {
     json table = figures::make_figure(title.name, "published numbers beside ours", "", 2, false);
     table["columns"] = {"published", "ours", "verdict"};
     for (const json* result : results_of(document, title.paper)) {
-      figures::add_row(table, result->at("id").get<std::string>(),
-                       {published_text(*result), ours_text(*result),
-                        result->at("verdict").get<std::string>()});
+      figures::add_row(
+          table, result->at("id").get<std::string>(),
+          {published_text(*result), ours_text(*result), result->at("verdict").get<std::string>()});
     }
     if (!table["rows"].empty()) tables.push_back(std::move(table));
   }
@@ -243,8 +243,8 @@ json tables_of(const json& document) {
 
 std::string markdown_page(const json& document) {
   const auto only = document.at("setup").at("only").get<std::string>();
-  std::string text = fmt::format("# The papers' numbers beside ours{}\n\n",
-                                 only.empty() ? "" : " (" + only + ")");
+  std::string text =
+      fmt::format("# The papers' numbers beside ours{}\n\n", only.empty() ? "" : " (" + only + ")");
   text += "`nvcache bench reproduce` writes this page. Do not edit it.\n\n";
   text += wrapped(fmt::format("**{}.**", summary_line(document))) + "\n";
   text += counts_table(document) + "\n" + documents_text(document) + "\n";

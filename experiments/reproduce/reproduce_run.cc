@@ -44,8 +44,8 @@ std::optional<double> baseline_of(const PaperResult& result, const Row& row) {
 Judgement judge_row(const PaperResult& result, const Row& row, const Finding& finding) {
   const Judgement judgement = judge(result.statement, finding.ours, baseline_of(result, row));
   if (row.basis == Basis::kFitted || finding.fitted) {
-    return {Verdict::kInput, fmt::format("fitted; compared, it would be '{}'",
-                                         verdict_name(judgement.verdict))};
+    return {Verdict::kInput,
+            fmt::format("fitted; compared, it would be '{}'", verdict_name(judgement.verdict))};
   }
   if (row.basis == Basis::kTaken && same_number(result.statement, finding.ours)) {
     return {Verdict::kInput, "taken from the paper"};

@@ -25,10 +25,10 @@
 namespace nvcache::reproduce {
 
 struct Options {
-  std::string only;     // a name of selections(); empty: all
-  std::string results;  // a folder; empty: none
-  bool runs = true;     // own ones, where no results have them
-  uint32_t scale = 512;  // of the simulations among them
+  std::string only;       // a name of selections(); empty: all
+  std::string results;    // a folder; empty: none
+  bool runs = true;       // own ones, where no results have them
+  uint32_t scale = 512;   // of the simulations among them
   std::string page_path;  // empty: standard output
   ResultFiles files;
   std::string command;  // as typed

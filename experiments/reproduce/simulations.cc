@@ -126,12 +126,11 @@ absl::StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& cl
   Progress progress(clock);
   const std::string what =
       fmt::format("of {} simulations at 1/{}", plan.scenarios.size(), plan.scale);
-  const absl::Status status =
-      simulate::carry_out(*runs, std::max(1u, std::thread::hardware_concurrency()),
-                          [&](double share) -> absl::Status {
-                            progress.update(share, what);
-                            return check_not_interrupted();
-                          });
+  const absl::Status status = simulate::carry_out(
+      *runs, std::max(1u, std::thread::hardware_concurrency()), [&](double share) -> absl::Status {
+        progress.update(share, what);
+        return check_not_interrupted();
+      });
   if (!status.ok()) return status;
   json list = json::array();
   for (size_t i = 0; i < runs->size(); ++i) {

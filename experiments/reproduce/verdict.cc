@@ -109,8 +109,7 @@ Judgement judge(const Statement& published, const Ours& ours, std::optional<doub
   if (is_no_effect(published, baseline)) return judge_no_effect(published, ours, *baseline);
   if (ours.order && !*ours.order) return {Verdict::kNot, "the order is not the published one"};
   const bool sided =
-      baseline &&
-      on_its_side(published.parts[0], ours.parts[0], *baseline, scale_of(*baseline));
+      baseline && on_its_side(published.parts[0], ours.parts[0], *baseline, scale_of(*baseline));
   if (baseline && !ours.order && !sided) {
     return {Verdict::kNot, "the sign is not the published one, or there is hardly an effect"};
   }

@@ -86,8 +86,7 @@ Row table1_row(const char* id, const char* workload, const char* configuration) 
 }
 
 std::optional<Finding> speedup(const Evidence& evidence, const char* workload, bool as_gain) {
-  const auto ratio =
-      wtperf_ratio(evidence, workload, "large", "nvcache", "none", op_value("read"));
+  const auto ratio = wtperf_ratio(evidence, workload, "large", "nvcache", "none", op_value("read"));
   if (!ratio) return std::nullopt;
   return real(evidence, number(as_gain ? 100 * (*ratio - 1) : *ratio));
 }
@@ -200,8 +199,7 @@ Row split_cost_row(const char* id, double nvram_gb) {
   return {.id = id,
           .basis = Basis::kResult,
           .about = "follows from the price of NVRAM, 0.38 of DRAM's",
-          .finders = {fixed(Source::kModel,
-                            number(writes_hurt::relative_cost(nvram_gb, dram_gb)),
+          .finders = {fixed(Source::kModel, number(writes_hurt::relative_cost(nvram_gb, dram_gb)),
                             "calculated")}};
 }
 
@@ -283,9 +281,7 @@ std::vector<Row> writes_hurt_rows() {
   append(rows, ycsb_rows());
   append(rows, {split_cost_row("cost-16", 16), split_cost_row("cost-32", 32),
                 split_cost_row("cost-48", 48), split_cost_row("cost-64", 64)});
-  rows.push_back({.id = "ycsb-c-64-32",
-                  .finders = {split_against_dram},
-                  .missing = kMissingRuns});
+  rows.push_back({.id = "ycsb-c-64-32", .finders = {split_against_dram}, .missing = kMissingRuns});
   return rows;
 }
 

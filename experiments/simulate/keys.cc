@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t kScrambledItems = 10'000'000'000;  // YCSB's ScrambledZipfianGenerator
 constexpr double kScrambledZeta = 26.46902820178302;
 
-constexpr uint32_t kMostScanRows = 100;           // YCSB's maxscanlength
-constexpr double kTheta = 0.99;  // YCSB's ZIPFIAN_CONSTANT
+constexpr uint32_t kMostScanRows = 100;  // YCSB's maxscanlength
+constexpr double kTheta = 0.99;          // YCSB's ZIPFIAN_CONSTANT
 
 double sum_of_zeta(uint64_t items) {
   double sum = 0;

@@ -32,9 +32,9 @@ inline constexpr uint32_t kRecordParts = 27;
 
 struct PageOperation {
   OpType type = OpType::kRead;
-  uint32_t page = 0;    // the first
-  uint32_t part = 0;    // where the record lies in it, below kRecordParts
-  uint32_t pages = 1;   // one after the other, for scans
+  uint32_t page = 0;       // the first
+  uint32_t part = 0;       // where the record lies in it, below kRecordParts
+  uint32_t pages = 1;      // one after the other, for scans
   uint32_t row_parts = 1;  // that the rows of one page take, for scans
   uint32_t rows = 1;
   bool splits = false;  // an insert that makes a page: `page` and `new_page` change

@@ -95,8 +95,8 @@ absl::Status check_sizes(const Options& options, const ConfigurationRow& row) {
   if (status.ok()) status = check_size("--nvram", options.nvram_bytes, least, kMaxBytes);
   if (status.ok()) status = check_size("--dataset", options.dataset_bytes, least, kMaxBytes);
   if (status.ok()) {
-    status = check_size("--page-cache", options.page_cache_bytes, least,
-                        memory_bytes(options, row));
+    status =
+        check_size("--page-cache", options.page_cache_bytes, least, memory_bytes(options, row));
   }
   if (status.ok()) status = check_size("--tier", options.tier_bytes, least, options.nvram_bytes);
   if (!status.ok()) return status;

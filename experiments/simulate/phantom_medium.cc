@@ -13,8 +13,8 @@ namespace nvcache::simulate {
 absl::StatusOr<std::unique_ptr<PhantomMedium>> PhantomMedium::open(uint64_t size_bytes,
                                                                    const Profile& profile,
                                                                    Clock& clock) {
-  void* base = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
+  void* base =
+      mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     return absl::ResourceExhaustedError(
         fmt::format("no address space for a phantom of {} bytes: {}; allowed: a larger --scale, or "

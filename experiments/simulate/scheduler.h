@@ -168,7 +168,7 @@ class Scheduler {
   uint64_t now_ns_ = 0;
   uint64_t order_ = 0;
   uint32_t free_cores_;
-  std::vector<Event> events_;  // min-heap
+  std::vector<Event> events_;                    // min-heap
   std::deque<std::coroutine_handle<>> waiting_;  // for a core
 };
 

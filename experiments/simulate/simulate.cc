@@ -109,8 +109,9 @@ absl::StatusOr<Result> simulate(const Options& given, const OnProgress& on_progr
   }
   return Simulation(*options, std::move(tier)).run(on_progress);
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory for a simulation of this size; allowed: a larger "
-                                      "--scale");
+  return absl::ResourceExhaustedError(
+      "no memory for a simulation of this size; allowed: a larger "
+      "--scale");
 }
 
 }  // namespace nvcache::simulate

@@ -169,10 +169,10 @@ absl::Status run(const StudyOptions& study, const Outputs& outputs) {
 void add_simulate_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "simulate", "An engine, a machine and a second tier of any size, simulated");
-  app->footer(fmt::format(
-      "Configurations (--config):\n{}\nDisks (--storage):\n{}\nWorkloads: {}\n\n{}",
-      help_of(simulate::configurations()), help_of(simulate::storages()),
-      names_of(simulate::workloads()), kExamples));
+  app->footer(
+      fmt::format("Configurations (--config):\n{}\nDisks (--storage):\n{}\nWorkloads: {}\n\n{}",
+                  help_of(simulate::configurations()), help_of(simulate::storages()),
+                  names_of(simulate::workloads()), kExamples));
   auto study = std::make_shared<StudyOptions>();
   study->jobs = 0;
   auto raw = std::make_shared<RawOptions>();

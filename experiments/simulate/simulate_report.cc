@@ -83,8 +83,7 @@ using Seeds = std::vector<const Run*>;
 Seeds seeds_of(const std::vector<Run>& runs, const Run& like) {
   Seeds seeds;
   for (const Run& run : runs) {
-    if (run.configuration == like.configuration &&
-        run.options.workload == like.options.workload &&
+    if (run.configuration == like.configuration && run.options.workload == like.options.workload &&
         run.options.nvram_bytes == like.options.nvram_bytes) {
       seeds.push_back(&run);
     }
@@ -129,15 +128,13 @@ bool is_another_seed(const std::vector<Run>& runs, const Run& run) {
 }
 
 // What a row shows, in the order of kColumns.
-std::vector<std::string> cells_of(const Run& run, const Seeds& seeds,
-                                  double base) {
+std::vector<std::string> cells_of(const Run& run, const Seeds& seeds, double base) {
   const auto middle = [&seeds](auto value) { return median(seeds, value); };
   const auto rate = [&](auto bytes) { return gb_s(middle(bytes), run.result.seconds); };
   const double ops = middle([](const Result& r) { return r.ops_per_second; });
   const bool has_lines = run.result.line_lookups > 0;
-  const double second =
-      has_lines ? middle([](const Result& r) { return r.line_hit_ratio(); })
-                : middle([](const Result& r) { return r.tier_hit_ratio; });
+  const double second = has_lines ? middle([](const Result& r) { return r.line_hit_ratio(); })
+                                  : middle([](const Result& r) { return r.tier_hit_ratio; });
   const bool has_second = has_lines || run.result.tier_lookups > 0;
   return {
       std::to_string(run.options.nvram_bytes >> 30),
@@ -183,10 +180,10 @@ constexpr auto kColumns = std::to_array<Column>({
 });
 
 std::string heading(const Options& options) {
-  return fmt::format(
-      "{}: {} GiB, {} clients, {} cores, {} GiB of DRAM, {}, {:g} minutes",
-      find_row(kWorkloads, options.workload)->help, options.dataset_bytes >> 30, options.clients,
-      options.cores, options.dram_bytes >> 30, options.storage, options.minutes);
+  return fmt::format("{}: {} GiB, {} clients, {} cores, {} GiB of DRAM, {}, {:g} minutes",
+                     find_row(kWorkloads, options.workload)->help, options.dataset_bytes >> 30,
+                     options.clients, options.cores, options.dram_bytes >> 30, options.storage,
+                     options.minutes);
 }
 
 struct Table {
@@ -222,7 +219,7 @@ json document(const std::vector<Run>& runs, const std::string& command) {
                     {"options", options_json(run.options)},
                     {"result", result_json(run.result)}});
   }
-  return {{"kind", "simulation"}, {"schema", 1},       {"simulated", true},
+  return {{"kind", "simulation"},       {"schema", 1},        {"simulated", true},
           {"version", NVCACHE_VERSION}, {"command", command}, {"runs", std::move(list)}};
 }
 

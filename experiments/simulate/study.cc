@@ -103,8 +103,7 @@ class Crew {
 
 absl::StatusOr<std::vector<Run>> plan(const StudyOptions& study) {
   std::vector<Run> runs;
-  const uint64_t largest =
-      *std::max_element(study.nvram_bytes.begin(), study.nvram_bytes.end());
+  const uint64_t largest = *std::max_element(study.nvram_bytes.begin(), study.nvram_bytes.end());
   for (const std::string& workload : study.workloads) {
     for (const uint64_t nvram_bytes : study.nvram_bytes) {
       for (const std::string& configuration : study.configurations) {

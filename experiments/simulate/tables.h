@@ -30,11 +30,11 @@ struct ConfigurationRow {
   // Of the tier; {dram} and {lfru} stand for the DRAM's size and the window of lfru, scaled.
   std::string_view admission = "";
   std::string_view eviction = "";
-  double lfru_window_seconds = 10;       // of the whole machine
-  bool offers_writes = false;            // blocks that the engine writes are offered
-  bool erases_freed = false;             // the engine tells of blocks that it frees
-  double usable_share = 1;               // of the NVRAM that holds data
-  uint32_t removal_writes_bytes = 0;     // to the NVRAM, for each block that is removed
+  double lfru_window_seconds = 10;    // of the whole machine
+  bool offers_writes = false;         // blocks that the engine writes are offered
+  bool erases_freed = false;          // the engine tells of blocks that it frees
+  double usable_share = 1;            // of the NVRAM that holds data
+  uint32_t removal_writes_bytes = 0;  // to the NVRAM, for each block that is removed
 };
 
 // tidy: longer because it is a table.
@@ -144,7 +144,7 @@ enum class Popularity : uint8_t {
   kZipfian,  // YCSB's scrambled zipfian
   kLatest,   // YCSB's skewed latest
   kUniform,
-  kPareto,   // wtperf's pareto=20: the first records of the table
+  kPareto,  // wtperf's pareto=20: the first records of the table
 };
 
 // YCSB A to E: *Writes Hurt*, Table 3, and YCSB's own mixes. The others: Table 2, with the rows and

@@ -11,12 +11,12 @@ namespace nvcache::simulate {
 namespace {
 
 // WiredTiger's defaults.
-constexpr double kFilledShare = 0.80;    // eviction_target
-constexpr double kDirtyTarget = 0.05;    // eviction_dirty_target
-constexpr double kDirtyTrigger = 0.20;   // eviction_dirty_trigger
-constexpr size_t kEvictors = 8;          // eviction=(threads_max)
+constexpr double kFilledShare = 0.80;               // eviction_target
+constexpr double kDirtyTarget = 0.05;               // eviction_dirty_target
+constexpr double kDirtyTrigger = 0.20;              // eviction_dirty_trigger
+constexpr size_t kEvictors = 8;                     // eviction=(threads_max)
 constexpr uint64_t kCheckpointNs = 60'000'000'000;  // MongoDB's interval
-constexpr double kOsDirtyShare = 0.20;   // Linux's vm.dirty_ratio
+constexpr double kOsDirtyShare = 0.20;              // Linux's vm.dirty_ratio
 
 // Times of a core. Our choice, of the order of what docs/results/writes_hurt.md measured: 15 us in
 // all for a uniform read, 3.5 us of it WiredTiger's checksum of the block.
@@ -24,7 +24,7 @@ constexpr uint64_t kOperationNs = 5'000;   // a search, a cursor, a copy, the cl
 constexpr uint64_t kPageBuildNs = 8'000;   // checksum included
 constexpr uint64_t kSystemCallNs = 2'000;  // without the copy
 constexpr uint64_t kScanRowNs = 500;
-constexpr uint64_t kWriteOutNs = 20'000;   // reconciliation of a page
+constexpr uint64_t kWriteOutNs = 20'000;  // reconciliation of a page
 
 uint32_t objects(double bytes, uint64_t object_bytes, uint32_t scale) {
   return static_cast<uint32_t>(bytes / static_cast<double>(object_bytes) / scale);

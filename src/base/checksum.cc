@@ -14,8 +14,7 @@ uint64_t hash_bytes(std::string_view bytes) {
 }
 
 uint32_t checksum_block(const BlockKey& key, ByteView block) {
-  return static_cast<uint32_t>(
-      XXH3_64bits_withSeed(block.data(), block.size(), hash_key(key, 0)));
+  return static_cast<uint32_t>(XXH3_64bits_withSeed(block.data(), block.size(), hash_key(key, 0)));
 }
 
 }  // namespace nvcache

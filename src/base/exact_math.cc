@@ -12,7 +12,7 @@ constexpr double kLn2High = 0x1.62e42fee00000p-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 constexpr double kMostExponent = 700;
-constexpr int kExpTerms = 14;   // |r| < 0.35: the next one is below 1e-17
+constexpr int kExpTerms = 14;  // |r| < 0.35: the next one is below 1e-17
 constexpr int kLogTerms = 12;  // |s| < 0.172: likewise
 
 }  // namespace

@@ -68,7 +68,7 @@ void add_metrics(const Table& table, const S& from, bool gauges, S* sum) {
   for (const auto& metric : table) {
     if (metric.kind == MetricKind::kGauge && !gauges) continue;
     const auto* const member = std::get_if<uint64_t S::*>(&metric.value);
-    if (member != nullptr) sum->**member += from.**member;
+    if (member != nullptr) sum->** member += from.**member;
   }
 }
 

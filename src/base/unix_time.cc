@@ -29,8 +29,6 @@ void SteadyUnixClock::not_before(uint32_t unix_s) {
 
 uint32_t steady_unix_s() { return process_clock().now_s(); }
 void steady_unix_s_not_before(uint32_t unix_s) { process_clock().not_before(unix_s); }
-uint32_t wall_unix_s() {
-  return static_cast<uint32_t>(read_ns<CLOCK_REALTIME>() / 1'000'000'000);
-}
+uint32_t wall_unix_s() { return static_cast<uint32_t>(read_ns<CLOCK_REALTIME>() / 1'000'000'000); }
 
 }  // namespace nvcache

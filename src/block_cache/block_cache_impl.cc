@@ -38,8 +38,7 @@ Admission BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin
 
 Verdict BlockCacheImpl::commit(const Admission::Offer& offer, ByteView block) {
   if (block.size() != offer.size_bytes) return store_.refuse(Reason::kBadSize);
-  return store_.enter(offer.key_hash, offer.key, block,
-                      store_.since(offer.key_hash, offer.token));
+  return store_.enter(offer.key_hash, offer.key, block, store_.since(offer.key_hash, offer.token));
 }
 
 absl::Status BlockCacheImpl::erase_durably(std::span<const BlockKey> keys,

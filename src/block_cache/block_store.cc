@@ -84,8 +84,7 @@ absl::StatusOr<std::unique_ptr<AdmissionPolicy>> BlockStore::make_admission_of(
 
 absl::StatusOr<std::unique_ptr<BlockStore>> BlockStore::make(const Config& config,
                                                              std::unique_ptr<Medium> medium,
-                                                             Clock& clock,
-                                                             const Options& options) {
+                                                             Clock& clock, const Options& options) {
   absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission_of(config);
   if (!admission.ok()) return admission.status();
   auto store = std::make_unique<BlockStore>(config, std::move(medium), clock, options,
@@ -107,8 +106,8 @@ absl::Status BlockStore::open() {
     absl::StatusOr<std::unique_ptr<EvictionPolicy>> eviction =
         make_eviction(config_.eviction, options.max_slots);
     if (!eviction.ok()) return eviction.status();
-    shards_.push_back(std::make_unique<Shard>(options, *std::move(eviction), *pool_, *space_,
-                                              counters_));
+    shards_.push_back(
+        std::make_unique<Shard>(options, *std::move(eviction), *pool_, *space_, counters_));
   }
   return regions_ != nullptr ? start_regions() : start_background_eviction();
 }
@@ -308,9 +307,8 @@ Verdict BlockStore::refuse(Reason reason) {
 
 bool BlockStore::erase(const BlockKey& key) {
   const uint64_t hash = hash_of(key);
-  const bool erased = generations_.kept()
-                          ? shard_of(hash).erase(hash, key, generations_.of(hash))
-                          : shard_of(hash).erase_dead(hash, key);
+  const bool erased = generations_.kept() ? shard_of(hash).erase(hash, key, generations_.of(hash))
+                                          : shard_of(hash).erase_dead(hash, key);
   if (!erased) note_unseen_removal();
   give_back();
   return erased;

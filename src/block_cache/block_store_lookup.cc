@@ -68,8 +68,8 @@ bool BlockStore::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome)
   return outcome == Fetch::kOk;
 }
 
-Lookup BlockStore::serve_pending(uint64_t hash, const BlockKey& key,
-                                 const LookupOptions& options, uint32_t* slot) {
+Lookup BlockStore::serve_pending(uint64_t hash, const BlockKey& key, const LookupOptions& options,
+                                 uint32_t* slot) {
   // It may be written, and live, since the lookup that did not find it.
   const std::optional<uint32_t> entered = shard_of(hash).find_slot(hash, key);
   if (!entered) return {};

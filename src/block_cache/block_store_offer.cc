@@ -11,8 +11,7 @@ Verdict BlockStore::put(const BlockKey& key, ByteView block, Origin origin,
   return verdict.admitted() ? enter(hash, key, block, fresh) : verdict;
 }
 
-Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes,
-                          Origin origin) {
+Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (!space_->can_hold(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
   if (!health_.open()) return refuse(Reason::kMediumFailed);

@@ -34,18 +34,18 @@ absl::Status BlockStore::open_regions() {
             region_eviction_->lose(region, records);
           },
   };
-  auto opened = RegionSpace::open(*medium_,
-                                  {.size_bytes = config_.size_bytes,
-                                   .max_size_bytes = config_.max_size_bytes,
-                                   .region_bytes = config_.region_bytes,
-                                   .warm = config_.restart == Restart::kWarm,
-                                   .immutable_keys = config_.immutable_keys,
-                                   .format = config_.format,
-                                   .discard = config_.discard,
-                                   .buffer_bytes = config_.write_queue_bytes,
-                                   .nonce = config_.region_nonce != 0 ? config_.region_nonce
-                                                                      : random_nonce()},
-                                  std::move(events));
+  auto opened = RegionSpace::open(
+      *medium_,
+      {.size_bytes = config_.size_bytes,
+       .max_size_bytes = config_.max_size_bytes,
+       .region_bytes = config_.region_bytes,
+       .warm = config_.restart == Restart::kWarm,
+       .immutable_keys = config_.immutable_keys,
+       .format = config_.format,
+       .discard = config_.discard,
+       .buffer_bytes = config_.write_queue_bytes,
+       .nonce = config_.region_nonce != 0 ? config_.region_nonce : random_nonce()},
+      std::move(events));
   if (!opened.ok()) return opened.status();
   regions_ = *std::move(opened);
   space_ = regions_.get();
@@ -64,9 +64,8 @@ absl::Status BlockStore::start_regions() {
       .demote = [this](Shard& shard, const DetachedBlock& block) { demote(shard, block); },
       .sink = options_.sink,
   };
-  region_eviction_ =
-      std::make_unique<RegionEviction>(*regions_, shards_, counters_, config_.rewrite,
-                                       std::move(cache));
+  region_eviction_ = std::make_unique<RegionEviction>(*regions_, shards_, counters_,
+                                                      config_.rewrite, std::move(cache));
   const bool timed = config_.maintenance_seconds > 0 && shards_.front()->evicts_in_passes();
   if (!region_eviction_->start() || (timed && !maintenance_.start()) ||
       (regions_->holds_blocks() && !recovery_.start())) {

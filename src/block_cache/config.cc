@@ -192,9 +192,8 @@ constexpr std::array<QueryKey<Config>, 19> kKeys = {{
 SpaceKind default_space(const Config& config, const SeenKeys& seen) {
   if (!is_on_device(config.medium) || config.verify == Verify::kNever) return SpaceKind::kInPlace;
   const bool asked = config.restart == Restart::kWarm ||
-                     std::ranges::any_of(kRegionKeys, [&seen](std::string_view key) {
-                       return seen.contains(key);
-                     });
+                     std::ranges::any_of(
+                         kRegionKeys, [&seen](std::string_view key) { return seen.contains(key); });
   const bool large = config.size_bytes / Config::kLeastRegions >= region_bytes_of(config);
   return large || asked ? SpaceKind::kRegions : SpaceKind::kInPlace;
 }

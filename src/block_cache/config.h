@@ -27,14 +27,14 @@ struct Config {
   std::string medium = "dram";
   std::string admission;  // parse_config() sets both: as given, or by the preset
   std::string eviction;
-  Verify verify = Verify::kAuto;         // auto: never on plain dram, always elsewhere
-  uint32_t shards = 0;                   // 0: chosen by size; else a power of two up to kMaxShards
-  uint64_t write_queue_bytes = 8 << 20;  // DRAM for blocks on their way to a device
+  Verify verify = Verify::kAuto;          // auto: never on plain dram, always elsewhere
+  uint32_t shards = 0;                    // 0: chosen by size; else a power of two up to kMaxShards
+  uint64_t write_queue_bytes = 8 << 20;   // DRAM for blocks on their way to a device
   SpaceKind space = SpaceKind::kInPlace;  // kRegions by default where suits_regions()
-  uint64_t region_bytes = 0;  // a power of two; 0: chosen by size
-  double rewrite = 0.75;      // of a region's bytes, at most, that are written again
-  bool discard = false;       // give emptied regions back to the medium
-  bool format = false;        // start an empty cache, whatever the medium holds
+  uint64_t region_bytes = 0;              // a power of two; 0: chosen by size
+  double rewrite = 0.75;                  // of a region's bytes, at most, that are written again
+  bool discard = false;                   // give emptied regions back to the medium
+  bool format = false;                    // start an empty cache, whatever the medium holds
   Restart restart = Restart::kCold;
   bool immutable_keys = false;                  // no key ever names other bytes
   uint64_t restart_bytes_per_second = 1 << 30;  // of indexes that are read; 0: no bound
@@ -52,13 +52,13 @@ struct Config {
   static constexpr uint64_t kMinRegionBytes = 64 << 10;
   static constexpr uint64_t kMaxRegionBytes = 64 << 20;
   static constexpr uint64_t kLeastRegions = 32;  // by default: with fewer, each empties much
-  static constexpr double kMostRewrite = 0.9;  // each emptied region makes room
+  static constexpr double kMostRewrite = 0.9;    // each emptied region makes room
   static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
 
 // The keys that only a cache in regions has: parse_config() refuses them with any other.
-inline constexpr std::array<std::string_view, 6> kRegionKeys = {
-    "region", "rewrite", "discard", "format", "restart_rate", "keys"};
+inline constexpr std::array<std::string_view, 6> kRegionKeys = {"region", "rewrite",      "discard",
+                                                                "format", "restart_rate", "keys"};
 
 // The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
 uint64_t region_bytes_of(const Config& config);

@@ -51,16 +51,16 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
 // Why a store is made anew.
 enum class Unfit : uint8_t {
   kNo,
-  kTable,  // it is full long before the zones are: the store can go on as it is
+  kTable,   // it is full long before the zones are: the store can go on as it is
   kWanted,  // another size, larger zones or another table are wanted
 };
 
 // What a file holds that does not fit.
 struct OldStore {
   Unfit why = Unfit::kNo;
-  uint64_t item_bytes = 0;    // to plan the new store with
-  uint64_t cas = 0;           // numbers of values up to this one may have been given
-  uint64_t outdated_cas = 0;  // values up to this one are outdated
+  uint64_t item_bytes = 0;             // to plan the new store with
+  uint64_t cas = 0;                    // numbers of values up to this one may have been given
+  uint64_t outdated_cas = 0;           // values up to this one are outdated
   std::unique_ptr<KvStoreImpl> store;  // only read; null: nothing in it can be trusted
   KvMedium medium;                     // then: keeps the file's lock
 };
@@ -72,8 +72,8 @@ Unfit unfit_for(const KvConfig& wanted, uint64_t length, const KvGeometry& geome
     const bool grows = fitting_item_bytes(geometry, live.items, live.item_bytes) != 0;
     return grows ? Unfit::kTable : Unfit::kNo;
   }
-  const auto planned = plan_geometry(wanted.size_bytes, geometry.zone_bytes, wanted.item_bytes,
-                                     wanted.version_bits);
+  const auto planned =
+      plan_geometry(wanted.size_bytes, geometry.zone_bytes, wanted.item_bytes, wanted.version_bits);
   return planned.ok() && planned->groups == geometry.groups ? Unfit::kNo : Unfit::kWanted;
 }
 
@@ -229,9 +229,8 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   if ((*unfit)->why == Unfit::kTable && !status.ok() && !absl::IsAborted(status)) {
     KvResized unchanged;
     unchanged.notes = std::move(resized.notes);
-    unchanged.notes.push_back(
-        fmt::format("the table of items cannot grow now: {}; the store goes on as it is",
-                    message_of(status)));
+    unchanged.notes.push_back(fmt::format(
+        "the table of items cannot grow now: {}; the store goes on as it is", message_of(status)));
     return unchanged;
   }
   if (!status.ok()) return resize_error(status, *length, wanted.size_bytes);

@@ -70,9 +70,10 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
     return room.status();
   }
   if (*room == Room::kSparse) {
-    notes->push_back(fmt::format("file {}: its file system reserves no room for files (fallocate); "
-                                 "keep {} bytes free, or a full disk ends this process",
-                                 path, size_bytes));
+    notes->push_back(
+        fmt::format("file {}: its file system reserves no room for files (fallocate); "
+                    "keep {} bytes free, or a full disk ends this process",
+                    path, size_bytes));
   }
   return absl::OkStatus();
 }

@@ -146,8 +146,7 @@ absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
 bool is_on_device(std::string_view spec) {
   const MediumRow* const row = find_medium_row(spec);
   if (row == nullptr || row->is_emulated) return false;
-  return row->owns == Owns::kDevice ||
-         (row->owns == Owns::kFile && spec.ends_with(",io=direct"));
+  return row->owns == Owns::kDevice || (row->owns == Owns::kFile && spec.ends_with(",io=direct"));
 }
 
 bool is_medium_option(std::string_view name) {

@@ -24,9 +24,10 @@ absl::StatusOr<std::string> path_of(std::string_view name) {
   const std::string_view place = place_of_medium(name);
   if (!place.empty() && !named.ok()) return named;
   if (place.empty() && named.ok()) {
-    return invalid_argument("medium '{}': is memory, which keeps nothing; allowed: a file or a "
-                            "block device",
-                            name);
+    return invalid_argument(
+        "medium '{}': is memory, which keeps nothing; allowed: a file or a "
+        "block device",
+        name);
   }
   if (name.empty()) return invalid_argument("no path given; allowed: a file or a block device");
   return PreallocatedFile::file_of(std::string(place.empty() ? name : place));

@@ -26,13 +26,11 @@ void quietly(const Call& call) {
 
 class GuardedAdmission final : public AdmissionPolicy {
  public:
-  explicit GuardedAdmission(std::unique_ptr<AdmissionPolicy> policy)
-      : policy_(std::move(policy)) {}
+  explicit GuardedAdmission(std::unique_ptr<AdmissionPolicy> policy) : policy_(std::move(policy)) {}
 
   Verdict admit(const Candidate& candidate, const Traffic& traffic) override {
     const Verdict refusal = Verdict::refuse(Reason::kOutsidePolicy);
-    const Verdict verdict =
-        or_else(refusal, [&] { return policy_->admit(candidate, traffic); });
+    const Verdict verdict = or_else(refusal, [&] { return policy_->admit(candidate, traffic); });
     return static_cast<size_t>(verdict.reason) < kReasonCount ? verdict : refusal;
   }
   bool may_evict(const Traffic& traffic) override {

@@ -96,8 +96,7 @@ void DemotionQueue::clear() {
 
 DemotionQueue::Use DemotionQueue::use() const {
   MutexLock lock(mutex_);
-  return {.blocks = entries_.waiting() + (entries_.current() != nullptr ? 1 : 0),
-          .bytes = bytes()};
+  return {.blocks = entries_.waiting() + (entries_.current() != nullptr ? 1 : 0), .bytes = bytes()};
 }
 
 bool DemotionQueue::move_next() {

@@ -36,10 +36,9 @@ bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                     const std::atomic<uint32_t>& generation, uint32_t expected) {
   BlockStore* const store = store_.open();
   if (test_hooks.skip_tokens) expected = generation.load();
-  const Verdict verdict =
-      store == nullptr
-          ? Verdict::refuse(Reason::kMediumFailed)
-          : store->put(keys_.inside(key), block, Origin::kRead, {generation, expected});
+  const Verdict verdict = store == nullptr ? Verdict::refuse(Reason::kMediumFailed)
+                                           : store->put(keys_.inside(key), block, Origin::kRead,
+                                                        {generation, expected});
   if (!verdict.admitted()) {
     counts_.add(TierCount::kRefused, 1);
     return verdict.reason == Reason::kDuplicate;

@@ -33,21 +33,16 @@ constexpr std::array<SettingText, 19> kSettings = {{
     {"eviction", [](const Config& c) { return c.eviction; }},
     {"verify",
      [](const Config& c) -> std::string {
-       return c.verify == Verify::kAuto     ? "auto"
-              : c.verify == Verify::kAlways ? "always"
-                                            : "never";
+       return c.verify == Verify::kAuto ? "auto" : c.verify == Verify::kAlways ? "always" : "never";
      }},
-    {"shards",
-     [](const Config& c) { return c.shards == 0 ? "auto" : std::to_string(c.shards); }},
+    {"shards", [](const Config& c) { return c.shards == 0 ? "auto" : std::to_string(c.shards); }},
     {"write_queue", [](const Config& c) { return fmt::to_string(c.write_queue_bytes); }},
     {"space",
      [](const Config& c) -> std::string {
        return c.space == SpaceKind::kRegions ? "regions" : "in_place";
      }},
     {"region",
-     [](const Config& c) {
-       return c.region_bytes == 0 ? "auto" : std::to_string(c.region_bytes);
-     }},
+     [](const Config& c) { return c.region_bytes == 0 ? "auto" : std::to_string(c.region_bytes); }},
     {"rewrite", [](const Config& c) { return fmt::to_string(c.rewrite); }},
     {"discard", [](const Config& c) -> std::string { return c.discard ? "on" : "off"; }},
     {"format", [](const Config& c) -> std::string { return c.format ? "yes" : "no"; }},
@@ -138,7 +133,7 @@ class SharedTier {
   mutable Mutex mutex_;
   CondVar closed_;
   std::unique_ptr<LateBlockStore> store_ ABSL_GUARDED_BY(mutex_);  // null: nobody uses the tier
-  bool closing_ ABSL_GUARDED_BY(mutex_) = false;  // its medium is still in use
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;                   // its medium is still in use
   std::vector<User> users_ ABSL_GUARDED_BY(mutex_);
   uint32_t last_tag_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t joins_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -166,8 +161,8 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   users_.reserve(users_.size() + 1);
   if (store_ == nullptr) {
     // Each cache has a threshold of its own, or none.
-    store_ = std::make_unique<LateBlockStore>(
-        config.cache, system_clock(), BlockStore::Options{.count_references = true});
+    store_ = std::make_unique<LateBlockStore>(config.cache, system_clock(),
+                                              BlockStore::Options{.count_references = true});
   }
   users_.push_back(std::move(user));  // the last that needs memory has it
   count_users();
@@ -181,9 +176,10 @@ absl::Status SharedTier::check_owner(const KeySpace& keys, std::string_view owne
     return invalid_argument("owner={}: another open cache has it in name={}; allowed: another name",
                             owner, name_);
   }
-  return invalid_argument("owner={}: by chance its keys would meet those of owner={} in name={}; "
-                          "allowed: another name",
-                          owner, found->owner, name_);
+  return invalid_argument(
+      "owner={}: by chance its keys would meet those of owner={} in name={}; "
+      "allowed: another name",
+      owner, found->owner, name_);
 }
 
 // Tags go round, so that one that was in use comes back late.

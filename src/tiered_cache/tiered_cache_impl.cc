@@ -89,10 +89,10 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
     const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
-    lower_.push_back(lowest && share != nullptr
-                         ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
-                         : std::make_unique<LowerTier>(config.tiers[i], clock, counts,
-                                                       demoters_.back().get()));
+    lower_.push_back(
+        lowest && share != nullptr
+            ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
+            : std::make_unique<LowerTier>(config.tiers[i], clock, counts, demoters_.back().get()));
   }
   if (lower_.empty() || !config.demote_in_background) return;
   queue_ = std::make_unique<DemotionQueue>(

@@ -110,9 +110,7 @@ class TierSettings {
     if (pair == "space=regions") in_regions_ = true;
   }
   bool has(const std::string& name) const { return names_.contains(name); }
-  void add_setting(std::string_view pair) {
-    rest_.append(rest_.empty() ? "" : "&").append(pair);
-  }
+  void add_setting(std::string_view pair) { rest_.append(rest_.empty() ? "" : "&").append(pair); }
 
   std::string spec() const {
     std::string spec = "nvcache://?" + rest_;

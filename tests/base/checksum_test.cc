@@ -35,8 +35,7 @@ TEST(Checksum, OfABlockIsXxh3WithAHashOfItsKey) {
     const std::string bytes = random_bytes(size_bytes);
     const BlockKey key{size_bytes, 0x9e3779b97f4a7c15};
     const uint64_t expected = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_key(key, 0));
-    EXPECT_EQ(checksum_block(key, std::as_bytes(std::span(bytes))),
-              static_cast<uint32_t>(expected))
+    EXPECT_EQ(checksum_block(key, std::as_bytes(std::span(bytes))), static_cast<uint32_t>(expected))
         << size_bytes;
   }
 }

@@ -36,10 +36,14 @@ std::string as_library(int indent) {
   json["b"] = 7;
   json["true"] = true;
   json["text"] = "\"\\\n\x01 \xc3\xa9 \xff";
-  json["numbers"] = {0.0,  1.0,
-                     0.1,  1e-7,
-                     1e300, -2.5,
-                     std::numeric_limits<double>::infinity(), nlohmann::ordered_json::object(),
+  json["numbers"] = {0.0,
+                     1.0,
+                     0.1,
+                     1e-7,
+                     1e300,
+                     -2.5,
+                     std::numeric_limits<double>::infinity(),
+                     nlohmann::ordered_json::object(),
                      nlohmann::ordered_json::array()};
   json["last"] = "";
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);

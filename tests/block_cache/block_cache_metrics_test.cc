@@ -47,7 +47,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "hit_ratio": 0.5,
   "refused": {
 )~" + refusals_json(4) +
-                                      R"~(
+                                          R"~(
   },
   "medium": "file:\"a\\b\"\n",
   "admission": "always",

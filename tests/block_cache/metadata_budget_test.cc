@@ -45,8 +45,8 @@ std::map<std::string, std::vector<double>> documented() {
 
 double bytes_per_block(const EvictionRow& eviction, uint32_t block_bytes,
                        const std::string& settings) {
-  const auto cache = test::open("nvcache://?size=256MiB&maintenance=0&eviction=" +
-                                std::string(eviction.example) + settings);
+  const auto cache = test::open(
+      "nvcache://?size=256MiB&maintenance=0&eviction=" + std::string(eviction.example) + settings);
   const std::vector<std::byte> block = make_block({1, 1}, block_bytes);
   // A little more than fits; twice, for second_touch.
   for (uint64_t i = 0; i < kCacheBytes / block_bytes * 101 / 100; ++i) {
@@ -88,13 +88,13 @@ TEST(MetadataBudgetPages, GuidesSayTheFiguresOfTheDefault) {
   ASSERT_EQ(figures.size(), std::size(kKiB));
   const std::string small = std::to_string(static_cast<int>(figures.front()));
   const std::string large = std::to_string(static_cast<int>(figures.back()));
-  EXPECT_THAT(text_of("guide/c_and_cpp.md"),
-              testing::HasSubstr("at most " + small +
-                                 " bytes of DRAM per block of 4 KiB by default, " + large +
-                                 " per block of 28 KiB"));
-  EXPECT_THAT(text_of("guide/wiredtiger.md"),
-              testing::HasSubstr("at most " + large +
-                                 " bytes for each cached block of 28 KiB by default"));
+  EXPECT_THAT(
+      text_of("guide/c_and_cpp.md"),
+      testing::HasSubstr("at most " + small + " bytes of DRAM per block of 4 KiB by default, " +
+                         large + " per block of 28 KiB"));
+  EXPECT_THAT(
+      text_of("guide/wiredtiger.md"),
+      testing::HasSubstr("at most " + large + " bytes for each cached block of 28 KiB by default"));
 }
 
 TEST_P(MetadataBudget, GhostsTakeTwoBytesMoreAndNoChecksumsFourLess) {

@@ -149,7 +149,7 @@ TEST_F(RegionFaults, IndexesThatCannotBeReadCostTheirRegions) {
   ASSERT_TRUE(medium.ok()) << medium.status();
   auto owned = std::make_unique<FailingMedium>(*std::move(medium));
   FailingMedium& failing = *owned;
-  constexpr uint64_t kHead = 4;  // two superblocks, two lists of what was erased
+  constexpr uint64_t kHead = 4;          // two superblocks, two lists of what was erased
   failing.fail_reads(kEio, kHead + 34);  // footers of 32 regions, then two indexes
   const auto cache = test::make_on(spec("&restart=warm&keys=immutable"), std::move(owned), clock_);
   test::wait_for_recovery(*cache);

@@ -1,7 +1,5 @@
 // What an inspection says of a medium in regions agrees with what a restart brings back, whatever
 // is damaged, and whatever bytes lie there.
-#include "block_cache/region/inspect.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "base/prng.h"
+#include "block_cache/region/inspect.h"
 #include "gmock/gmock.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
@@ -122,9 +121,9 @@ TEST(RegionInspect, SaysWhetherBlocksComeBack) {
     bool closes;
     bool comes_back;
   };
-  for (const Case& each : {Case{"&restart=warm", true, true}, Case{"&restart=warm", false, false},
-                           Case{"&restart=warm&keys=immutable", false, true},
-                           Case{"&restart=cold", false, false}}) {
+  for (const Case& each :
+       {Case{"&restart=warm", true, true}, Case{"&restart=warm", false, false},
+        Case{"&restart=warm&keys=immutable", false, true}, Case{"&restart=cold", false, false}}) {
     auto medium = std::make_unique<PowerLossMedium>(kSizeBytes);
     PowerLossMedium* const seen = medium.get();
     Image image;
@@ -168,15 +167,13 @@ TEST(RegionInspect, CountsDamagedBlocks) {
   Image image = filled();
   const Inspection before = inspected(image);
   const uint64_t region = a_region_with_blocks(before);
-  image[before.superblock.geometry.region_at(static_cast<uint32_t>(region)) + 4100] ^=
-      std::byte{1};
+  image[before.superblock.geometry.region_at(static_cast<uint32_t>(region)) + 4100] ^= std::byte{1};
   const Inspection found = inspected(image);
   // It may be one that was erased: then nothing is lost.
   EXPECT_LE(found.damaged_blocks, 1u);
   EXPECT_EQ(found.live.blocks, before.live.blocks);
   for (uint64_t at = 0; at < kRegionBytes / 2; at += 4000) {
-    image[before.superblock.geometry.region_at(static_cast<uint32_t>(region)) + at] ^=
-        std::byte{2};
+    image[before.superblock.geometry.region_at(static_cast<uint32_t>(region)) + at] ^= std::byte{2};
   }
   const Inspection more = inspected(image);
   EXPECT_GT(more.damaged_blocks, 1u);
@@ -333,8 +330,8 @@ TEST(RegionInspect, ARunningCacheNeverLooksDamaged) {
   const auto read = [on](uint64_t offset, MutableBytes into) {
     const uint64_t begin = offset / 512 * 512;
     Image units((offset + into.size() - begin + 511) / 512 * 512 + 512);
-    auto* const aligned = reinterpret_cast<std::byte*>(
-        (reinterpret_cast<uintptr_t>(units.data()) + 511) / 512 * 512);
+    auto* const aligned =
+        reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(units.data()) + 511) / 512 * 512);
     absl::Status status = on->read(begin, {aligned, units.size() - 512});
     if (!into.empty()) std::memcpy(into.data(), aligned + (offset - begin), into.size());
     return status;

@@ -65,8 +65,8 @@ class RegionWarmFaults : public testing::Test {
   bool look_up(BlockCache& cache, uint64_t key) {
     const Lookup lookup = cache.lookup({1, key});
     if (!lookup.hit()) return false;
-    const bool right = newest_[key] != 0 &&
-                       test::holds(lookup.pin.bytes(), {1, key}, kWarmBytes, newest_[key]);
+    const bool right =
+        newest_[key] != 0 && test::holds(lookup.pin.bytes(), {1, key}, kWarmBytes, newest_[key]);
     if (!right) ++wrong_;
     return true;
   }

@@ -1,7 +1,5 @@
 // nvcache's own admission policies, alone and composed, keep what every policy promises; and what
 // the parser of specifications says about mistakes.
-#include "nvcache/contracts/admission_policy_contract.h"
-
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "nvcache/contracts/admission_policy_contract.h"
 #include "policy/admission/make_admission.h"
 #include "policy/admission/table.h"
 

@@ -1,7 +1,5 @@
 // nvcache's own eviction policies keep what every policy promises, and the parser of specifications
 // names mistakes.
-#include "nvcache/contracts/eviction_policy_contract.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "nvcache/contracts/eviction_policy_contract.h"
 #include "policy/eviction/make_eviction.h"
 #include "policy/eviction/table.h"
 
@@ -41,8 +40,8 @@ EvictionPromises with(std::string_view name, std::string_view spec) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arguments, EvictionPolicyContract,
-                         ::testing::Values(with("lfru", "lfru(1.5)"),
-                                           with("tinylfu", "tinylfu(1)"), with("auto", "auto(0)")),
+                         ::testing::Values(with("lfru", "lfru(1.5)"), with("tinylfu", "tinylfu(1)"),
+                                           with("auto", "auto(0)")),
                          [](const auto& instance) { return instance.param.name; });
 
 struct BadSpec {

@@ -65,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         TierKind{"FourTiers",
                  "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&tier=(size=64KiB,"
                  "eviction=clock)&tier=(size=256KiB,medium=emulated:optane,on=dram)"},
-        TierKind{"Shared",
-                 "policy=bidirectional(1)&dram=64KiB&tier=(name=contract,size=256KiB)"},
+        TierKind{"Shared", "policy=bidirectional(1)&dram=64KiB&tier=(name=contract,size=256KiB)"},
         TierKind{"OverShared",
                  "policy=scm_first(1)&dram=64KiB&tier=(size=64KiB)&"
                  "tier=(name=contract,size=4MiB,space=regions,region=128KiB,medium=file:FILE)"}),

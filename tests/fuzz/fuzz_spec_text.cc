@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "block_cache/config.h"
 #include "adapters/wiredtiger/spec_text.h"
+#include "block_cache/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -67,9 +67,12 @@ TEST(MediumRecipe, TheGuideHasEachRowWithItsOptionsAndNoOther) {
     for (const std::string_view option : row.options) {
       const std::string name = fmt::format(",{}=", split_once(option, '=').first);
       if (row.prefix == "file:") continue;  // io=mmap is the default: io=direct alone is shown
-      EXPECT_TRUE(std::ranges::any_of(media, [&](const std::string& each) {
-        return each.starts_with(plain) && each.find(name) != each.npos;
-      })) << plain << name;
+      EXPECT_TRUE(std::ranges::any_of(media,
+                                      [&](const std::string& each) {
+                                        return each.starts_with(plain) &&
+                                               each.find(name) != each.npos;
+                                      }))
+          << plain << name;
     }
   }
   for (const std::string& each : media) EXPECT_NE(find_medium_row(each), nullptr) << each;

@@ -1,6 +1,4 @@
 // What each admission policy admits. obp_policy_test.cc tests obp.
-#include "policy/admission/make_admission.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "medium/medium.h"
+#include "policy/admission/make_admission.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {

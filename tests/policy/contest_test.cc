@@ -1,11 +1,10 @@
 // What every policy with a contest for room promises, whatever it counts.
-#include "nvcache/eviction_policy.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/prng.h"
+#include "nvcache/eviction_policy.h"
 #include "support/fake_shard.h"
 
 namespace nvcache {

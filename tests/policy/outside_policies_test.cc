@@ -54,8 +54,8 @@ const bool added = [] {
   const absl::Status even = registry.add(AdmissionKind{
       .name = "even_only",
       .usage = "even_only(ANYTHING)",
-      .make = [](PolicyArguments arguments, const AdmissionContext&)
-          -> absl::StatusOr<std::unique_ptr<AdmissionPolicy>> {
+      .make = [](PolicyArguments arguments,
+                 const AdmissionContext&) -> absl::StatusOr<std::unique_ptr<AdmissionPolicy>> {
         std::string joined;
         for (const std::string_view argument : arguments) {
           if (argument == "wrong") return absl::InvalidArgumentError("'wrong' given");
@@ -84,8 +84,8 @@ TEST(OutsidePolicies, AreNamedInSpecificationsLikeOthers) {
 }
 
 TEST(OutsidePolicies, ServeACache) {
-  const auto cache = open_block_cache(
-      "nvcache://?size=1MiB&shards=1&admission=always+even_only&eviction=last_in");
+  const auto cache =
+      open_block_cache("nvcache://?size=1MiB&shards=1&admission=always+even_only&eviction=last_in");
   ASSERT_TRUE(cache.ok()) << cache.status();
   const std::vector<std::byte> block(16 << 10);
   for (uint64_t i = 0; i < 1000; ++i) (*cache)->put({7, i}, block, Origin::kRead);
@@ -124,9 +124,8 @@ TEST(OutsidePolicies, WhatTheirFactorySaysIsTheMessage) {
 TEST(OutsidePolicies, ANameIsTakenOnce) {
   PolicyRegistry& registry = policy_registry();
   const auto status_of = [&](const std::string& name) {
-    return registry.add(EvictionKind{.name = name, .usage = "", .make = [](auto, auto) {
-                                       return std::make_unique<LastIn>();
-                                     }});
+    return registry.add(EvictionKind{
+        .name = name, .usage = "", .make = [](auto, auto) { return std::make_unique<LastIn>(); }});
   };
   EXPECT_EQ(status_of("lru").code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(status_of("last_in").code(), absl::StatusCode::kAlreadyExists);

@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 
 // configuration.md, in any folder of docs/.
 fs::path configuration_page() {
-  for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(checkout_folder()) / "docs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(checkout_folder()) / "docs")) {
     std::string name = entry.path().filename().string();
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (name == "configuration.md") return entry.path();

@@ -32,8 +32,7 @@ uint64_t written_in(AdmissionPolicy& policy, uint64_t from_s, uint64_t seconds, 
   constexpr uint64_t kSteps = 100;
   for (uint64_t step = 0; step < seconds * kSteps; ++step) {
     const uint64_t now_ns = from_s * kSecondNs + step * kSecondNs / kSteps;
-    while (policy.admit(block_of_4_kib(), {.written_bytes = *total, .now_ns = now_ns})
-               .admitted()) {
+    while (policy.admit(block_of_4_kib(), {.written_bytes = *total, .now_ns = now_ns}).admitted()) {
       *total += 4096;
     }
   }

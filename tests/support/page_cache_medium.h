@@ -95,8 +95,7 @@ class PageCacheMedium final : public Medium, public PageFile {
   bool lost_power_ = false;
   uint64_t syncs_left_ = ~uint64_t{0};
   uint64_t seed_ = 0;
-  const Traits traits_{
-      .name = "page cache", .reads = Reads::kInPlaceChecked, .persistent = true};
+  const Traits traits_{.name = "page cache", .reads = Reads::kInPlaceChecked, .persistent = true};
 };
 
 }  // namespace nvcache::test

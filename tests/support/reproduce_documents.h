@@ -106,13 +106,13 @@ inline json hybrid_document() {
 }
 
 inline json hybrid_model_document() {
-  json document = document_of(
-      kHybridModelFormat, {hybrid_run("whatsapp", "64-0", "dram_only", 120, 100, 0.6),
-                           hybrid_run("whatsapp", "64-0", "scm_only", 100, 200, 0.6),
-                           hybrid_run("whatsapp", "32-128", "dram_first", 150, 75, 0.8),
-                           hybrid_run("whatsapp", "32-128", "memory_mode", 120, 100, 0.8),
-                           hybrid_run("whatsapp", "32-256", "dram_first", 160, 60, 0.9),
-                           hybrid_run("whatsapp", "32-256", "memory_mode", 100, 100, 0.9)});
+  json document = document_of(kHybridModelFormat,
+                              {hybrid_run("whatsapp", "64-0", "dram_only", 120, 100, 0.6),
+                               hybrid_run("whatsapp", "64-0", "scm_only", 100, 200, 0.6),
+                               hybrid_run("whatsapp", "32-128", "dram_first", 150, 75, 0.8),
+                               hybrid_run("whatsapp", "32-128", "memory_mode", 120, 100, 0.8),
+                               hybrid_run("whatsapp", "32-256", "dram_first", 160, 60, 0.9),
+                               hybrid_run("whatsapp", "32-256", "memory_mode", 100, 100, 0.9)});
   for (json& run : document["runs"]) run["metrics"]["mean_us"] = run["metrics"]["p50_us"];
   return document;
 }
@@ -127,12 +127,11 @@ inline json kv_run(const char* workload, const char* system, double ops) {
 
 inline json kv_document() {
   json document = document_of(
-      kKvFormat, {kv_run("VAR", "MC-NVM", 100), kv_run("VAR", "NVMcached", 290),
-                  kv_run("SYS", "MC-NVM", 100), kv_run("SYS", "NVMcached", 95),
-                  kv_run("100 B, 50% GET", "MC-NVM", 100),
-                  kv_run("100 B, 50% GET", "NVMcached", 130),
-                  kv_run("1000 B, 5% GET", "MC-NVM", 100),
-                  kv_run("1000 B, 5% GET", "NVMcached", 400)});
+      kKvFormat,
+      {kv_run("VAR", "MC-NVM", 100), kv_run("VAR", "NVMcached", 290), kv_run("SYS", "MC-NVM", 100),
+       kv_run("SYS", "NVMcached", 95), kv_run("100 B, 50% GET", "MC-NVM", 100),
+       kv_run("100 B, 50% GET", "NVMcached", 130), kv_run("1000 B, 5% GET", "MC-NVM", 100),
+       kv_run("1000 B, 5% GET", "NVMcached", 400)});
   document["crashes"] = {{{"system", "MC-DRAM"}, {"bytes_lost_share", 1.0}},
                          {{"system", "NVMcached"}, {"bytes_lost_share", 0.0011}}};
   return document;

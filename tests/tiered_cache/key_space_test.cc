@@ -11,8 +11,7 @@ namespace nvcache {
 namespace {
 
 TEST(KeySpace, KeysOfCachesAreApartAndThoseOfOneDoNotMeet) {
-  const KeySpace spaces[] = {KeySpace(1, 1),
-                             KeySpace(1, 2),  // a later cache under the same tag
+  const KeySpace spaces[] = {KeySpace(1, 1), KeySpace(1, 2),  // a later cache under the same tag
                              KeySpace(KeySpace::kMaxTag, 3), KeySpace::of_owner("orders"),
                              KeySpace::of_owner("*")};
   std::set<std::pair<uint64_t, uint64_t>> seen;

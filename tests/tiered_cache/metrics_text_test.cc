@@ -120,7 +120,7 @@ TEST(MetricsText, OfATieredCacheIsAsItAlwaysWas) {
         "hit_ratio": 0.5,
         "refused": {
 )~" + refusals_json(10) +
-                                             R"~(
+                                                 R"~(
         },
         "medium": "file:\"a\\b\"\n",
         "admission": "always",

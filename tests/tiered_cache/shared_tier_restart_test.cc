@@ -31,9 +31,7 @@ class SharedTierRestart : public testing::Test {
   // 16 objects in the first tier, 63 regions of 31 in the lower one.
   std::string spec(const std::string& owner) const {
     return "tiered://?metadata=free&shards=1&high_priority=0&dram=64KiB&keys=immutable" +
-           (owner.empty() ? "" : "&owner=" + owner) +
-           "&tier=(name=" +
-           name_ +
+           (owner.empty() ? "" : "&owner=" + owner) + "&tier=(name=" + name_ +
            ",size=9MiB,space=regions,region=128KiB,maintenance=0,restart=warm,"
            "medium=file:" +
            folder_.file("blocks") + ")";

@@ -156,9 +156,8 @@ TEST(SharedTier, ACacheThatLeavesLeavesNoBlocksToOneThatJoinsMeanwhile) {
     const std::vector<std::byte> block(512);
     const std::atomic<uint32_t> generation{0};
     BlockStore* const opened = leaves->store().open();
-    EXPECT_TRUE(
-        opened->put(leaves->keys().inside({1, 1}), block, Origin::kRead, {generation, 0})
-            .admitted());
+    EXPECT_TRUE(opened->put(leaves->keys().inside({1, 1}), block, Origin::kRead, {generation, 0})
+                    .admitted());
     begun = round;
     for (uint64_t spin = random.below(100); spin > 0; --spin) pause_core();
     const auto joined = TierShare::join(config, "").value();
@@ -238,8 +237,7 @@ TEST(SharedTier, EverySettingIsNamedByItsRefusal) {
 }
 
 TEST(SharedTier, AMediumThatCannotBeOpenedIsToldByAll) {
-  const std::string spec =
-      spec_sharing("name=no_medium,size=256KiB,medium=file:/nowhere/at/all");
+  const std::string spec = spec_sharing("name=no_medium,size=256KiB,medium=file:/nowhere/at/all");
   Engine one(spec);
   Engine other(spec);
   put_versions(one, 1, 10, 1);
@@ -267,9 +265,10 @@ TEST(SharedTier, PromotionCountsTheReferencesOfEachCache) {
 }
 
 TEST(SharedTier, StandsBelowTiersOfACachesOwn) {
-  const std::string spec = "tiered://?metadata=free&demote=foreground&shards=1&high_priority=0&"
-                           "dram=16KiB&tier=(size=64KiB,shards=1)&"
-                           "tier=(name=below,size=1MiB,shards=1)";
+  const std::string spec =
+      "tiered://?metadata=free&demote=foreground&shards=1&high_priority=0&"
+      "dram=16KiB&tier=(size=64KiB,shards=1)&"
+      "tier=(name=below,size=1MiB,shards=1)";
   Engine one(spec);
   Engine other(spec);
   put_versions(one, 1, 60, 1);

@@ -16,8 +16,7 @@ using test::key_of;
 using test::shared_tier_of;
 
 // One step of an engine on keys that all engines have: it finds what it put last, or nothing.
-void live_one_step(Engine& engine, Prng& random, uint64_t version,
-                   std::vector<uint64_t>* current) {
+void live_one_step(Engine& engine, Prng& random, uint64_t version, std::vector<uint64_t>* current) {
   const uint64_t id = random.below(current->size());
   const uint64_t kind = random.below(400);
   if (kind < 100) {

@@ -1,8 +1,8 @@
 // Where the policies of a tiered cache put and move blocks, tier by tier.
 #include "base/prng.h"
+#include "medium/table.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
-#include "medium/table.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {

@@ -79,11 +79,11 @@ TEST(TieredConfig, TheLastTierMayHaveAName) {
 }
 
 TEST(TieredConfig, AnOptionWithoutItsMediumIsAMistake) {
-  for (const char* inside : {"size=8MiB,io=direct", "size=8MiB,medium=dram,io=direct",
-                             "size=8MiB,medium=dram,format=yes",
-                             "size=8MiB,restart=warm,medium=file:/x",
-                             "size=8MiB,medium=dram,medium=dram", "size=8MiB,medium=",
-                             "size=8MiB,medium=,medium=dram"}) {
+  for (const char* inside :
+       {"size=8MiB,io=direct", "size=8MiB,medium=dram,io=direct",
+        "size=8MiB,medium=dram,format=yes", "size=8MiB,restart=warm,medium=file:/x",
+        "size=8MiB,medium=dram,medium=dram",
+        "size=8MiB,medium=", "size=8MiB,medium=,medium=dram"}) {
     const auto config =
         parse_tiered_config(std::string("tiered://?dram=1MiB&tier=(") + inside + ")");
     EXPECT_FALSE(config.ok()) << inside;

@@ -30,9 +30,7 @@ class TieredRestart : public testing::Test {
            "&tier=(size=6MiB,space=regions,region=128KiB,maintenance=0,restart=warm,medium=file:" +
            folder_.file("blocks") + more + ")";
   }
-  static Stats below(const Engine& engine) {
-    return engine.cache->stats().tiers[1].block_cache;
-  }
+  static Stats below(const Engine& engine) { return engine.cache->stats().tiers[1].block_cache; }
   static void wait_until_warm(const Engine& engine) {
     while (below(engine).recovering != 0) std::this_thread::yield();
   }

@@ -163,8 +163,7 @@ MetaRequest parse_meta_line(std::string_view line) {
     request.error = terse ? "ERROR" : kBadFormat;
     return request;
   }
-  if (request.op == MetaOp::kSet &&
-      (!request.has_value || request.value_bytes > kMostValueBytes)) {
+  if (request.op == MetaOp::kSet && (!request.has_value || request.value_bytes > kMostValueBytes)) {
     request.error = kBadFormat;
     return request;
   }

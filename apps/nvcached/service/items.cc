@@ -181,8 +181,8 @@ ItemResult Items::concatenate(std::string_view key, std::string_view value,
     whole.assign(behind ? old.value : value).append(behind ? value : old.value);
     const bool stale = old.stale;
     old = Found();  // the store may need its zone for the new value
-    const KvResult result = put(key, whole, meta.flags, meta.expires_s,
-                                {KvCondition::kIfCas, meta.cas}, stale);
+    const KvResult result =
+        put(key, whole, meta.flags, meta.expires_s, {KvCondition::kIfCas, meta.cas}, stale);
     if (result.outcome != KvOutcome::kExists && result.outcome != KvOutcome::kNotFound) {
       return result_of(result);
     }

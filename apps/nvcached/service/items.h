@@ -131,8 +131,7 @@ class Items {
                KvCondition condition, bool stale = false);
   ItemResult store_compared(std::string_view key, std::string_view value,
                             const StoreRequest& request);
-  ItemResult concatenate(std::string_view key, std::string_view value,
-                         const StoreRequest& request);
+  ItemResult concatenate(std::string_view key, std::string_view value, const StoreRequest& request);
 
   void note(KvOutcome outcome);
 

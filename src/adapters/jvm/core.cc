@@ -153,7 +153,8 @@ constexpr Boundary kBoundary = {
     .release = [](Cache* cache, TieredCache::Handle* handle,
                   bool erase_if_last) { return cache->tiered->release(handle, erase_if_last); },
     .erase = [](Cache* cache, std::string_view key) { cache->tiered->erase(key); },
-    .erase_dead_files = [](Cache* cache, std::span<const uint64_t> files) {
+    .erase_dead_files =
+        [](Cache* cache, std::span<const uint64_t> files) {
           cache->tiered->erase_dead_files(files);
         },
     .erase_unreferenced = [](Cache* cache) { cache->control->erase_unreferenced(); },

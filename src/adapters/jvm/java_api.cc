@@ -82,9 +82,9 @@ extern "C" JNIEXPORT jbyteArray JNICALL Java_nvcache_Nvcache_open(JNIEnv* env, j
   nvcache::jvm::Message message{.env = env, .bytes = nullptr};
   const nvcache::jvm::Problem problem{.to = &message, .tell = nvcache::jvm::keep_message};
   bool wrong_spec = false;
-  void* const held = open_under(
-      *reinterpret_cast<const void* const*>(object),
-      {reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)}, &problem, &wrong_spec);
+  void* const held = open_under(*reinterpret_cast<const void* const*>(object),
+                                {reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)},
+                                &problem, &wrong_spec);
   env->ReleaseByteArrayElements(spec, bytes, JNI_ABORT);
   const jlong number = held != nullptr ? reinterpret_cast<jlong>(held) : jlong{wrong_spec};
   if (!env->ExceptionCheck()) env->SetLongArrayRegion(result, 0, 1, &number);

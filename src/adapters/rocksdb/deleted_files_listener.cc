@@ -36,9 +36,9 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
 
   explicit DeletedFilesListener(Erase erase)
       : erase_(std::move(erase)),
-        thread_({.name = "nvcache-deleted",
-                 .interval_seconds = kLookSeconds,
-                 .round = [this] { return erase_deleted(), false; }}) {}
+        thread_({.name = "nvcache-deleted", .interval_seconds = kLookSeconds, .round = [this] {
+                   return erase_deleted(), false;
+                 }}) {}
 
   static constexpr const char* kName = "nvcache.DeletedFilesListener";
   const char* Name() const override { return kName; }

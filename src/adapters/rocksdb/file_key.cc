@@ -7,10 +7,12 @@
 
 // RocksDB's constructor OffsetableCacheKey(db_id, db_session_id, file_number), which makes the key
 // of the offset 0: 16 bytes. No header declares it. Null if RocksDB does not export it.
+// clang-format off
 extern "C" __attribute__((weak)) void nvcache_make_cache_key(
     void* key, const std::string& db_id, const std::string& db_session_id,
     uint64_t file_number) __asm__("_ZN7rocksdb18OffsetableCacheKeyC1ERKNSt7__cxx1112basic_string"
                                   "IcSt11char_traitsIcESaIcEEES8_m");
+// clang-format on
 
 namespace nvcache::rocksdb {
 

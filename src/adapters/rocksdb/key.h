@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
+#include "adapters/rocksdb/versions.h"
 #include "base/key_bytes.h"
 #include "base/prng.h"
-#include "adapters/rocksdb/versions.h"
 #include "nvcache/block_key.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/version.h"

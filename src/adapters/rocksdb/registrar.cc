@@ -1,7 +1,7 @@
 // Registers nvcache:// as a SecondaryCache with RocksDB as soon as this library is in the process,
-// and tiered:// as a whole block cache where RocksDB takes one by a string (9.7 and up). The library
-// may be linked, or loaded by LD_PRELOAD into a program that was not built for it
-// (db_bench --secondary_cache_uri=nvcache://?size=1GiB, --cache_uri=tiered://?dram=64MiB).
+// and tiered:// as a whole block cache where RocksDB takes one by a string (9.7 and up). The
+// library may be linked, or loaded by LD_PRELOAD into a program that was not built for it (db_bench
+// --secondary_cache_uri=nvcache://?size=1GiB, --cache_uri=tiered://?dram=64MiB).
 //
 // Such a program cannot call stats(). If NVCACHE_STATS_JSON names a file, each cache that
 // was opened by URI appends its statistics to the file, as a JSON object, when it closes.

@@ -144,11 +144,11 @@ Status SecondaryCache::Insert(const Slice& key, void* value,
 SecondaryCache::ResultHandle SecondaryCache::Lookup(
     const Slice& key, const ::rocksdb::Cache::CreateCallback& create_cb, bool /*wait*/,
     bool advise_erase, bool& is_in_sec_cache) {
-  return find(key, advise_erase, is_in_sec_cache,
-              [&create_cb](const Slice& block, ::rocksdb::CompressionType, void** object,
-                           size_t* charge) {
-                return create_cb(block.data(), block.size(), object, charge);
-              });
+  return find(
+      key, advise_erase, is_in_sec_cache,
+      [&create_cb](const Slice& block, ::rocksdb::CompressionType, void** object, size_t* charge) {
+        return create_cb(block.data(), block.size(), object, charge);
+      });
 }
 
 #else
@@ -181,13 +181,13 @@ SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
                                                     ::rocksdb::Statistics* /*stats*/,
                                                     bool& kept_in_sec_cache) {
   if (helper == nullptr || helper->create_cb == nullptr) return nullptr;
-  return find(key, advise_erase, kept_in_sec_cache,
-              [&](const Slice& block, ::rocksdb::CompressionType type, void** object,
-                  size_t* charge) {
-                // RocksDB's own three-tier cache asserts that each block is of the volatile tier.
-                return helper->create_cb(block, type, ::rocksdb::CacheTier::kVolatileTier,
-                                         create_context, /*allocator=*/nullptr, object, charge);
-              });
+  return find(
+      key, advise_erase, kept_in_sec_cache,
+      [&](const Slice& block, ::rocksdb::CompressionType type, void** object, size_t* charge) {
+        // RocksDB's own three-tier cache asserts that each block is of the volatile tier.
+        return helper->create_cb(block, type, ::rocksdb::CacheTier::kVolatileTier, create_context,
+                                 /*allocator=*/nullptr, object, charge);
+      });
 }
 
 #endif

@@ -56,12 +56,12 @@ struct Inspection {
   Superblock superblock;              // the newer one that is whole
   uint64_t medium_bytes = 0;
   bool removed_list_damaged = false;  // or that of erased blocks
-  uint32_t region_count = 0;        // as the superblock says
-  uint32_t missing_regions = 0;     // that lie behind the medium's end: it was cut short
-  uint32_t free_regions = 0;        // without a footer of this cache
-  uint32_t strange_footers = 0;     // of these: one that an earlier cache left, or a damaged one
-  bool blocks_read = false;         // damaged_blocks means something
-  uint64_t damaged_blocks = 0;      // live ones whose bytes do not fit their checksum
+  uint32_t region_count = 0;          // as the superblock says
+  uint32_t missing_regions = 0;       // that lie behind the medium's end: it was cut short
+  uint32_t free_regions = 0;          // without a footer of this cache
+  uint32_t strange_footers = 0;       // of these: one that an earlier cache left, or a damaged one
+  bool blocks_read = false;           // damaged_blocks means something
+  uint64_t damaged_blocks = 0;        // live ones whose bytes do not fit their checksum
   uint32_t damaged_regions = 0;
   BlockTotals live;
   BlockTotals outdated;
@@ -77,8 +77,8 @@ struct Inspection {
   }
   // An unused medium and one that was never closed are whole, too.
   bool is_whole() const {
-    return !copy_damaged && !removed_list_damaged && missing_regions == 0 &&
-           damaged_regions == 0 && damaged_blocks == 0;
+    return !copy_damaged && !removed_list_damaged && missing_regions == 0 && damaged_regions == 0 &&
+           damaged_blocks == 0;
   }
 };
 

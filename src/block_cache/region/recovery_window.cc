@@ -82,7 +82,7 @@ void RecoveryWindow::done(const Job& job) {
   if (job.what == Job::What::kRead) {
     for (uint32_t index = job.index; index < job.index + job.count; ++index) {
       parts_left_[index % kMostIndexes].store(static_cast<uint32_t>(parts_.size()),
-                                        std::memory_order_relaxed);  // the lock publishes it
+                                              std::memory_order_relaxed);  // the lock publishes it
     }
     read_end_ += job.count;
     reading_ = false;

@@ -35,8 +35,8 @@ namespace nvcache {
 
 // What the cache does while its blocks come back. Called without a lock, by several threads.
 struct RecoveryPlan {
-  uint32_t threads = 1;         // that are at work at a time; not more than `shards`
-  double bytes_per_second = 0;  // of indexes; 0: as fast as it goes
+  uint32_t threads = 1;          // that are at work at a time; not more than `shards`
+  double bytes_per_second = 0;   // of indexes; 0: as fast as it goes
   const Clock* clock = nullptr;  // with bytes_per_second
   uint64_t hash_seed = 0;        // of the keys' hashes
   uint32_t shards = 1;           // of the cache, by the hash

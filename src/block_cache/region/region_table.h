@@ -69,7 +69,7 @@ class RegionTable {
   // added in between. A region that is recovered is older than all that are sealed. Regions that
   // come into use later were never unknown: they are free at once.
   uint32_t regions_to_recover() const { return to_recover_; }  // the first of them
-  void recover_free(uint32_t region);    // it has no footer
+  void recover_free(uint32_t region);                          // it has no footer
   void recover_unread(uint32_t region);  // free, though a footer may lie there
   void recover_begin(uint32_t region);
   void recover_sealed(uint32_t region);

@@ -47,7 +47,7 @@ struct KvConfig {
   uint32_t max_absence_s = 0;        // after a longer one, items are outdated; 0: never
   bool empty_after_absence = false;  // then the store starts empty
 
-  uint32_t version_bits = 32;       // of a zone's version that descriptors hold; tests set few
+  uint32_t version_bits = 32;          // of a zone's version that descriptors hold; tests set few
   uint64_t first_cas_block = 1 << 16;  // numbers of values that an opening reserves first
   uint64_t cas_given = 0;              // a new store numbers its values behind it
   uint64_t outdated_cas = 0;           // items that are copied into it are outdated up to this one

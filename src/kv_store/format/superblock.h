@@ -58,12 +58,12 @@ struct KvSuperblock {
 
 struct KvState {
   uint64_t sequence = 0;
-  uint64_t cas = 0;          // numbers of values up to this one may have been given
+  uint64_t cas = 0;           // numbers of values up to this one may have been given
   uint64_t outdated_cas = 0;  // values up to this one are of before a long absence
-  uint64_t boot = 0;         // which start of the machine it was opened in
-  bool clean = false;        // closed in order: all acknowledged items are on the medium
-  bool invalidates = false;  // deletes and updates were flushed when acknowledged
-  bool power = false;        // what was flushed survives a loss of power
+  uint64_t boot = 0;          // which start of the machine it was opened in
+  bool clean = false;         // closed in order: all acknowledged items are on the medium
+  bool invalidates = false;   // deletes and updates were flushed when acknowledged
+  bool power = false;         // what was flushed survives a loss of power
 };
 
 class KvSuperblockFile {

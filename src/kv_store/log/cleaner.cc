@@ -125,8 +125,7 @@ void Cleaner::tell_evicted(const CleaningPlan& plan) {
   }
 }
 
-void Cleaner::count_cleaning(const Work& work, const ZoneMover::Done& done,
-                             uint64_t items_before) {
+void Cleaner::count_cleaning(const Work& work, const ZoneMover::Done& done, uint64_t items_before) {
   const CleaningPlan& plan = work.plan;
   parts_.counters.add(KvCounter::kZonesCleaned, 1);
   parts_.counters.add(KvCounter::kHotSetsKept, plan.keeps_hot_set ? 1 : 0);

@@ -124,7 +124,7 @@ class SmallBypass final : public AdmissionPolicy {
   std::atomic<uint64_t> directory_size_bytes_{kUnknown};
   std::atomic<uint64_t> next_scan_ns_{0};   // kScanning while one is under way
   std::atomic<uint64_t> scanned_at_ns_{0};  // when it was asked for
-  BackgroundThread scanner_;  // last: it ends before what it uses
+  BackgroundThread scanner_;                // last: it ends before what it uses
 };
 
 }  // namespace

@@ -52,9 +52,7 @@ constexpr uint64_t kSmallCache = 8 * ShadowCaches::kLeastKeys;
 // Thread-safe: add(). Caller-locked: drain().
 class SampledHits {
  public:
-  void add(uint32_t slot) {
-    slots_[slot % kPlaces].store(slot + 1, std::memory_order_relaxed);
-  }
+  void add(uint32_t slot) { slots_[slot % kPlaces].store(slot + 1, std::memory_order_relaxed); }
   // A hit that comes at the same time may be taken the next time, or be lost.
   template <typename Take>
   void drain(Take&& take) {

@@ -11,8 +11,7 @@ EvictionOr make_eviction(std::string_view spec, uint32_t max_slots) {
     const EvictionKind* const outside = outside_eviction(only.name);
     if (outside != nullptr) return make_outside(*outside, only, max_slots);
   }
-  return make_only_policy(kEviction, spec, kEvictionPolicies, outside_eviction_usages(),
-                          max_slots);
+  return make_only_policy(kEviction, spec, kEvictionPolicies, outside_eviction_usages(), max_slots);
 }
 
 }  // namespace nvcache

@@ -18,8 +18,8 @@
 namespace nvcache::rocksdb::testing {
 
 using Cache = ::rocksdb::Cache;
-using Create = std::function<::rocksdb::Status(const void* bytes, size_t size, void** object,
-                                               size_t* charge)>;
+using Create =
+    std::function<::rocksdb::Status(const void* bytes, size_t size, void** object, size_t* charge)>;
 using Visit = std::function<void(const ::rocksdb::Slice& key, void* object, size_t charge,
                                  Cache::DeleterFn deleter)>;
 

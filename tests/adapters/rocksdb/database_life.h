@@ -15,9 +15,8 @@ enum class Face { kSecondary, kPersistent };
 inline Caches open_face(Face face, const std::string& spec, std::shared_ptr<BlockCache>* cache) {
   Caches caches;
   const CacheOptions options{.spec = spec};
-  EXPECT_ROCKS_OK(face == Face::kPersistent
-                      ? NewPersistentCache(options, &caches.persistent, cache)
-                      : NewSecondaryCache(options, &caches.secondary, cache));
+  EXPECT_ROCKS_OK(face == Face::kPersistent ? NewPersistentCache(options, &caches.persistent, cache)
+                                            : NewSecondaryCache(options, &caches.secondary, cache));
   return caches;
 }
 

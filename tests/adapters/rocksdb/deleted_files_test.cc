@@ -35,9 +35,8 @@ uint64_t count_dead(const FakeBlockCache& cache, TestDb& db) {
   const std::set<uint64_t> live = live_files(db);
   uint64_t dead = 0;
   for (const BlockKey& key : cache.keys()) {
-    const bool lives = std::ranges::any_of(kForms, [&](Form form) {
-      return live.contains(key.file ^ static_cast<uint64_t>(form));
-    });
+    const bool lives = std::ranges::any_of(
+        kForms, [&](Form form) { return live.contains(key.file ^ static_cast<uint64_t>(form)); });
     dead += lives ? 0 : 1;
   }
   return dead;
@@ -107,8 +106,8 @@ void delete_old_files(bool noted, uint64_t* dead_left) {
   if (noted) {
     ASSERT_ROCKS_OK(NoteTableFiles(*listener, *db.get(), db->DefaultColumnFamily()));
   }
-  ASSERT_ROCKS_OK(::rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr,
-                                                nullptr));
+  ASSERT_ROCKS_OK(
+      ::rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, nullptr));
   EXPECT_EQ(live_files(db).size(), 0u);
   if (noted) wait_until_none_is_dead(*fake, db);
   *dead_left = count_dead(*fake, db);
@@ -127,8 +126,7 @@ TEST(DeletedFilesListenerTest, OnlyItsOwnListenerTakesFiles) {
   TempDir dir;
   TestDb db(dir.file("db"), db_options({}));
   const auto other = NewDatasetSizeListener(std::make_shared<FakeBlockCache>());
-  const ::rocksdb::Status refused =
-      NoteTableFiles(*other, *db.get(), db->DefaultColumnFamily());
+  const ::rocksdb::Status refused = NoteTableFiles(*other, *db.get(), db->DefaultColumnFamily());
   EXPECT_TRUE(refused.IsInvalidArgument()) << refused.ToString();
   EXPECT_NE(refused.ToString().find("allowed: one of NewDeletedFilesListener"), std::string::npos);
 }

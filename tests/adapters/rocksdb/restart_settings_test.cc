@@ -25,15 +25,13 @@ TEST(RestartSettings, ADeviceIsWarm) {
 
 TEST(RestartSettings, WhatTheUserWroteWins) {
   const std::string spec = kDirect;
-  EXPECT_EQ(with_restart_settings(spec + "&keys=mutable"),
-            spec + "&keys=mutable&restart=warm");
+  EXPECT_EQ(with_restart_settings(spec + "&keys=mutable"), spec + "&keys=mutable&restart=warm");
   EXPECT_EQ(with_restart_settings(spec + "&space=regions"),
             spec + "&space=regions&restart=warm&keys=immutable");
-  EXPECT_EQ(with_restart_settings(spec + "&restart=warm"),
-            spec + "&restart=warm&keys=immutable");
-  for (const char* off : {"&space=in_place", "&restart=cold", "&space=regions&restart=cold",
-                          "&restart=cold&space=in_place",
-                          "&space=regions&restart=warm&keys=mutable"}) {
+  EXPECT_EQ(with_restart_settings(spec + "&restart=warm"), spec + "&restart=warm&keys=immutable");
+  for (const char* off :
+       {"&space=in_place", "&restart=cold", "&space=regions&restart=cold",
+        "&restart=cold&space=in_place", "&space=regions&restart=warm&keys=mutable"}) {
     EXPECT_EQ(with_restart_settings(spec + off), spec + off);
     EXPECT_TRUE(parse_config(spec + off).ok()) << off;
   }

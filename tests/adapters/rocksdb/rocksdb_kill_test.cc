@@ -111,17 +111,18 @@ class RocksdbKillTest : public ::testing::TestWithParam<Face> {
     for (int round = 0; round < kills; ++round) {
       Writer writer(dir_.path(), GetParam(), random(), mode);
       const uint64_t bytes = 40 + random.below(300);
-      ASSERT_TRUE(writer.kill_after(bytes)) << "it ended by itself, round " << round << ", "
-                                            << shared_.wrong_reads << " wrong reads";
+      ASSERT_TRUE(writer.kill_after(bytes))
+          << "it ended by itself, round " << round << ", " << shared_.wrong_reads << " wrong reads";
       ASSERT_NO_FATAL_FAILURE(open_and_read(mode, more, seen)) << "round " << round;
     }
-    std::printf("%d kills: %llu wrong, %llu blocks came back, %llu hits, %llu flushes, %llu "
-                "compactions\n",
-                kills, static_cast<unsigned long long>(seen->wrong),
-                static_cast<unsigned long long>(seen->recovered),
-                static_cast<unsigned long long>(seen->hits),
-                static_cast<unsigned long long>(shared_.flushes.load()),
-                static_cast<unsigned long long>(shared_.compactions.load()));
+    std::printf(
+        "%d kills: %llu wrong, %llu blocks came back, %llu hits, %llu flushes, %llu "
+        "compactions\n",
+        kills, static_cast<unsigned long long>(seen->wrong),
+        static_cast<unsigned long long>(seen->recovered),
+        static_cast<unsigned long long>(seen->hits),
+        static_cast<unsigned long long>(shared_.flushes.load()),
+        static_cast<unsigned long long>(shared_.compactions.load()));
   }
 
   void expect_right_and_warm() {

@@ -79,8 +79,9 @@ TEST(SharedTierDb, FilesThatOneDatabaseDeletesStayInTheCacheOfTheOther) {
 
 TEST(SharedTierDb, ATierIsWarmForBothAfterAReopening) {
   TempDir dir;
-  const std::string spec = "tiered://?dram=256KiB&tier=(name=warm_databases,size=40MiB,medium=file:" +
-                           dir.file("tier") + ",space=regions,restart=warm)";
+  const std::string spec =
+      "tiered://?dram=256KiB&tier=(name=warm_databases,size=40MiB,medium=file:" + dir.file("tier") +
+      ",space=regions,restart=warm)";
   {
     const Tiered one(spec);
     const Tiered other(spec);

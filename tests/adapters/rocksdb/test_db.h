@@ -101,9 +101,7 @@ class TestDb {
     open();
   }
 
-  void open() {
-    EXPECT_ROCKS_OK(open_db(options_, path_, &db_));
-  }
+  void open() { EXPECT_ROCKS_OK(open_db(options_, path_, &db_)); }
   void close() { db_.reset(); }
 
   void fill(uint32_t version = 0) {

@@ -202,8 +202,7 @@ TEST(TieredDb, IndexAndFilterBlocksStayInTheFirstTier) {
     // Room for metadata alone, and no pool for it: all of it is evicted again and again.
     const Tiered tiered(
         std::string("tiered://?policy=dram_first&dram=64KiB&shards=1&demote=foreground&") +
-        "tier=(size=8MiB)" +
-        (demote ? "&demote_high=on" : ""));
+        "tier=(size=8MiB)" + (demote ? "&demote_high=on" : ""));
     ::rocksdb::Options options = tiered_options(tiered.cache);
     auto table = *options.table_factory->GetOptions<::rocksdb::BlockBasedTableOptions>();
     table.partition_filters = true;

@@ -161,7 +161,7 @@ TEST(TieredRestartDb, EveryValueAboveASharedTierIsRightAfterManyKills) {
     SCOPED_TRACE(life);
     ASSERT_NO_FATAL_FAILURE(
         write_and_kill(folder, random.below(uint64_t{1} << 32), 9 + random.below(30), beside));
-    if (life % 2 == 0) continue;  // the next writer meets what the kill left
+    if (life % 2 == 0) continue;                       // the next writer meets what the kill left
     const Tiered of_second(shared_kill_spec(folder));  // in another order than the writer's
     const Tiered of_first(shared_kill_spec(folder));
     TestDb second_db(beside + "/db", kill_options(of_second.cache));

@@ -15,7 +15,7 @@ struct Report {
 
 inline constexpr char kKillTable[] = "table:t0";
 inline constexpr uint32_t kKillKeys = 16000;  // twice the cache that the tests give WiredTiger
-inline constexpr uint32_t kKillThreads = 4;  // key % kKillThreads owns a key
+inline constexpr uint32_t kKillThreads = 4;   // key % kKillThreads owns a key
 inline constexpr uint64_t kKillValueSeed = 17;
 
 inline TableShape kill_shape(const char* create = "") {

@@ -37,8 +37,8 @@ class Writer {
     process_ = ::fork();
     if (process_ == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
-      ::execl(program.c_str(), program.c_str(), home.c_str(), config.c_str(),
-              seed_text.c_str(), version_text.c_str(), when, nullptr);
+      ::execl(program.c_str(), program.c_str(), home.c_str(), config.c_str(), seed_text.c_str(),
+              version_text.c_str(), when, nullptr);
       ::_exit(127);
     }
     ::close(ends[1]);

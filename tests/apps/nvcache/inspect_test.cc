@@ -86,8 +86,8 @@ TEST_F(InspectCommand, ShowsSuperblockRegionsAndBlocksByEngineAndFile) {
        {"version 1; copies: whole, opening 2; whole, opening 3", "32 regions of 128 KiB",
         "brings the live blocks back: closed in order", "0 damaged", "300 blocks, 1.14 MiB",
         "damage      none\n", "RocksDB                       1          100",
-        "WiredTiger or own keys        1          200", "feedbeef01234567", "0 to 199",
-        "not known", "sealed"}) {
+        "WiredTiger or own keys        1          200", "feedbeef01234567", "0 to 199", "not known",
+        "sealed"}) {
     EXPECT_THAT(out_, HasSubstr(told));
   }
   EXPECT_EQ(err_, "");

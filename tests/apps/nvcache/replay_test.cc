@@ -1,12 +1,11 @@
 // Replays: known answers, and the policies beside the optimum.
-#include "apps/nvcache/replay_trace.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <vector>
 
 #include "apps/nvcache/replay_report.h"
+#include "apps/nvcache/replay_trace.h"
 #include "base/prng.h"
 #include "nlohmann/json.hpp"
 #include "support/temp_dir.h"

@@ -15,7 +15,8 @@ class SessionFixture {
  public:
   explicit SessionFixture(const Settings& settings = make_settings())
       : store([this] { return now_s; }),
-        service(store, settings, [this] { return now_s; }, [this] { return now_s + wall_ahead_s; }),
+        service(
+            store, settings, [this] { return now_s; }, [this] { return now_s + wall_ahead_s; }),
         counters(service.new_counters()) {}
 
   static Settings make_settings() {

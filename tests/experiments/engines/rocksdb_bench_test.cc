@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "apps/command/exit_code.h"
 #include "base/clock.h"
 #include "experiments/engines/engine.h"
 #include "experiments/ycsb/ycsb_command.h"
-#include "apps/command/exit_code.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
 #include "support/temp_dir.h"

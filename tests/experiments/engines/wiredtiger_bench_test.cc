@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
-#include "experiments/harness/copy_folder.h"
-#include "experiments/engines/engine.h"
-#include "experiments/ycsb/ycsb_command.h"
 #include "apps/command/exit_code.h"
+#include "base/clock.h"
+#include "experiments/engines/engine.h"
+#include "experiments/harness/copy_folder.h"
+#include "experiments/ycsb/ycsb_command.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "support/temp_dir.h"

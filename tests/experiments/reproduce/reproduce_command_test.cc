@@ -51,11 +51,11 @@ TEST_F(ReproduceCommand, WritesThePageAndTheJson) {
   write("results/other.json",
         json{{"kind", "calibration"}, {"schema", 1}, {"points", json::array()}}.dump());
   testing::internal::CaptureStdout();
-  EXPECT_EQ(test::exit_code_of_line(
-                app_, {"reproduce", "--no-runs", "--results", folder_.file("results"), "--output",
-                       folder_.file("page.md"), "--json", folder_.file("all.json"), "--html",
-                       folder_.file("all.html")}),
-            kExitOk);
+  EXPECT_EQ(
+      test::exit_code_of_line(app_, {"reproduce", "--no-runs", "--results", folder_.file("results"),
+                                     "--output", folder_.file("page.md"), "--json",
+                                     folder_.file("all.json"), "--html", folder_.file("all.html")}),
+      kExitOk);
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("of 95 direction right"));
   EXPECT_THAT(read("page.md"), HasSubstr("| kv-real |"));
   const json document = json::parse(read("all.json"));

@@ -1,6 +1,4 @@
 // Results become verdicts, a reversed result is not passed, and the page has every number.
-#include "experiments/reproduce/reproduce_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "apps/report/figure_tables.h"
 #include "apps/report/html.h"
 #include "experiments/reproduce/page.h"
+#include "experiments/reproduce/reproduce_run.h"
 #include "support/reproduce_documents.h"
 
 namespace nvcache::reproduce {

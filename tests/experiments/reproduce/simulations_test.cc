@@ -17,8 +17,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string name_of(const Scenario& scenario) {
-  return fmt::format("{} {} {}+{} {}", scenario.workload, scenario.configuration,
-                     scenario.nvram_gb, scenario.dram_gb, scenario.data_gb);
+  return fmt::format("{} {} {}+{} {}", scenario.workload, scenario.configuration, scenario.nvram_gb,
+                     scenario.dram_gb, scenario.data_gb);
 }
 
 TEST(Simulations, ThePlanHasEachScenarioOnce) {
@@ -64,23 +64,24 @@ TEST(Simulations, AnUnknownWorkloadIsRefused) {
 
 json simulation(const char* workload, const char* configuration, int nvram_gb, double ops,
                 double hits, int dram_gb = 32, int data_gb = 0) {
-  return {{"workload", workload},     {"configuration", configuration}, {"dram_gb", dram_gb},
-          {"nvram_gb", nvram_gb},     {"data_gb", data_gb},             {"ops_per_second", ops},
+  return {{"workload", workload},     {"configuration", configuration},
+          {"dram_gb", dram_gb},       {"nvram_gb", nvram_gb},
+          {"data_gb", data_gb},       {"ops_per_second", ops},
           {"tier_hit_ratio", hits},   {"nvram_written_bytes", ops},
           {"interval_variation", 0.1}};
 }
 
 json simulations_document() {
-  return document_of(kSimulationsFormat,
-                     {simulation("c", "none", 0, 100, 0), simulation("c", "none", 0, 150, 0, 96),
-                      simulation("c", "nvcache", 64, 180, 0.5),
-                      simulation("c", "memory-mode", 64, 60, 0),
-                      simulation("a", "none", 0, 100, 0), simulation("a", "nvcache", 64, 99, 0.1),
-                      simulation("a", "memory-mode", 64, 83, 0),
-                      simulation("evict-btree", "eager", 64, 60000, 0.48),
-                      simulation("evict-btree", "no-eviction", 64, 150000, 0.44),
-                      simulation("evict-bt-stress-multi", "none", 0, 100, 0, 16, 12),
-                      simulation("evict-bt-stress-multi", "no-eviction", 252, 15, 0, 16, 12)});
+  return document_of(
+      kSimulationsFormat,
+      {simulation("c", "none", 0, 100, 0), simulation("c", "none", 0, 150, 0, 96),
+       simulation("c", "nvcache", 64, 180, 0.5), simulation("c", "memory-mode", 64, 60, 0),
+       simulation("a", "none", 0, 100, 0), simulation("a", "nvcache", 64, 99, 0.1),
+       simulation("a", "memory-mode", 64, 83, 0),
+       simulation("evict-btree", "eager", 64, 60000, 0.48),
+       simulation("evict-btree", "no-eviction", 64, 150000, 0.44),
+       simulation("evict-bt-stress-multi", "none", 0, 100, 0, 16, 12),
+       simulation("evict-bt-stress-multi", "no-eviction", 252, 15, 0, 16, 12)});
 }
 
 json simulated_results() {

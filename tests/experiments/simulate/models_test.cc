@@ -29,8 +29,8 @@ TEST(SimulateScheduler, TheEarliestComesFirstAndOfEqualTimesTheFirstThatWaited) 
   std::vector<uint32_t> order;
   std::vector<Task> tasks;
   for (const auto& [when_ns, number] : {std::pair(5, 1), {3, 2}, {5, 3}, {3, 4}}) {
-    tasks.push_back(note_at(time, static_cast<uint64_t>(when_ns),
-                            static_cast<uint32_t>(number), order));
+    tasks.push_back(
+        note_at(time, static_cast<uint64_t>(when_ns), static_cast<uint32_t>(number), order));
   }
   for (const Task& task : tasks) time.start(task);
   while (time.step(5)) {
@@ -127,9 +127,8 @@ TEST(SimulateStorage, ItsBandwidthIsTheLimit) {
     for (const Task& task : tasks) time.start(task);
     while (time.step(1'000'000'000)) {
     }
-    const double busy =
-        static_cast<double>(storage.read_bytes()) / row.read_gb_s +
-        static_cast<double>(storage.written_bytes()) / row.write_gb_s;
+    const double busy = static_cast<double>(storage.read_bytes()) / row.read_gb_s +
+                        static_cast<double>(storage.written_bytes()) / row.write_gb_s;
     EXPECT_LT(busy / 1e9, 1.01) << writes_too;
     EXPECT_GT(busy / 1e9, 0.97) << writes_too;
     if (writes_too) {
@@ -161,8 +160,8 @@ Result counted(const MainMemory& memory) {
 TEST(SimulateMemoryMode, GroupsThatShareASetPushEachOtherOut) {
   const uint64_t dram_bytes = 64 * 4096;
   const Places places{.pages = 32, .blocks = 0};
-  const auto memory = make_memory_mode(dram_bytes, 4 * dram_bytes, *find_profile("optane"), places,
-                                       test_seed());
+  const auto memory =
+      make_memory_mode(dram_bytes, 4 * dram_bytes, *find_profile("optane"), places, test_seed());
   const Part part{Kind::kPage, 3, 5, 1};
   EXPECT_GT(memory->load(1000, part), 1000u) << "the first access misses";
   EXPECT_EQ(memory->load(2000, part), 2000u) << "the second hits";
@@ -191,8 +190,7 @@ TEST(SimulateMemoryMode, GroupsThatShareASetPushEachOtherOut) {
 TEST(SimulateMemoryMode, WhereTheDramIsAsLargeAllIsHitTheSecondTime) {
   const uint64_t bytes = 1 << 20;
   const Places places{.pages = 20, .blocks = 10};
-  const auto memory =
-      make_memory_mode(bytes, bytes, *find_profile("optane"), places, test_seed());
+  const auto memory = make_memory_mode(bytes, bytes, *find_profile("optane"), places, test_seed());
   for (int round = 0; round < 2; ++round) {
     for (uint32_t i = 0; i < 20; ++i) memory->store(1, {Kind::kPage, i, 0, 0});
     for (uint32_t i = 0; i < 10; ++i) memory->store(1, {Kind::kBlock, i, 0, 0});

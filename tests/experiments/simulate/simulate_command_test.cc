@@ -49,8 +49,8 @@ TEST(SimulateCommand, WritesTablesJsonAndAPage) {
   const std::string json_path = folder.path() + "/out.json";
   const std::string page_path = folder.path() + "/out.md";
   testing::internal::CaptureStdout();
-  const int code = run_simulate(with({"--workload", "a", "--json", json_path, "--report",
-                                      page_path}));
+  const int code =
+      run_simulate(with({"--workload", "a", "--json", json_path, "--report", page_path}));
   const std::string shown = testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, kExitOk);
   EXPECT_THAT(shown, HasSubstr("SIMULATED at 1/2048"));
@@ -81,11 +81,15 @@ TEST(SimulateCommandDeathTest, AnInterruptLeavesNothingBehind) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const TempDir folder;
   const std::string path = folder.path() + "/out.json";
-  EXPECT_EXIT(test::exit_by_interrupt(path, folder.path(), [&] {
-    const int code = run_simulate({"simulate", "--scale", "64", "--minutes", "100000", "--json",
-                                   path});
-    return code == kExitInterrupted ? absl::CancelledError("") : absl::UnknownError("");
-  }), testing::ExitedWithCode(kExitInterrupted), "");
+  EXPECT_EXIT(test::exit_by_interrupt(path, folder.path(),
+                                      [&] {
+                                        const int code =
+                                            run_simulate({"simulate", "--scale", "64", "--minutes",
+                                                          "100000", "--json", path});
+                                        return code == kExitInterrupted ? absl::CancelledError("")
+                                                                        : absl::UnknownError("");
+                                      }),
+              testing::ExitedWithCode(kExitInterrupted), "");
 }
 
 }  // namespace

@@ -55,8 +55,7 @@ TEST(Simulate, NothingGetsLost) {
       const Result result = result_of(small(std::string(configuration.name), workload));
       SCOPED_TRACE(std::string(configuration.name) + " " + workload);
       EXPECT_GT(result.operations, 1000u);
-      EXPECT_EQ(result.operations,
-                result.reads + result.updates + result.inserts + result.scans);
+      EXPECT_EQ(result.operations, result.reads + result.updates + result.inserts + result.scans);
       const uint64_t page_misses = result.page_lookups - result.page_hits;
       const uint64_t os_misses = result.os_lookups - result.os_hits;
       const uint64_t tier_misses = result.tier_lookups - result.tier_hits;

@@ -1,5 +1,7 @@
 // Production-like workloads: their locality, sizes, mix and load are what their files
 // say, and a wrong file is refused by name.
+#include "experiments/workload/profile.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,11 +15,10 @@
 
 #include "base/prng.h"
 #include "experiments/hybrid_cache/profile_files.h"
-#include "fmt/format.h"
 #include "experiments/workload/power_law.h"
-#include "experiments/workload/profile.h"
 #include "experiments/workload/profile_record.h"
 #include "experiments/workload/profile_stream.h"
+#include "fmt/format.h"
 #include "support/test_seed.h"
 
 namespace nvcache {

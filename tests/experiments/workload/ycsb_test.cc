@@ -1,4 +1,6 @@
 // YCSB's operation mixes, records that verify themselves, and replay by seed.
+#include "experiments/workload/ycsb.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "experiments/workload/record.h"
-#include "experiments/workload/ycsb.h"
 
 namespace nvcache {
 namespace {

@@ -9,14 +9,14 @@
 #include <mutex>
 #include <sstream>
 
+#include "apps/command/exit_code.h"
+#include "apps/command/output_file.h"
 #include "base/clock.h"
+#include "experiments/workload/record.h"
 #include "experiments/ycsb/bench_options.h"
 #include "experiments/ycsb/database.h"
 #include "experiments/ycsb/run.h"
-#include "apps/command/exit_code.h"
-#include "apps/command/output_file.h"
 #include "nlohmann/json.hpp"
-#include "experiments/workload/record.h"
 
 namespace nvcache {
 namespace {

@@ -89,9 +89,8 @@ class User {
     for (const auto& [key, number] : numbers_) {
       const KvItem item = store_->get(key);
       ASSERT_TRUE(item) << key << " is lost";
-      const bool right =
-          test::same(item.value(), value_of(key, number)) ||
-          (key == pending_ && test::same(item.value(), value_of(key, last_number_)));
+      const bool right = test::same(item.value(), value_of(key, number)) ||
+                         (key == pending_ && test::same(item.value(), value_of(key, last_number_)));
       ASSERT_TRUE(right) << key << " has another value";
     }
   }

@@ -78,9 +78,9 @@ class Machine {
     const KvItem item = store_->get(key);
     if (!item) return;
     const auto newest = newest_.find(key);
-    const bool right = newest != newest_.end() && newest->second &&
-                       test::same(item.value(), kv_value(key, *newest->second,
-                                                         size_of_value(*newest->second)));
+    const bool right =
+        newest != newest_.end() && newest->second &&
+        test::same(item.value(), kv_value(key, *newest->second, size_of_value(*newest->second)));
     EXPECT_TRUE(right) << key << " has an older value, or one that was deleted";
   }
   std::unique_ptr<KvStore> open(std::unique_ptr<PageCacheMedium> file) {

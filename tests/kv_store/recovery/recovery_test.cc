@@ -157,10 +157,10 @@ TEST_F(RecoveryTest, SaysWhyAStoreIsEmptied) {
     for (const std::string& note : store->stats().notes) all += note;
     return all;
   };
-  EXPECT_THAT(notes_after({.boot = 3, .invalidates = true}, Durability::kCache),
-              AllOf(HasSubstr("emptied a store of about 1 items"),
-                    HasSubstr("another start of the machine"),
-                    HasSubstr("survives=power over all")));
+  EXPECT_THAT(
+      notes_after({.boot = 3, .invalidates = true}, Durability::kCache),
+      AllOf(HasSubstr("emptied a store of about 1 items"),
+            HasSubstr("another start of the machine"), HasSubstr("survives=power over all")));
   EXPECT_THAT(notes_after({.boot = 3}, Durability::kCache), HasSubstr("durability=volatile"));
   EXPECT_EQ(notes_after({.clean = true}, Durability::kCache), "");
   EXPECT_EQ(notes_after({.clean = true}, Durability::kVolatile), "") << "it is what was asked for";

@@ -71,8 +71,8 @@ inline ::rocksdb::Options kill_options(const std::shared_ptr<::rocksdb::Cache>& 
 // The medium is the block device that FOLDER/device links to, or else a file.
 inline std::string kill_spec(const std::string& folder) {
   const std::string device = folder + "/device";
-  const std::string medium = std::filesystem::exists(device) ? "nvme:" + device
-                                                             : "file:" + folder + "/tier,io=direct";
+  const std::string medium =
+      std::filesystem::exists(device) ? "nvme:" + device : "file:" + folder + "/tier,io=direct";
   return "tiered://?dram=128KiB&tier=(size=9MiB,space=regions,region=128KiB,eviction=clock,"
          "maintenance=0,restart=warm,medium=" +
          medium + ")";

@@ -50,8 +50,8 @@ inline KillShared& map_kill_shared(const std::string& folder) {
 // medium is the block device that FOLDER/device links to, or else a file.
 inline std::string kill_spec(const std::string& folder, const std::string& admission = "always") {
   const std::string device = folder + "/device";
-  const std::string medium = std::filesystem::exists(device) ? "nvme:" + device
-                                                             : "file:" + folder + "/tier,io=direct";
+  const std::string medium =
+      std::filesystem::exists(device) ? "nvme:" + device : "file:" + folder + "/tier,io=direct";
   return "nvcache://?size=9MiB&region=128KiB&eviction=clock&admission=" + admission +
          "&medium=" + medium;
 }

@@ -3,14 +3,13 @@
 // of that folder, whose cache shares the first one's tier.
 //
 // usage: nvcache_rocksdb_tiered_writer FOLDER SEED [BESIDE]      exit: 2 with a value that is wrong
-#include "kill_database.h"
-
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/prng.h"
+#include "kill_database.h"
 
 namespace nvcache::rocksdb::testing {
 namespace {

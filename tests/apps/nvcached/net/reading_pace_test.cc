@@ -48,9 +48,8 @@ TEST(ReadingPace, OneThatTookAllIsKnownForTwoSeconds) {
 }
 
 TEST(ReadingPace, TheDeadGoFirstThenTheNewThenThoseThatTakeLeast) {
-  const ReadingPace order[] = {pace(3, 3, 0),    pace(4, 3, 0),   pace(9, 0, 0),
-                               pace(8, 0, 0),    pace(7, 5, 10),  pace(6, 5, 1000),
-                               ReadingPace()};
+  const ReadingPace order[] = {pace(3, 3, 0),  pace(4, 3, 0),    pace(9, 0, 0), pace(8, 0, 0),
+                               pace(7, 5, 10), pace(6, 5, 1000), ReadingPace()};
   for (const ReadingPace& one : order) {
     for (const ReadingPace& other : order) EXPECT_EQ(one.goes_before(other), &one < &other);
   }
