@@ -39,11 +39,9 @@ void BlockIndex::place(uint64_t shape, uint64_t hash, uint32_t slot) {
   const uint32_t first = home(shape, hash);
   for (uint32_t at = first;;) {
     Bucket& bucket = buckets[at];
-    for (std::atomic<uint32_t>& cell : bucket.cells) {
-      if (cell.load(std::memory_order_relaxed) == 0) {
-        cell.store(value, std::memory_order_release);
-        return;
-      }
+    if (const uint32_t empty = empty_cells(bucket); empty != 0) {
+      bucket.cells[std::countr_zero(empty)].store(value, std::memory_order_release);
+      return;
     }
     count_passing(bucket, hash, +1);
     if (++at == buckets_in(shape)) at = 0;

@@ -137,9 +137,16 @@ class BlockIndex {
 
   // One bit for each cell whose tag is `wanted`. A hint: the caller reads the cell again.
   static uint32_t matching_cells(const Bucket& bucket, uint32_t wanted) {
+    return cells_with(bucket, ~kSlotMask, wanted);
+  }
+  // One bit for each empty cell; certain for who alone changes cells.
+  static uint32_t empty_cells(const Bucket& bucket) { return cells_with(bucket, ~uint32_t{0}, 0); }
+
+  // One bit for each cell that is `wanted` under the mask.
+  static uint32_t cells_with(const Bucket& bucket, uint32_t mask_bits, uint32_t wanted) {
 #ifdef NVCACHE_INDEX_SSE2
     const auto* lanes = reinterpret_cast<const __m128i*>(&bucket);
-    const __m128i mask = _mm_set1_epi32(static_cast<int>(~kSlotMask));
+    const __m128i mask = _mm_set1_epi32(static_cast<int>(mask_bits));
     const __m128i tags = _mm_set1_epi32(static_cast<int>(wanted));
     const auto equal = [&](int i) {
       return _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(lanes + i), mask), tags);
@@ -152,7 +159,7 @@ class BlockIndex {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < kCells; ++i) {
       const uint32_t value = bucket.cells[i].load(std::memory_order_relaxed);
-      bits |= static_cast<uint32_t>((value & ~kSlotMask) == wanted) << i;
+      bits |= static_cast<uint32_t>((value & mask_bits) == wanted) << i;
     }
     return bits;
 #endif

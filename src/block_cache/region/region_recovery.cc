@@ -64,10 +64,9 @@ bool RegionRecovery::run() {
     blocks += footer.count;
   }
   // One thread more than there are parts: while indexes are left, one waits for the medium.
-  const uint32_t parts = std::max(recovery_.threads, 1u);
-  const uint32_t threads = parts + 1;
-  for (uint32_t i = 0; i < threads; ++i) batches_.emplace_back(recovery_.shards);
-  window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts,
+  const uint32_t threads = parts_ + 1;
+  blocks_.resize(threads);
+  window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts_,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
   expect_blocks(blocks);
@@ -127,14 +126,13 @@ void RegionRecovery::expect_blocks(uint64_t blocks) {
 // ---- indexes
 
 void RegionRecovery::work() {
-  const uint32_t number = next_batch_.fetch_add(1, std::memory_order_relaxed);
-  if (number >= batches_.size()) return;  // a thread that was here before: the others do its work
-  RecoveryBatch& batch = batches_[number];
+  const uint32_t number = next_blocks_.fetch_add(1, std::memory_order_relaxed);
+  if (number >= blocks_.size()) return;  // a thread that was here before: the others do its work
   while (!recovery_.stop()) {
     const RecoveryWindow::Job job = window_->next();
     if (job.what == RecoveryWindow::Job::What::kEnd) return;
     if (job.what == RecoveryWindow::Job::What::kNone) continue;
-    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job, batch);
+    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job, blocks_[number]);
     window_->done(job);
   }
 }
@@ -174,30 +172,40 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
   const std::byte* const footer_at = bytes.data() + bytes.size() - RegionFooter::kBytes;
   index->records = {reinterpret_cast<const BlockRecord*>(footer_at) - footer.count, footer.count};
   index->removals = regions_.table.removed_from(footer.region);
-  return is_whole(geometry_, regions_.nonce, footer, index->records);
+  if (!is_whole(geometry_, regions_.nonce, footer, index->records)) return false;
+  index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards, recovery_.shard_of);
+  return true;
 } catch (const std::exception&) {
   return false;
 }
 
-void RegionRecovery::take(const RecoveryWindow::Job& job, RecoveryBatch& batch) {
+void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
   const Index& index = index_at(job.index);
   if (!index.usable) return;
-  batch.clear();
   if (!index.removals.all) {
-    for (const BlockRecord& record : index.records) {
-      const uint64_t hash = hash_key(record.key, recovery_.hash_seed);
-      const uint32_t shard = recovery_.shard_of(hash);
-      if (part_of(shard) != job.part || !may_come_back(index, record)) continue;
-      batch.add(shard, {.key = record.key,
-                        .hash = hash,
-                        .place = geometry_.place_of(index.footer.region, record.offset_grains),
-                        .size_bytes = record.size_bytes,
-                        .checksum = record.checksum});
-      if (batch.is_full()) give(index, batch);
+    const uint32_t end = first_shard(job.part + 1);
+    for (uint32_t shard = first_shard(job.part); shard < end; ++shard) {
+      take_shard(index, shard, blocks);
     }
-    give(index, batch);
   }
   if (window_->is_last(job)) regions_.table.recover_sealed(index.footer.region);
+}
+
+void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& blocks) {
+  size_t count = 0;
+  for (const uint32_t number : index.by_shard.of(shard)) {
+    const BlockRecord& record = index.records[number];
+    if (!may_come_back(index, record)) continue;
+    blocks[count++] = {.key = record.key,
+                       .hash = index.by_shard.hash(number),
+                       .place = geometry_.place_of(index.footer.region, record.offset_grains),
+                       .size_bytes = record.size_bytes,
+                       .checksum = record.checksum};
+    if (count < blocks.size()) continue;
+    give(index, shard, blocks);
+    count = 0;
+  }
+  if (count > 0) give(index, shard, std::span(blocks).first(count));
 }
 
 bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) const {
@@ -207,20 +215,17 @@ bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record
 }
 
 // The region holds its blocks before anybody can remove one.
-void RegionRecovery::give(const Index& index, RecoveryBatch& batch) {
+void RegionRecovery::give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks) {
   const uint32_t region = index.footer.region;
   uint64_t grains = 0;
-  for (const RecoveredBlock& block : batch.blocks()) grains += grains_of(block);
-  regions_.table.add(region, grains, static_cast<uint32_t>(batch.blocks().size()));
-  batch.for_each_shard([&](uint32_t shard, std::span<RecoveredBlock> blocks) {
-    recovery_.take(shard, blocks);
-    for (const RecoveredBlock& block : blocks) {
-      if (block.is_in) continue;
-      const uint64_t offset_grains = block.place - geometry_.place_of(region, 0);
-      regions_.table.remove(region, static_cast<uint32_t>(offset_grains), grains_of(block));
-    }
-  });
-  batch.clear();
+  for (const RecoveredBlock& block : blocks) grains += grains_of(block);
+  regions_.table.add(region, grains, static_cast<uint32_t>(blocks.size()));
+  recovery_.take(shard, blocks);
+  for (const RecoveredBlock& block : blocks) {
+    if (block.is_in) continue;
+    const uint64_t offset_grains = block.place - geometry_.place_of(region, 0);
+    regions_.table.remove(region, static_cast<uint32_t>(offset_grains), grains_of(block));
+  }
 }
 
 }  // namespace nvcache
