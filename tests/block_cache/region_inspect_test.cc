@@ -254,7 +254,9 @@ TEST(RegionInspect, TakesAMediumOfAnyLength) {
     }
     EXPECT_FALSE(found->is_whole()) << bytes;
     EXPECT_LT(found->live.blocks, whole.live.blocks + 1) << bytes;
-    if (found->superblock.closed) EXPECT_GT(found->missing_regions, 0u) << bytes;
+    if (found->superblock.closed) {
+      EXPECT_GT(found->missing_regions, 0u) << bytes;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -88,18 +89,25 @@ Counters& Service::new_counters() {
 }
 
 Totals Service::totals() const {
-  Totals totals{};
   const MutexLock lock(mutex_);
-  for (const Counters& counters : counters_) counters.add_to(totals);
-  for (size_t i = 0; i < kCounts; ++i) totals[i] -= zero_[i];
+  Totals totals = totals_of_all();
+  for (size_t i = 0; i < kCounts; ++i) {
+    NVCACHE_ASSERT(totals[i] >= zero_[i]);
+    totals[i] -= zero_[i];
+  }
   return totals;
 }
 
 void Service::reset_totals() {
-  const Totals since = totals();
   const MutexLock lock(mutex_);
-  for (size_t i = 0; i < kCounts; ++i) zero_[i] += since[i];
+  zero_ = totals_of_all();
   prefixes_.clear();
+}
+
+Totals Service::totals_of_all() const {
+  Totals totals{};
+  for (const Counters& counters : counters_) counters.add_to(totals);
+  return totals;
 }
 
 void Service::tick() {

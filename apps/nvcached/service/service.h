@@ -99,6 +99,8 @@ class Service {
   };
   static constexpr size_t kMostPrefixes = 65536;
 
+  Totals totals_of_all() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // since the start
+
   const Settings settings_;
   Items items_;
   ConnectionGauges connections_;

@@ -1,0 +1,40 @@
+// What all connections share: their counts.
+#include "apps/nvcached/service/service.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "apps/nvcached/session_fixture.h"
+
+namespace nvcache::server {
+namespace {
+
+// Two `stats reset` at once took the same counts away twice: then totals were below zero.
+TEST(Service, ResetsAtOnceTakeEachCountOnce) {
+  SessionFixture fixture;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> resetting;
+  for (int i = 0; i < 3; ++i) {
+    resetting.emplace_back([&] {
+      while (!stop) fixture.service.reset_totals();
+    });
+  }
+  constexpr uint64_t kAsked = 20'000;
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < kAsked; ++i) {
+    fixture.counters.add(Count::kGetHits);
+    most = std::max(most, fixture.count(Count::kGetHits));
+  }
+  stop = true;
+  for (std::thread& each : resetting) each.join();
+  EXPECT_LE(most, kAsked);
+  fixture.service.reset_totals();
+  EXPECT_EQ(fixture.count(Count::kGetHits), 0u);
+}
+
+}  // namespace
+}  // namespace nvcache::server
