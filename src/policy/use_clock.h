@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "policy/use_score.h"
 
 namespace nvcache {
@@ -21,13 +22,18 @@ class UseClock {
   // to be passed to UseScore::age() before as many steps more.
   bool offer(double half_life, uint64_t blocks) {
     constexpr double kLeastBlocks = 64;
+    NVCACHE_ASSERT_SLOW(half_life > 0);
     fraction_ += UseScore::kStepsPerHalfLife /
                  (half_life * std::max(static_cast<double>(blocks), kLeastBlocks));
     if (fraction_ < 1) return false;
-    fraction_ -= 1;
-    const uint32_t now = this->now() + 1;
-    now_.store(now, std::memory_order_relaxed);
-    return now % (UseScore::kAgeSteps / 2) == 0;
+    // More than one step in a small cache with a short half-life.
+    const auto steps = static_cast<uint32_t>(fraction_);
+    fraction_ -= steps;
+    const uint32_t before = now();
+    now_.store(before + steps, std::memory_order_relaxed);
+    constexpr uint32_t kHalf = UseScore::kAgeSteps / 2;
+    NVCACHE_ASSERT_SLOW(steps < kHalf);
+    return (before + steps) / kHalf != before / kHalf;
   }
 
  private:
