@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/test_hooks.h"
 #include "file_cache/file_block_cache.h"
 
@@ -97,6 +98,7 @@ uint64_t CachedFile::metadata_bytes(uint64_t* extents) const {
 
 // The sum of counts that only grow is unchanged only if each of them is.
 uint32_t CachedFile::region_sum(const FileRange& range) const {
+  NVCACHE_ASSERT_SLOW(range.size != 0);
   uint32_t sum = 0;
   const uint64_t first = range.offset / kRegionBytes;
   const uint64_t last = (range.end() - 1) / kRegionBytes;
@@ -107,6 +109,7 @@ uint32_t CachedFile::region_sum(const FileRange& range) const {
 }
 
 void CachedFile::move_regions(const FileRange& range) {
+  NVCACHE_ASSERT_SLOW(range.size != 0);
   const uint64_t first = range.offset / kRegionBytes;
   const uint64_t last = (range.end() - 1) / kRegionBytes;
   for (uint64_t i = 0; i < std::min(last - first + 1, kRegions); ++i) {
@@ -147,6 +150,8 @@ bool CachedFile::erase_some(FileRange* rest) {
   std::vector<FileRange> removed;
   const bool kept = test_hooks.skip_update && ExtentMap::takes(range) && extents_.erase(range);
   const bool more = extents_.take_overlapped(range, kErasedAtOnce, &removed);
+  NVCACHE_ASSERT_SLOW(!more || removed.size() == kErasedAtOnce);
+  NVCACHE_ASSERT_SLOW(!more || removed.back().end() < range.end());
   if (more) *rest = {removed.back().end(), range.end() - removed.back().end()};
   if (kept) extents_.insert(range);
   // Nobody asks for a file that is gone. To erase its many blocks must not make the offers of other
@@ -201,7 +206,8 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
   }
   if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);
   MutexLock lock(mutex_);
-  std::erase(on_their_way_, extent);
+  const size_t arrived = std::erase(on_their_way_, extent);
+  NVCACHE_ASSERT_SLOW(arrived == 1);
   if (region_sum(extent) != regions) {
     // The put of a written block has no token, and may have come after the erase.
     if (verdict.admitted() && !extents_.contains(extent))

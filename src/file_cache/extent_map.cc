@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 bool ExtentMap::take_overlapped(const FileRange& range, size_t most,
                                 std::vector<FileRange>* removed) {
+  NVCACHE_ASSERT_SLOW(most > 0);  // else the caller would ask for ever
   if (range.size == 0) return false;
   // The first extent that starts at or after the range; the one before may reach into it.
   const uint64_t first_unit = std::min(range.offset / kUnitBytes, kMaxOffsetUnits - 1);

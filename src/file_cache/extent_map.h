@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "base/assert.h"
 
 namespace nvcache {
 
@@ -40,7 +41,10 @@ class ExtentMap {
   bool contains(const FileRange& extent) const { return words_.contains(pack(extent)); }
 
   // Enters an extent that takes() allows and that overlaps none; false if it is there.
-  bool insert(const FileRange& extent) { return words_.insert(pack(extent)).second; }
+  bool insert(const FileRange& extent) {
+    NVCACHE_ASSERT_SLOW(takes(extent));
+    return words_.insert(pack(extent)).second;
+  }
   bool erase(const FileRange& extent) { return words_.erase(pack(extent)) != 0; }
 
   // Removes extents that overlap `range`, the first `most` of them, and appends them to `removed`.

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 
@@ -55,7 +57,9 @@ void FileBlockCache::close(const std::string& path, const CachedFile& file,
                            const FileIdentity& identity) {
   MutexLock lock(mutex_);
   const auto at = files_.find(path);
-  if (at == files_.end() || at->second.file.get() != &file || --at->second.opens != 0) return;
+  if (at == files_.end() || at->second.file.get() != &file) return;
+  NVCACHE_ASSERT(at->second.opens > 0);
+  if (--at->second.opens != 0) return;
   at->second.identity = identity;
   change_dataset(-static_cast<int64_t>(file.size_bytes()));
 }
@@ -76,7 +80,8 @@ void FileBlockCache::forget(const std::string& path) {
 // No read of the file is served and no block of it is admitted any more; its number is not used
 // again. So its blocks only take room, until others need it: without memory they are left.
 void FileBlockCache::drop(std::shared_ptr<CachedFile> file) try {
-  file->forgotten_.store(true, std::memory_order_release);
+  const bool was_forgotten = file->forgotten_.exchange(true, std::memory_order_release);
+  NVCACHE_ASSERT(!was_forgotten);
   if (cache_ == nullptr) return;
   uint64_t extents = 0;
   (void)file->metadata_bytes(&extents);
@@ -118,6 +123,7 @@ bool FileBlockCache::erase_dropped() {
     file->erase_some(&rest);
   }
   MutexLock lock(mutex_);
+  NVCACHE_ASSERT(dropped_.empty() || dropped_.front() == file);  // only this thread takes any out
   if (rest.size == 0 && !dropped_.empty()) dropped_.pop_front();
   if (dropped_.empty()) none_dropped_.notify_all();
   return !dropped_.empty();

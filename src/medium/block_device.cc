@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "base/text.h"
@@ -151,6 +152,7 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
 // Makes the device nvcache's own, if it is not yet and may become so. Leaves a mark that says how
 // far blocks reach, before the first of them is written.
 absl::Status BlockDeviceMedium::take(uint64_t device_bytes, uint64_t blocks_end, bool format) {
+  NVCACHE_ASSERT(device_bytes > kReservedBytes && blocks_end <= device_bytes);
   const auto buffer = aligned_zeros(kReservedBytes);
   if (buffer == nullptr) return absl::ResourceExhaustedError("no memory to examine a device");
   const MutableBytes bytes(buffer.get(), kReservedBytes);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/assert.h"
 #include "base/exact_math.h"
 
 namespace nvcache {
@@ -15,7 +16,9 @@ constexpr size_t kExpectedWriters = 64;  // room kept so that a write seldom all
 }  // namespace
 
 CostModel::CostModel(const Profile& profile, double load) : profile_(profile), load_(load) {
+  NVCACHE_ASSERT(load >= 1 && profile.transfer_bytes > 0 && profile.settle_ns > 0);
   for (size_t i = 0; i < points_.size(); ++i) {
+    NVCACHE_ASSERT(i == 0 || profile.curve[i].writers > points_[i - 1]);
     points_[i] = profile.curve[i].writers;
     log_read_[i] = exact_log(profile.curve[i].read_gb_s);
     log_write_[i] = exact_log(profile.curve[i].write_gb_s);
@@ -102,6 +105,7 @@ uint64_t CostModel::advance(uint64_t now_ns) {
     write_ends_ns_.pop_back();
   }
   smooth_until(now);
+  NVCACHE_ASSERT_SLOW(last_ns_ == now && owed_bytes_ >= 0);
   return now;
 }
 

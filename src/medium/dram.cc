@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/table.h"
@@ -31,7 +32,9 @@ DramMedium::DramMedium(std::byte* base, uint64_t size_bytes, uint64_t max_size_b
     : base_(base),
       max_size_bytes_(max_size_bytes),
       size_bytes_(size_bytes),
-      traits_{.name = "dram", .reads = Reads::kInPlace} {}
+      traits_{.name = "dram", .reads = Reads::kInPlace} {
+  NVCACHE_ASSERT(size_bytes > 0 && size_bytes <= max_size_bytes);
+}
 
 DramMedium::~DramMedium() { munmap(base_, max_size_bytes_); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/striped_counters.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -66,6 +67,7 @@ absl::Status EmulatedMedium::flush(Extent extent) {
     MutexLock lock(mutex_);
     cost = model_.start_flush(now_ns, extent.offset, extent.size_bytes);
   }
+  NVCACHE_ASSERT_SLOW(cost.issued_ns >= now_ns && cost.accepted_ns >= cost.issued_ns);
   std::atomic<uint64_t>& accepted_ns = accepted_ns_[thread_stripe() % kFlushers];
   if (accepted_ns.load(std::memory_order_relaxed) < cost.accepted_ns) {
     accepted_ns.store(cost.accepted_ns, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "medium/check.h"
 #include "medium/file_steps.h"
 
@@ -22,7 +23,9 @@ BufferedFileMedium::BufferedFileMedium(std::unique_ptr<PreallocatedFile> file, u
       size_bytes_(size_bytes),
       traits_{.name = "file",
               .persistent = true,
-              .flush_granularity_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+              .flush_granularity_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {
+  NVCACHE_ASSERT(size_bytes <= file_->max_size_bytes());
+}
 
 absl::Status BufferedFileMedium::check(uint64_t offset, uint64_t length) const {
   return check_range(file_->path(), offset, length, size_bytes());

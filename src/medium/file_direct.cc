@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_steps.h"
@@ -78,7 +79,9 @@ DirectFileMedium::DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint6
               .persistent = true,
               .is_device = true,
               .io_granularity_bytes = granularity_bytes,
-              .flush_granularity_bytes = granularity_bytes} {}
+              .flush_granularity_bytes = granularity_bytes} {
+  NVCACHE_ASSERT(size_bytes % granularity_bytes == 0 && size_bytes <= file_->max_size_bytes());
+}
 
 absl::Status DirectFileMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
   if (absl::Status status = check_range(file_->path(), offset, length, size_bytes());

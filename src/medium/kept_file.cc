@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_steps.h"
@@ -125,7 +126,9 @@ KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::b
               .reads = Reads::kInPlaceChecked,
               .persistent = true,
               .flush_granularity_bytes = dax_ ? static_cast<uint32_t>(kLineBytes)
-                                              : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {}
+                                              : static_cast<uint32_t>(sysconf(_SC_PAGESIZE))} {
+  NVCACHE_ASSERT(base_ != nullptr && (dax_ == nullptr || dax_->base() == base_));
+}
 
 KeptFile::~KeptFile() {
   if (dax_ == nullptr) munmap(base_, size_bytes_);
@@ -180,6 +183,7 @@ absl::Status KeptFile::sync_all() {
 }
 
 absl::Status KeptFile::sync(Extent extent) {
+  NVCACHE_ASSERT_SLOW(extent.offset + extent.size_bytes <= size_bytes_);
   const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = extent.offset / page_bytes * page_bytes;
   if (msync(base_ + begin, extent.offset + extent.size_bytes - begin, MS_SYNC) == 0) {
@@ -189,6 +193,7 @@ absl::Status KeptFile::sync(Extent extent) {
 }
 
 void KeptFile::populate(Extent extent) {
+  NVCACHE_ASSERT(extent.offset + extent.size_bytes <= size_bytes_);
   if (dax_ == nullptr) populate_file(fd_, base_, extent);
 }
 

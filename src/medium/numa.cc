@@ -10,6 +10,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/dram.h"
@@ -90,6 +91,7 @@ absl::Status check_fits(std::string_view name, uint64_t size_bytes, uint64_t nod
 
 absl::Status bind_to_node(std::string_view name, ByteView memory, unsigned node) {
   constexpr unsigned kWordBits = 8 * sizeof(unsigned long);
+  NVCACHE_ASSERT(node < kMaxNodes);
   std::array<unsigned long, kMaxNodes / kWordBits> nodes{};
   nodes[node / kWordBits] |= 1UL << (node % kWordBits);
   // The kernel reads one bit less than it is told.

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 
@@ -29,6 +31,7 @@ bool write_zeros(int fd, uint64_t offset, uint64_t size_bytes) {
 void fill_missing_pages(int fd, std::byte* base, Extent extent, uint64_t page_bytes) {
   std::array<unsigned char, kPagesAtOnce> resident{};
   const uint64_t pages = extent.size_bytes / page_bytes;
+  NVCACHE_ASSERT(pages <= resident.size() && extent.offset % page_bytes == 0);
   if (::mincore(base + extent.offset, extent.size_bytes, resident.data()) != 0) return;
   for (uint64_t page = 0; page < pages;) {
     uint64_t end = page;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/cache_files.h"
 #include "base/text.h"
 #include "medium/check.h"
@@ -86,6 +87,7 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
   uint64_t length_bytes = marked_length_bytes(options.max_size_bytes);
   // The mark stays where it is in a longer file.
   if (found_bytes > length_bytes) length_bytes = marked_length_bytes(found_bytes - kFileMarkBytes);
+  NVCACHE_ASSERT(locked_ && length_bytes >= found_bytes);
   if (absl::Status status = check_room(fd_, path_, options.size_bytes, length_bytes);
       !status.ok()) {
     return status;
@@ -113,6 +115,7 @@ PreallocatedFile::~PreallocatedFile() {
 }
 
 absl::Status PreallocatedFile::lock() {
+  NVCACHE_ASSERT(!locked_);
   if (absl::Status status = lock_file(fd_, path_, "cache"); !status.ok()) return status;
   locked_ = true;
   note_cache_file(fd_);
@@ -127,6 +130,7 @@ bool PreallocatedFile::still_at_path() const {
 }
 
 absl::Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
+  NVCACHE_ASSERT_SLOW(offset + into.size() <= max_size_bytes_);
   const MovedBytes moved = read_whole(fd_, offset, into);
   if (moved.error != 0) return errno_status("reading file", path_, moved.error);
   if (moved.bytes == into.size()) return absl::OkStatus();
@@ -135,6 +139,7 @@ absl::Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
 }
 
 absl::Status PreallocatedFile::write(uint64_t offset, ByteView from) const {
+  NVCACHE_ASSERT_SLOW(offset + from.size() <= max_size_bytes_);
   if (absl::Status status = check_length(); !status.ok()) return status;
   const MovedBytes moved = write_whole(fd_, offset, from);
   if (moved.error != 0) return errno_status("writing file", path_, moved.error);
@@ -158,6 +163,7 @@ absl::Status PreallocatedFile::allocate(uint64_t size_bytes) {
 }
 
 absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_bytes) {
+  NVCACHE_ASSERT(old_size_bytes <= max_size_bytes_);
   if (size_bytes >= old_size_bytes) return absl::OkStatus();
   // The kernel frees the whole pages within and clears the rest.
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size_bytes),
@@ -170,6 +176,7 @@ absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_
 }
 
 absl::Status PreallocatedFile::free_extent(Extent extent) {
+  NVCACHE_ASSERT(extent.offset + extent.size_bytes <= max_size_bytes_);
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(extent.offset),
                 static_cast<off_t>(extent.size_bytes)) == 0) {
     return absl::OkStatus();

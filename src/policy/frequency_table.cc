@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "base/prng.h"
 
 namespace nvcache {
@@ -82,9 +83,11 @@ void FrequencyTable::follow(uint64_t entries) {
   if (this->entries() * 2 >= entries || buckets_in_use_ * 2 > buckets_.size()) return;
   for (uint64_t i = 0; i < buckets_in_use_; ++i) buckets_[buckets_in_use_ + i] = buckets_[i];
   buckets_in_use_ *= 2;
+  NVCACHE_ASSERT(std::has_single_bit(buckets_in_use_) && buckets_in_use_ <= buckets_.size());
 }
 
 bool FrequencyTable::halve(uint64_t* bucket, uint64_t buckets) {
+  NVCACHE_ASSERT_SLOW(*bucket <= buckets_in_use_);
   const uint64_t end = std::min(*bucket + buckets, buckets_in_use_);
   for (; *bucket < end; ++*bucket) {
     for (uint16_t& entry : buckets_[*bucket]) {

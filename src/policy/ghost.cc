@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "base/prng.h"
 
 namespace nvcache {
@@ -40,6 +41,7 @@ uint64_t Ghost::index_of(uint64_t mixed) const {
   const uint64_t half = std::bit_floor(in_use);
   uint64_t index = mixed & (2 * half - 1);
   if (index >= in_use) index &= half - 1;  // not split yet
+  NVCACHE_ASSERT_SLOW(index < in_use);
   return index;
 }
 
@@ -75,6 +77,7 @@ void Ghost::follow(uint64_t entries) {
     buckets_in_use_.store(wanted, std::memory_order_relaxed);
   }
   const uint64_t step_end = std::min(wanted, in_use + kGrowStepBuckets);
+  NVCACHE_ASSERT_SLOW(step_end <= buckets_.size());
   for (; in_use < step_end; ++in_use) {
     const Bucket& from = buckets_[in_use - std::bit_floor(in_use)];
     Bucket& to = buckets_[in_use];
@@ -84,6 +87,7 @@ void Ghost::follow(uint64_t entries) {
     most_buckets_.store(std::max(in_use + 1, most_buckets_.load(std::memory_order_relaxed)),
                         std::memory_order_relaxed);
   }
+  NVCACHE_ASSERT_SLOW(buckets_in_use_.load() <= most_buckets_.load());
   resize_mutex_.unlock();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "policy/use_score.h"
 
@@ -16,6 +17,7 @@ uint32_t score_fingerprint_of(uint64_t mixed) {
 }
 uint32_t score_of(uint16_t entry) { return entry & UseScore::kMask; }
 uint16_t entry_of(uint64_t mixed, uint32_t score) {
+  NVCACHE_ASSERT_SLOW(score <= UseScore::kMask);
   return static_cast<uint16_t>(score_fingerprint_of(mixed) << UseScore::kBits | score);
 }
 
@@ -29,6 +31,7 @@ ScoreTable::ScoreTable(uint64_t max_entries)
 uint64_t ScoreTable::index_of(uint64_t mixed) const {
   const uint64_t mask = std::bit_ceil(buckets_in_use_) - 1;
   const uint64_t index = mixed & mask;
+  NVCACHE_ASSERT_SLOW((mask >> 1) < buckets_in_use_);
   return index < buckets_in_use_ ? index : index & (mask >> 1);
 }
 
@@ -88,9 +91,11 @@ void ScoreTable::follow(uint64_t entries) {
     buckets_[buckets_in_use_] = buckets_[split];
     ++buckets_in_use_;
   }
+  NVCACHE_ASSERT_SLOW(buckets_in_use_ <= buckets_.size());
 }
 
 bool ScoreTable::age(uint64_t* bucket, uint64_t buckets, uint32_t now) {
+  NVCACHE_ASSERT_SLOW(*bucket <= buckets_in_use_);
   const uint64_t end = std::min(*bucket + buckets, buckets_in_use_);
   for (; *bucket < end; ++*bucket) {
     for (uint16_t& entry : buckets_[*bucket]) {

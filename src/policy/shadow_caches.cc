@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "policy/use_score.h"
 
@@ -63,6 +64,7 @@ void ShadowCaches::Shadow::use(uint32_t key, uint32_t noise) {
 }
 
 void ShadowCaches::Shadow::admit(uint32_t key, uint32_t score, uint32_t noise) {
+  NVCACHE_ASSERT_SLOW(keys_.size() == scores_.size() && keys_.size() <= capacity_);
   const uint32_t now = clock_.now();
   if (keys_.size() < capacity_) {
     keys_.push_back(key);
@@ -114,6 +116,7 @@ ShadowCaches::ShadowCaches(uint64_t blocks, double insert_cost)
 UseSettings ShadowCaches::first_settings() { return kSettings[kFirstSettings]; }
 
 UseSettings ShadowCaches::settings() const {
+  NVCACHE_ASSERT_SLOW(usual_ratio_ >= 0 && usual_ratio_ <= 1);
   UseSettings settings = kSettings[chosen_];
   // A quarter of what is usual, less what chance does to a mean of so many uses.
   const double chance = std::sqrt(usual_ratio_ / (2 * kRecentUses));
@@ -134,6 +137,7 @@ void ShadowCaches::use(uint64_t key_hash, bool hit) {
 }
 
 void ShadowCaches::choose() {
+  NVCACHE_ASSERT(shadows_.size() == kSettings.size() && chosen_ < kSettings.size());
   std::array<double, kSettings.size()> earned{};
   for (size_t i = 0; i < earned.size(); ++i) earned[i] = shadows_[i]->earn(insert_cost_);
   const auto best = static_cast<size_t>(std::ranges::max_element(earned) - earned.begin());

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -73,6 +74,7 @@ bool Connection::hold(uint64_t bytes) {
 }
 
 bool Connection::start(event_base* base) {
+  NVCACHE_ASSERT(read_event_ == nullptr && watched_for_ == 0);
   read_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_event, this);
   write_event_ = event_new(base, fd_, EV_WRITE | EV_PERSIST, on_event, this);
   if (read_event_ == nullptr || write_event_ == nullptr) return false;
@@ -98,6 +100,7 @@ void Connection::tell_watchers(std::string_view event, std::string_view reason) 
 }
 
 bool Connection::begin_watching() {
+  NVCACHE_ASSERT(phase_ == Phase::kServing && session_.watcher() != nullptr);
   // Looks for lines at least that often; what the client sends is only read and dropped.
   if (event_add(read_event_, &kWatchTick) != 0) return false;
   watched_for_ |= EV_READ;
@@ -106,6 +109,7 @@ bool Connection::begin_watching() {
 }
 
 bool Connection::pass_on_lines() {
+  NVCACHE_ASSERT(session_.watcher() != nullptr);
   char ignored[1024];
   for (int round = 0; round < kRoundsPerEvent; ++round) {
     const ssize_t got = transport_->read(ignored, sizeof ignored);
@@ -135,6 +139,7 @@ bool Connection::handle(short what) {
   active_s_.store(loop_.service().items().now_s(), std::memory_order_relaxed);
   state_.store("conn_parse_cmd", std::memory_order_relaxed);
   Output& spare = loop_.spare_output();
+  NVCACHE_ASSERT_SLOW(spare.empty());
   const bool borrowed = output_.empty();
   if (borrowed) swap(output_, spare);
   bool open = phase_ == Phase::kWatching ? pass_on_lines()
@@ -159,6 +164,7 @@ bool Connection::handle(short what) {
 bool Connection::readable() {
   if (phase_ != Phase::kServing) return true;
   Input& spare = loop_.spare_input();
+  NVCACHE_ASSERT_SLOW(spare.empty());
   // A small rest moves into the larger buffer, so that one read brings many bytes.
   const bool borrowed =
       input_.size() <= LoopShare::kSpareInputBytes / 4 && want_ <= LoopShare::kSpareInputBytes;
@@ -209,6 +215,7 @@ bool Connection::writable() {
 }
 
 bool Connection::serve(Input& input) {
+  NVCACHE_ASSERT_SLOW(phase_ == Phase::kServing);
   int requests_left = loop_.service().settings().requests_per_turn;
   int outputs_left = kFullOutputsPerEvent;
   for (;;) {
@@ -251,6 +258,7 @@ bool Connection::flush() {
     if (sent == Transport::kClosed) return false;
     if (sent == Transport::kWouldBlock) break;
   }
+  NVCACHE_ASSERT_SLOW(output_.size() <= before);
   loop_.counters().add(Count::kBytesWritten, before - output_.size());
   written_bytes_ += before - output_.size();
   if ((!output_.empty() || held_pins_ > 0) && !keep_or_copy_pins()) return false;
@@ -278,6 +286,7 @@ bool Connection::copy_pins() {
 
 void Connection::copy_held_pins() {
   session_.copy_pinned(output_);
+  NVCACHE_ASSERT(!output_.has_pins());
   loop_.service().pins().give(std::exchange(held_pins_, 0));
 }
 
@@ -300,6 +309,7 @@ void Connection::wait_for_events() {
   const bool waits = phase_ == Phase::kWaiting;
   watch_for(EV_READ, read_event_, phase_ != Phase::kClosing && (!waits || output_.empty()));
   watch_for(EV_WRITE, write_event_, waits || !output_.empty());
+  NVCACHE_ASSERT_SLOW(watched_for_ != 0);  // else it would stay for ever
 }
 
 void Connection::watch_for(short what, event* by, bool wanted) {

@@ -15,6 +15,7 @@
 #include "apps/nvcached/service/service.h"
 #include "apps/nvcached/session/input.h"
 #include "apps/nvcached/session/output.h"
+#include "base/assert.h"
 
 namespace nvcache::server {
 
@@ -39,7 +40,8 @@ class LoopShare {
   // A client was of one kind, and is of another.
   void count(ReadingPace::Kind was, ReadingPace::Kind is) {
     if (was == is) return;
-    --of_kind_[static_cast<size_t>(was)];
+    const int before = of_kind_[static_cast<size_t>(was)].fetch_sub(1);
+    NVCACHE_ASSERT_SLOW(was == ReadingPace::Kind::kHasAll || before > 0);
     ++of_kind_[static_cast<size_t>(is)];
   }
   // How many clients are of this kind, which is not kHasAll. Any thread may call it.

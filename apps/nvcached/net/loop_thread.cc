@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace nvcache::server {
 
 LoopThread::~LoopThread() {
@@ -16,6 +18,7 @@ LoopThread::~LoopThread() {
 }
 
 bool LoopThread::create() {
+  NVCACHE_ASSERT(base_ == nullptr && wake_fd_ < 0);
   base_ = event_base_new();
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (base_ == nullptr || wake_fd_ < 0) return false;
@@ -24,6 +27,7 @@ bool LoopThread::create() {
 }
 
 void LoopThread::start() {
+  NVCACHE_ASSERT(wake_event_ != nullptr && !thread_.joinable());
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), name_);
     event_base_dispatch(base_);
@@ -31,6 +35,7 @@ void LoopThread::start() {
 }
 
 void LoopThread::wake() {
+  NVCACHE_ASSERT_SLOW(wake_fd_ >= 0);
   const uint64_t one = 1;
   (void)!write(wake_fd_, &one, sizeof one);
 }

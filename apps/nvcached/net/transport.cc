@@ -10,6 +10,7 @@
 #include <climits>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "base/text.h"
 
@@ -39,6 +40,7 @@ class PlainTransport final : public Transport {
     msghdr message = {};
     message.msg_iov = vectors;
     message.msg_iovlen = static_cast<size_t>(output.gather(vectors, kVectors));
+    NVCACHE_ASSERT_SLOW(message.msg_iovlen > 0);  // else it would pass for a closed socket
     const ssize_t sent = result_of(sendmsg(fd_, &message, MSG_NOSIGNAL));
     if (sent > 0) output.consume(static_cast<size_t>(sent));
     return sent;

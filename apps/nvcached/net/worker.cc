@@ -1,13 +1,22 @@
 #include "apps/nvcached/net/worker.h"
 
+#include "base/assert.h"
+
 namespace nvcache::server {
 namespace {
 
 constexpr timeval kTick = {1, 0};
 
+// So many connections have ended.
+void count_ended(ConnectionGauges& gauges, uint64_t connections) {
+  const uint64_t before = gauges.current.fetch_sub(connections);
+  NVCACHE_ASSERT(before >= connections);
+}
+
 }  // namespace
 
 absl::Status Worker::start() {
+  NVCACHE_ASSERT(second_event_ == nullptr);
   if (loop_.create()) second_event_ = event_new(loop_.base(), -1, EV_PERSIST, on_second, this);
   if (second_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
     return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
@@ -25,7 +34,7 @@ void Worker::stop() {
     all.splice(all.end(), connections_);
     all.splice(all.end(), adopted_);
   }
-  service_.connections().current -= all.size();
+  count_ended(service_.connections(), all.size());
   for (const auto& each : all) each->set_close_reason("shutdown");
   all.clear();
   if (second_event_ != nullptr) event_free(second_event_);
@@ -34,6 +43,7 @@ void Worker::stop() {
 
 void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
                    std::string listen_address) {
+  NVCACHE_ASSERT(transport != nullptr);
   ConnectionOwner& owner = *this;
   auto connection = std::make_unique<Connection>(owner, share_, fd, std::move(transport),
                                                  std::move(address), std::move(listen_address));
@@ -66,10 +76,11 @@ void Worker::remove(Connection& connection) {
   std::list<std::unique_ptr<Connection>> gone;
   {
     const MutexLock lock(mutex_);
+    NVCACHE_ASSERT(connection.self->get() == &connection);
     gone.splice(gone.end(), connections_, connection.self);
   }
   gone.clear();
-  service_.connections().current -= 1;
+  count_ended(service_.connections(), 1);
 }
 
 bool Worker::close_slowest(const Connection& wanting) {
@@ -132,7 +143,7 @@ bool Worker::close_first(absl::FunctionRef<bool(const Connection&)> may_go) {
     gone.splice(gone.end(), connections_, first);
   }
   share_.counters().add(Count::kBufferKicks);
-  service_.connections().current -= 1;
+  count_ended(service_.connections(), 1);
   gone.front()->set_close_reason("error");
   return true;
 }
@@ -181,7 +192,7 @@ void Worker::close_idle() {
   }
   share_.counters().add(Count::kIdleKicks, gone.size());
   for (const auto& each : gone) each->set_close_reason("idle_timeout");
-  service_.connections().current -= gone.size();
+  count_ended(service_.connections(), gone.size());
 }
 
 void Worker::visit_connections(const StatVisitor& visit) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 namespace nvcache::server {
@@ -24,7 +25,9 @@ class ItemHints {
   };
 
   explicit ItemHints(unsigned bits)
-      : shift_(64 - bits), words_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {}
+      : shift_(64 - bits), words_(std::make_unique<std::atomic<uint64_t>[]>(size_t{1} << bits)) {
+    NVCACHE_ASSERT(bits > 0 && bits < 64);
+  }
 
   // Prefetches a key's word, which is most likely not in the processor's cache.
   void prefetch(std::string_view key) const {

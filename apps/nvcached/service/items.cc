@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/nvcached/protocol/words.h"
+#include "base/assert.h"
 #include "base/print.h"
 
 namespace nvcache::server {
@@ -213,6 +214,7 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
     }
     old = Found();
     const auto end = std::to_chars(digits, digits + 20, result.number);
+    NVCACHE_ASSERT_SLOW(end.ec == std::errc());
     const std::string_view value(digits, static_cast<size_t>(end.ptr - digits));
     const KvResult put_result = put(key, value, flags, result.expires_s, condition);
     if (put_result.outcome == KvOutcome::kExists || put_result.outcome == KvOutcome::kNotFound) {

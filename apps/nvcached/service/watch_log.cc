@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/nvcached/protocol/words.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -60,7 +61,8 @@ std::unique_ptr<WatchLog::Watcher> WatchLog::watch(uint32_t kinds) {
 
 WatchLog::Watcher::~Watcher() {
   const MutexLock lock(log_.mutex_);
-  std::erase(log_.watchers_, this);
+  const size_t erased = std::erase(log_.watchers_, this);
+  NVCACHE_ASSERT(erased <= 1);  // 0: there were too many already
   log_.count_wanted();
 }
 

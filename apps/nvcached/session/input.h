@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache::server {
 
 class Input {
@@ -17,6 +19,7 @@ class Input {
   std::string_view unread() const { return {data_.get() + begin_, size()}; }
 
   void consume(size_t bytes) {
+    NVCACHE_ASSERT_SLOW(bytes <= size());
     begin_ += bytes;
     if (begin_ == end_) begin_ = end_ = 0;
   }
@@ -33,13 +36,18 @@ class Input {
       const size_t twice = std::max<size_t>(2 * size(), kLeastBytes);
       reserve(want > twice && want / 8 <= size() ? want : twice);
     }
+    NVCACHE_ASSERT_SLOW(end_ < capacity_);
     return {data_.get() + end_, capacity_ - end_};
   }
-  void filled(size_t bytes) { end_ += bytes; }
+  void filled(size_t bytes) {
+    NVCACHE_ASSERT_SLOW(bytes <= capacity_ - end_);
+    end_ += bytes;
+  }
 
   void reserve(size_t capacity) {
     auto data = std::make_unique_for_overwrite<char[]>(capacity);
     const size_t held = size();
+    NVCACHE_ASSERT_SLOW(held <= capacity);
     if (held > 0) std::memcpy(data.get(), data_.get() + begin_, held);
     data_ = std::move(data);
     capacity_ = capacity;
@@ -47,8 +55,9 @@ class Input {
     end_ = held;
   }
 
-  // Moves the unread bytes of `other` here and leaves it empty.
+  // Moves the unread bytes of `other` here and leaves it empty. There are none here yet.
   void take(Input& other) {
+    NVCACHE_ASSERT_SLOW(empty() && this != &other);
     const std::string_view bytes = other.unread();
     begin_ = end_ = 0;
     if (capacity_ < bytes.size()) reserve(std::max(bytes.size(), kLeastBytes));

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/assert.h"
+
 namespace nvcache::server {
 
 void Output::grow(size_t least) {
@@ -25,6 +27,7 @@ void Output::append(std::string_view bytes) {
 void Output::append_number(uint64_t number) {
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof digits, number);
+  NVCACHE_ASSERT_SLOW(end.ec == std::errc());
   append({digits, static_cast<size_t>(end.ptr - digits)});
 }
 
@@ -33,6 +36,7 @@ void Output::append_value(Pin&& pin, std::string_view value) {
     append(value);
     return;
   }
+  NVCACHE_ASSERT_SLOW(static_cast<bool>(pin));
   pins_.push_back({size_, std::move(pin), value});
   pending_bytes_ += value.size();
 }
@@ -42,6 +46,7 @@ int Output::gather(iovec* vectors, int most) const {
   size_t at = head_;
   for (size_t i = first_pin_; i <= pins_.size() && count < most; ++i) {
     const size_t end = i < pins_.size() ? pins_[i].at : size_;
+    NVCACHE_ASSERT_SLOW(at <= end && end <= size_);
     if (end > at) vectors[count++] = {data_.get() + at, end - at};
     at = end;
     if (i < pins_.size() && count < most) {
@@ -52,6 +57,7 @@ int Output::gather(iovec* vectors, int most) const {
 }
 
 void Output::consume(size_t bytes) {
+  NVCACHE_ASSERT_SLOW(bytes <= pending_bytes_);
   pending_bytes_ -= bytes;
   if (pending_bytes_ == 0) {
     clear();
@@ -60,6 +66,7 @@ void Output::consume(size_t bytes) {
   while (bytes > 0) {
     const bool pinned = first_pin_ < pins_.size();
     const size_t end = pinned ? pins_[first_pin_].at : size_;
+    NVCACHE_ASSERT_SLOW(head_ <= end && (pinned || bytes <= end - head_));
     const size_t text = std::min(bytes, end - head_);
     head_ += text;
     bytes -= text;
@@ -80,7 +87,10 @@ void Output::compact() {
   first_pin_ = 0;
   if (head_ <= 65536 || head_ <= size_ / 2) return;
   std::memmove(data_.get(), data_.get() + head_, size_ - head_);
-  for (PinnedValue& each : pins_) each.at -= head_;
+  for (PinnedValue& each : pins_) {
+    NVCACHE_ASSERT_SLOW(each.at >= head_);
+    each.at -= head_;
+  }
   size_ -= head_;
   head_ = 0;
 }
@@ -101,6 +111,7 @@ size_t Output::copy_pinned() {
     at = pins_[i].at;
   }
   plain.append({data_.get() + at, size_ - at});
+  NVCACHE_ASSERT_SLOW(plain.pending_bytes_ == pending_bytes_);
   swap(*this, plain);
   return pinned_bytes;
 }

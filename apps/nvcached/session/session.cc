@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -112,6 +113,7 @@ void Session::count_too_large(std::string_view key, std::string_view command, ui
 }
 
 void Session::skip(uint64_t bytes, std::string answer) {
+  NVCACHE_ASSERT_SLOW(skip_bytes_ == 0);
   skip_bytes_ = bytes;
   after_skip_ = std::move(answer);
 }

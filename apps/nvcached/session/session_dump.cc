@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "apps/nvcached/session/session.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace nvcache::server {
 // The line stays unread until its dump is done, and is parsed again for each part.
 Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& out) {
   const bool meta = request.op == TextOp::kMetadump;
+  NVCACHE_ASSERT_SLOW(dump_.active || dump_.cursor == 0);
   if (!dump_.active) dump_ = {.active = true, .cursor = 0, .left = meta ? 0 : request.delta};
   dump_.cursor = items_.visit(dump_.cursor, [&](std::string_view key, const ItemSummary& item) {
     if (meta) return append_metadump(key, item, out);

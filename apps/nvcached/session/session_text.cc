@@ -1,6 +1,7 @@
 // The text protocol's commands. Their answers are memcached's, to the letter.
 #include "apps/nvcached/service/stats_report.h"
 #include "apps/nvcached/session/session.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -42,6 +43,7 @@ bool is_get(TextOp op) {
 
 Turn Session::text_turn(std::string_view in, Output& out) {
   if (multi_get_.active) return streamed_get(in, out);
+  NVCACHE_ASSERT_SLOW(scanned_ <= in.size());
   const auto line = find_line(in, scanned_);
   if (!line) {
     if (in.size() > kMaxLineBytes) return long_line(in);
@@ -99,6 +101,7 @@ Turn Session::long_line(std::string_view in) {
 }
 
 Turn Session::streamed_get(std::string_view in, Output& out) {
+  NVCACHE_ASSERT_SLOW(scanned_ == 0 && !dump_.active);
   size_t at = 0;
   for (;;) {
     const StreamedKey next = next_streamed_key(in.substr(at));

@@ -27,6 +27,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -99,6 +100,7 @@ class BreakEven final : public AdmissionPolicy {
                      lookups * loss_ * std::max(saving_ns, kLeastSaving * storage_ns) -
                      written_kib * traffic.write_kib_ns;
     }
+    NVCACHE_ASSERT_SLOW(-cache_ns <= most_ns);
     settled_ns_ = std::clamp(settled_ns_, -cache_ns, most_ns);
     balance_ns_.store(static_cast<int64_t>(settled_ns_), std::memory_order_relaxed);
     mutex_.unlock();

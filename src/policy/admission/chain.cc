@@ -2,6 +2,7 @@
 // Thread-safe: the policies are, and the list of them never changes.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "policy/admission/table.h"
 
 namespace nvcache {
@@ -64,6 +65,7 @@ class Chain final : public AdmissionPolicy {
 }  // namespace
 
 std::unique_ptr<AdmissionPolicy> make_chain(std::vector<std::unique_ptr<AdmissionPolicy>> members) {
+  NVCACHE_ASSERT(!members.empty());
   if (members.size() == 1) return std::move(members[0]);
   return std::make_unique<Chain>(std::move(members));
 }

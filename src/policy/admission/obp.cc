@@ -30,6 +30,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -86,9 +87,11 @@ class DecayingLoad {
   static uint64_t above(uint64_t total, uint64_t base) { return total > base ? total - base : 0; }
 
   Load decayed(const Fold& fold, uint64_t total_cost, uint64_t since) const {
+    NVCACHE_ASSERT_SLOW(half_life_ > 0);
     const double half_lives = static_cast<double>(since) / half_life_;
     const double kept = std::exp2(-half_lives);
     const double spread = since == 0 ? 1.0 : (1.0 - kept) / (half_lives * std::log(2.0));
+    NVCACHE_ASSERT_SLOW(kept <= 1 && spread >= 0);
     const double cost = static_cast<double>(above(total_cost, fold.total_cost.load(kRelaxed)));
     return {fold.cost.load(kRelaxed) * kept + cost * spread,
             fold.lookups.load(kRelaxed) * kept + static_cast<double>(since) * spread};

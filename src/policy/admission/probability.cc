@@ -5,6 +5,7 @@
 // exactly; several threads race for the numbers only.
 #include <atomic>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -15,7 +16,9 @@ namespace {
 
 class Probability final : public AdmissionPolicy {
  public:
-  Probability(double probability, uint64_t seed) : probability_(probability), seed_(mix64(seed)) {}
+  Probability(double probability, uint64_t seed) : probability_(probability), seed_(mix64(seed)) {
+    NVCACHE_ASSERT(probability >= 0 && probability <= 1);
+  }
 
   Verdict admit(const Candidate& candidate, const Traffic&) override {
     const uint64_t number = draws_.fetch_add(1, std::memory_order_relaxed);

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/assert.h"
 #include "base/background_thread.h"
 #include "base/cache_files.h"
 #include "base/text.h"
@@ -109,6 +110,7 @@ class SmallBypass final : public AdmissionPolicy {
 
   // If the directory cannot be read, the last known size stays in force.
   void scan() {
+    NVCACHE_ASSERT(next_scan_ns_.load() == kScanning);
     DirectorySize found;
     try {
       found = measure(directory_);

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <limits>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "policy/admission/table.h"
@@ -35,7 +36,9 @@ constexpr std::string_view kAllowedBudget =
 class WriteBudget final : public AdmissionPolicy {
  public:
   WriteBudget(std::string rate, double bytes_per_second, uint64_t burst_bytes)
-      : rate_(std::move(rate)), bytes_per_second_(bytes_per_second), burst_bytes_(burst_bytes) {}
+      : rate_(std::move(rate)), bytes_per_second_(bytes_per_second), burst_bytes_(burst_bytes) {
+    NVCACHE_ASSERT(bytes_per_second > 0 && burst_bytes >= kLeastBurstBytes);
+  }
 
   Verdict admit(const Candidate&, const Traffic& traffic) override {
     const double credit = bytes_per_second_ * static_cast<double>(traffic.now_ns) / 1e9 -

@@ -28,6 +28,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
@@ -78,6 +79,7 @@ class Auto final : public EvictionPolicy, private Contest {
         settings_(ShadowCaches::first_settings()) {}
 
   void on_insert(uint32_t slot, uint64_t key_hash) override {
+    NVCACHE_ASSERT_SLOW(slot < records_.size());
     ++resident_;
     slots_used_ = std::max(slots_used_, slot + 1);
     absent_.follow(static_cast<uint64_t>(kAbsentPerBlock * static_cast<double>(resident_)));
@@ -96,6 +98,7 @@ class Auto final : public EvictionPolicy, private Contest {
   }
 
   void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
+    NVCACHE_ASSERT_SLOW(slot < slots_used_ && resident_ > 0);
     --resident_;
     if (evicted) absent_.put(key_hash, score(slot), clock_.now());
   }
@@ -157,6 +160,7 @@ class Auto final : public EvictionPolicy, private Contest {
       sampled_hits_.drain([](uint32_t) {});
     }
     sampled_hits_.drain([&](uint32_t slot) {
+      NVCACHE_ASSERT_SLOW(slot < slots_used_);
       const uint64_t key_hash = residents.key_hash(slot);
       if (shadows_->samples(key_hash)) use_shadows(key_hash, true);
     });
@@ -177,6 +181,7 @@ class Auto final : public EvictionPolicy, private Contest {
   }
 
   void age() {
+    NVCACHE_ASSERT_SLOW(aging_slot_ <= slots_used_);
     const uint32_t now = clock_.now();
     const uint32_t end = std::min(aging_slot_ + kAgeStep, slots_used_);
     for (; aging_slot_ < end; ++aging_slot_) {
@@ -191,6 +196,7 @@ class Auto final : public EvictionPolicy, private Contest {
   uint32_t score(uint32_t slot) const { return records_[slot].load(kRelaxed) & UseScore::kMask; }
   int lead(uint32_t slot) const { return UseScore::lead(score(slot), clock_.now()); }
   void set(uint32_t slot, uint32_t record) {
+    NVCACHE_ASSERT_SLOW(record <= UINT8_MAX);
     records_[slot].store(static_cast<uint8_t>(record), kRelaxed);
   }
 

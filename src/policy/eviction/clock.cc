@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 
@@ -23,6 +24,7 @@ class ClockPolicy final : public EvictionPolicy {
   explicit ClockPolicy(uint32_t max_slots) : counts_(max_slots) {}
 
   void on_insert(uint32_t slot, uint64_t) override {
+    NVCACHE_ASSERT_SLOW(slot < counts_.size());
     counts_[slot].store(0, std::memory_order_relaxed);
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
   }
@@ -38,6 +40,7 @@ class ClockPolicy final : public EvictionPolicy {
 
   std::optional<uint32_t> next_victim(const Residents& residents) override {
     const uint32_t limit = residents.slot_limit();
+    NVCACHE_ASSERT_SLOW(limit <= counts_.size());
     for (int round = 0; round <= kMaxCount + 1; ++round) {
       bool any_evictable = false;
       for (uint32_t steps = 0; steps < limit; ++steps) {
@@ -46,6 +49,7 @@ class ClockPolicy final : public EvictionPolicy {
         if (!residents.evictable(slot)) continue;
         any_evictable = true;
         const uint8_t count = counts_[slot].load(std::memory_order_relaxed);
+        NVCACHE_ASSERT_SLOW(count <= kMaxCount);
         if (count == 0) return slot;
         counts_[slot].store(static_cast<uint8_t>(count - 1), std::memory_order_relaxed);
       }

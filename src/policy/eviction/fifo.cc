@@ -7,6 +7,7 @@
 // on_hit() does nothing. The shard's lock guards the rest.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 
@@ -18,6 +19,8 @@ class Fifo final : public EvictionPolicy {
   explicit Fifo(uint32_t max_slots) : links_(max_slots) {}
 
   void on_insert(uint32_t slot, uint64_t) override {
+    NVCACHE_ASSERT_SLOW(slot < links_.size());
+    NVCACHE_ASSERT_SLOW(newest_ == kNone ? oldest_ == kNone : links_[newest_].newer == kNone);
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
     links_[slot] = {.older = newest_, .newer = kNone};
     (newest_ == kNone ? oldest_ : links_[newest_].newer) = slot;
@@ -28,6 +31,8 @@ class Fifo final : public EvictionPolicy {
 
   void on_remove(uint32_t slot, uint64_t, bool) override {
     const Link link = links_[slot];
+    NVCACHE_ASSERT_SLOW((link.older == kNone ? oldest_ : links_[link.older].newer) == slot);
+    NVCACHE_ASSERT_SLOW((link.newer == kNone ? newest_ : links_[link.newer].older) == slot);
     (link.older == kNone ? oldest_ : links_[link.older].newer) = link.newer;
     (link.newer == kNone ? newest_ : links_[link.newer].older) = link.older;
   }

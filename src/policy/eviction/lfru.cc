@@ -25,6 +25,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 
@@ -65,6 +66,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
         uses_(max_slots) {}
 
   void on_insert(uint32_t slot, uint64_t) override {
+    NVCACHE_ASSERT_SLOW(slot < uses_.size());
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
     uses_[slot].store(Use{now_.load(kRelaxed), 1}.pack(), kRelaxed);
     ++resident_;
@@ -79,6 +81,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   }
 
   void on_remove(uint32_t slot, uint64_t, bool) override {
+    NVCACHE_ASSERT_SLOW(slot < slots_used_ && resident_ > 0);
     uses_[slot].store(0, kRelaxed);
     --resident_;
   }
@@ -119,6 +122,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
 
   void begin_pass(const Residents& residents, uint64_t now_ns, double share) override {
     const uint32_t limit = residents.slot_limit();
+    NVCACHE_ASSERT(limit <= uses_.size());
     move_time(limit, now_ns);
     const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(resident_));
     look_for_targets(limit, static_cast<uint64_t>(wanted));
@@ -159,6 +163,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
   }
 
   void age(Use& use, uint64_t ticks_ago, uint64_t windows) const {
+    NVCACHE_ASSERT_SLOW(use.frequency > 0);
     if (ticks_ago >= kOldTicks) {
       use.tick = static_cast<uint8_t>(now_.load(kRelaxed) - kOldAgainTicks);
     }
@@ -182,6 +187,7 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
     }
     steps_left_ = looked;
     choose(targets, wanted);
+    NVCACHE_ASSERT(below_left_ + at_left_ <= std::min(found, wanted));
   }
 
   // Sets which targets the pass takes: all below the frequency highest_, and as many

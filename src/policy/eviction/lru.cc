@@ -27,6 +27,7 @@
 #include <new>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 
@@ -45,6 +46,7 @@ class Lru final : public EvictionPolicy {
   explicit Lru(uint32_t max_slots) : stamps_(max_slots) { batch_.reserve(kLeastBatch); }
 
   void on_insert(uint32_t slot, uint64_t) override {
+    NVCACHE_ASSERT_SLOW(slot < stamps_.size());
     ++resident_;
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
     if (++insertions_in_tick_ > resident_ / kTicksPerTurnover) advance();
@@ -59,6 +61,7 @@ class Lru final : public EvictionPolicy {
   }
 
   void on_remove(uint32_t slot, uint64_t, bool) override {
+    NVCACHE_ASSERT_SLOW(slot < slots_used_ && resident_ > 0);
     --resident_;
     stamps_[slot].store(0, std::memory_order_relaxed);
   }
@@ -95,6 +98,7 @@ class Lru final : public EvictionPolicy {
     insertions_in_tick_ = 0;
     insertion_stamp_ = static_cast<uint16_t>(insertion_stamp_ + 2);
     if (insertion_stamp_ == 0) insertion_stamp_ = 2;
+    NVCACHE_ASSERT_SLOW(insertion_stamp_ % 2 == 0);  // odd stamps are those of hits
     hit_stamp_.store(static_cast<uint16_t>(insertion_stamp_ + 1), std::memory_order_relaxed);
   }
 
@@ -130,6 +134,7 @@ class Lru final : public EvictionPolicy {
       if (ages[bin] >= wanted) return bin * kBinAges;
       wanted -= ages[bin];
     }
+    NVCACHE_ASSERT(total == 0);
     return 0;
   }
 
@@ -141,6 +146,7 @@ class Lru final : public EvictionPolicy {
   // Fills the batch from the next stretches of slots. `everything` ignores age, for the case that
   // all of the oldest are pinned.
   void refill(const Residents& residents, bool everything) {
+    NVCACHE_ASSERT(batch_.empty());
     const uint32_t limit = residents.slot_limit();
     const uint32_t least_age = everything ? 0 : batch_age(limit);
     size_t room = 2 * kept(limit);
@@ -156,6 +162,7 @@ class Lru final : public EvictionPolicy {
         const uint32_t slot = cursor_++;
         const uint16_t stamp = stamps_[slot].load(std::memory_order_relaxed);
         if (stamp == 0 || age_of(stamp) < least_age || !residents.evictable(slot)) continue;
+        NVCACHE_ASSERT_SLOW(batch_.size() < batch_.capacity());  // it must not throw
         batch_.push_back({slot, stamp});
         if (batch_.size() >= room) keep_oldest(room / 2);
       }

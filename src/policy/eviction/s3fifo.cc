@@ -23,6 +23,7 @@
 #include <deque>
 #include <new>
 
+#include "base/assert.h"
 #include "base/prng.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
@@ -50,6 +51,7 @@ class S3Fifo final : public EvictionPolicy {
   explicit S3Fifo(uint32_t max_slots) : states_(max_slots), ghost_(max_slots / kGhostShare) {}
 
   void on_insert(uint32_t slot, uint64_t key_hash) override {
+    NVCACHE_ASSERT_SLOW(slot < states_.size() && (state(slot) & kPlaceMask) == kNowhere);
     ++resident_;
     slots_used_ = std::max(slots_used_, uint64_t{slot} + 1);
     const uint32_t hash = short_hash(key_hash);
@@ -77,12 +79,14 @@ class S3Fifo final : public EvictionPolicy {
   }
 
   void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
+    NVCACHE_ASSERT_SLOW(resident_ > 0 && (state(slot) & kPlaceMask) != kNowhere);
     --resident_;
     if (evicted && slot == small_victim_) {
       ghost_.follow(resident_ / kGhostShare);
       ghost_.remember(short_hash(key_hash));
     }
     if ((state(slot) & kPlaceMask) == kSmall) --small_blocks_;
+    NVCACHE_ASSERT_SLOW(small_blocks_ <= resident_);
     set_state(slot, state(slot) & kTagMask);
     small_victim_ = kNoSlot;
     if (small_.size() > small_blocks_ + small_blocks_ / 2 + kMinSmall) drop_stale();
@@ -139,6 +143,7 @@ class S3Fifo final : public EvictionPolicy {
 
   // Takes the head off the small queue. Nothing if it was stale or moved to main.
   std::optional<uint32_t> take_small(const Residents& residents) {
+    NVCACHE_ASSERT_SLOW(!small_.empty());
     const SmallEntry head = small_.front();
     small_.pop_front();
     if (stale(head)) return std::nullopt;
@@ -169,18 +174,21 @@ class S3Fifo final : public EvictionPolicy {
   }
 
   void overflow() {
+    NVCACHE_ASSERT_SLOW(!small_.empty());
     const SmallEntry head = small_.front();
     small_.pop_front();
     if (!stale(head)) move_to_main(head.slot, state(head.slot) & kCountMask);
   }
 
   void move_to_main(uint32_t slot, int count) {
+    NVCACHE_ASSERT_SLOW(small_blocks_ > 0 && (state(slot) & kPlaceMask) == kSmall);
     --small_blocks_;
     set_state(slot, (state(slot) & kTagMask) | kMain | count);
   }
 
   void drop_stale() {
     std::erase_if(small_, [this](const SmallEntry& entry) { return stale(entry); });
+    NVCACHE_ASSERT_SLOW(small_.size() >= small_blocks_);
     small_.shrink_to_fit();
   }
 

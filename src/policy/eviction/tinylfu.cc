@@ -21,6 +21,7 @@
 #include <atomic>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 #include "policy/eviction/victim_sample.h"
@@ -43,6 +44,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
       : period_(period), counts_(max_slots), table_(max_slots) {}
 
   void on_insert(uint32_t slot, uint64_t key_hash) override {
+    NVCACHE_ASSERT_SLOW(slot < counts_.size());
     ++resident_;
     slots_used_ = std::max(slots_used_, slot + 1);
     table_.follow(resident_);
@@ -57,6 +59,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
   }
 
   void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
+    NVCACHE_ASSERT_SLOW(slot < slots_used_ && resident_ > 0);
     --resident_;
     if (evicted) table_.put(key_hash, counts_[slot].load(kRelaxed));
   }
@@ -109,6 +112,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
   int uses(uint32_t slot) const { return counts_[slot].load(kRelaxed); }
 
   void age() {
+    NVCACHE_ASSERT_SLOW(aging_slot_ <= slots_used_);
     const uint32_t end = std::min(aging_slot_ + kAgeStep, slots_used_);
     for (; aging_slot_ < end; ++aging_slot_) {
       const uint8_t count = counts_[aging_slot_].load(kRelaxed);
