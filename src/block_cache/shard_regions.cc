@@ -16,7 +16,7 @@ void Shard::expect_blocks(uint64_t blocks) {
 
 void Shard::restore(std::span<RecoveredBlock> blocks) {
   constexpr size_t kBlocksPerLock = 256;  // some 10 us
-  constexpr size_t kAhead = 8;            // as many cache misses at a time
+  constexpr size_t kAhead = 16;           // as many cache misses at a time
   while (!blocks.empty()) {
     const auto some = blocks.first(std::min(blocks.size(), kBlocksPerLock));
     blocks = blocks.subspan(some.size());

@@ -20,7 +20,8 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
   for (const uint32_t parts : {1u, 2u, 3u, 4u}) {
     RecoveryWindow window(std::vector<uint64_t>(kIndexes, 4096), parts, ReadPace(nullptr, 0));
     std::vector<std::atomic<uint32_t>> next(parts);  // index of each part
-    std::atomic<uint32_t> read{0};
+    std::atomic<uint32_t> given{0};
+    std::vector<std::atomic<bool>> is_read(kIndexes);
     std::atomic<uint32_t> through{0};
     std::atomic<uint32_t> wrong{0};
     const auto work = [&] {
@@ -28,10 +29,13 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
         const RecoveryWindow::Job job = window.next();
         if (job.what == What::kEnd) return;
         if (job.what == What::kRead) {
-          wrong += read.fetch_add(job.count) != job.index ? 1 : 0;
+          given += job.count;
+          for (uint32_t i = 0; i < job.count; ++i) {
+            wrong += is_read[job.index + i].exchange(true) ? 1 : 0;
+          }
           wrong += job.index + job.count - through.load() > RecoveryWindow::kMostIndexes ? 1 : 0;
         } else if (job.what == What::kTake) {
-          wrong += job.index >= read.load() ? 1 : 0;
+          wrong += is_read[job.index] ? 0 : 1;
           wrong += next[job.part].fetch_add(1) != job.index ? 1 : 0;
           if (window.is_last(job)) wrong += through.fetch_add(1) != job.index ? 1 : 0;
         }
@@ -42,6 +46,7 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
     for (int i = 0; i < 4; ++i) threads.emplace_back(work);
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0u) << parts;
+    EXPECT_EQ(given, kIndexes) << parts;
     EXPECT_EQ(through, kIndexes) << parts;
   }
 }

@@ -63,9 +63,7 @@ void ErasedList::forget_all(uint64_t until) {
   entries_.clear();
 }
 
-bool ErasedList::covers(const BlockKey& key, uint64_t sequence) const {
-  if (sequence < all_until_) return true;
-  if (entries_.empty()) return false;
+bool ErasedList::covers_by_key(const BlockKey& key, uint64_t sequence) const {
   const auto covered = [&](const BlockKey& by) {
     const auto found = std::ranges::lower_bound(entries_, by, is_before, &Entry::key);
     return found != entries_.end() && found->key == by && sequence < found->until;

@@ -32,7 +32,9 @@ class ErasedList {
   // its keys, and covers all that is older.
   void add(const BlockKey& key, uint64_t until);
   // Whether a block of that key, in a region of that sequence, was erased.
-  bool covers(const BlockKey& key, uint64_t sequence) const;
+  bool covers(const BlockKey& key, uint64_t sequence) const {
+    return sequence < all_until_ || (!entries_.empty() && covers_by_key(key, sequence));
+  }
   // Covers all regions below.
   void forget_all(uint64_t until);
   // All regions below this are covered, with all that is in them.
@@ -64,6 +66,7 @@ class ErasedList {
   };
   static_assert(sizeof(Entry) == kEntryBytes);
 
+  bool covers_by_key(const BlockKey& key, uint64_t sequence) const;
   std::vector<Entry>::iterator at(const BlockKey& key);
 
   std::vector<Entry> entries_;  // by key, each once

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache {
 namespace {
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds(10);
@@ -29,17 +31,17 @@ uint64_t RecoveryWindow::bytes_between(uint32_t first, uint32_t end) const {
 // How many indexes there is room for. The first one comes alone, so that its blocks are in soonest;
 // later on reads wait until several fit.
 uint32_t RecoveryWindow::readable() const {
-  if (reading_ || read_end_ == count_) return 0;
+  if (readers_ == kReaders || next_read_ == count_) return 0;
   const uint32_t first_used = through();
-  const uint32_t wanted = read_end_ == 0 ? 1 : kTogether;
+  const uint32_t wanted = next_read_ == 0 ? 1 : kTogether;
   const uint32_t most =
-      std::min({wanted, count_ - read_end_, kMostIndexes - (read_end_ - first_used)});
-  if (most < std::min(kTogether, count_ - read_end_) && read_end_ != 0) return 0;
-  const uint64_t used_bytes = bytes_between(first_used, read_end_);
+      std::min({wanted, count_ - next_read_, kMostIndexes - (next_read_ - first_used)});
+  if (most < std::min(kTogether, count_ - next_read_) && next_read_ != 0) return 0;
+  const uint64_t used_bytes = bytes_between(first_used, next_read_);
   uint64_t bytes = 0;
   uint32_t count = 0;
   while (count < most) {
-    bytes += index_bytes_[read_end_ + count];
+    bytes += index_bytes_[next_read_ + count];
     const bool first_of_all = count == 0 && used_bytes == 0;
     if (used_bytes + bytes > kMostBytes && !first_of_all) break;
     if (count > 0 && !pace_.fits(bytes)) break;
@@ -53,9 +55,11 @@ RecoveryWindow::Job RecoveryWindow::next() {
   const uint32_t count = readable();
   const uint64_t pace_ns = count == 0 ? 0 : pace_.wait_ns();
   if (count > 0 && pace_ns == 0) {
-    reading_ = true;
-    pace_.take(bytes_between(read_end_, read_end_ + count));
-    return {.what = Job::What::kRead, .index = read_end_, .count = count};
+    const uint32_t first = next_read_;
+    next_read_ += count;
+    ++readers_;
+    pace_.take(bytes_between(first, next_read_));
+    return {.what = Job::What::kRead, .index = first, .count = count};
   }
   for (uint32_t part = 0; part < parts_.size(); ++part) {
     Part& each = parts_[part];
@@ -83,9 +87,14 @@ void RecoveryWindow::done(const Job& job) {
     for (uint32_t index = job.index; index < job.index + job.count; ++index) {
       parts_left_[index % kMostIndexes].store(static_cast<uint32_t>(parts_.size()),
                                               std::memory_order_relaxed);  // the lock publishes it
+      is_read_[index % kMostIndexes] = true;
     }
-    read_end_ += job.count;
-    reading_ = false;
+    NVCACHE_ASSERT(readers_ > 0 && job.index >= read_end_);
+    --readers_;
+    // In their order, whichever read ended first.
+    for (; read_end_ < next_read_ && is_read_[read_end_ % kMostIndexes]; ++read_end_) {
+      is_read_[read_end_ % kMostIndexes] = false;
+    }
   } else {
     parts_[job.part].busy = false;
     ++parts_[job.part].next;

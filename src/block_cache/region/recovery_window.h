@@ -1,7 +1,8 @@
 // Who does what while the indexes of regions come back in several threads: a window over the
 // indexes, which moves from the newest to the oldest.
 //
-//   read()    one thread at a time reads the next few indexes, together
+//   read()    two threads at a time read the next few indexes: one read alone waits for the medium
+//             about as long as its blocks take a processor
 //   take()    the blocks of an index are divided into parts by their keys; each part goes through
 //             the indexes in their order, one index at a time, by whatever thread is idle
 //   forget    an index leaves once every part has been through it
@@ -26,7 +27,8 @@ namespace nvcache {
 class RecoveryWindow {
  public:
   static constexpr uint32_t kMostIndexes = 8;
-  static constexpr uint32_t kTogether = 4;  // indexes that are read at once
+  static constexpr uint32_t kReaders = 2;   // threads that read
+  static constexpr uint32_t kTogether = 2;  // indexes that one reads at a time
   static constexpr uint64_t kMostBytes = 16 << 20;
 
   // `index_bytes` of each index, in their order. Throws std::bad_alloc.
@@ -72,8 +74,10 @@ class RecoveryWindow {
   CondVar changed_;
   ReadPace pace_ ABSL_GUARDED_BY(mutex_);
   std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
-  uint32_t read_end_ ABSL_GUARDED_BY(mutex_) = 0;  // one past the last that is there
-  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  uint32_t readers_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t next_read_ ABSL_GUARDED_BY(mutex_) = 0;                       // index
+  uint32_t read_end_ ABSL_GUARDED_BY(mutex_) = 0;                        // all before it are there
+  std::array<bool, kMostIndexes> is_read_ ABSL_GUARDED_BY(mutex_) = {};  // from read_end_ on
 };
 
 }  // namespace nvcache

@@ -63,8 +63,8 @@ bool RegionRecovery::run() {
     index_bytes.push_back(geometry_.round_up(RegionFooter::tail_bytes(footer.count)));
     blocks += footer.count;
   }
-  // One thread more than there are parts: while indexes are left, one waits for the medium.
-  const uint32_t threads = parts_ + 1;
+  // More threads than there are parts: while indexes are left, some wait for the medium.
+  const uint32_t threads = parts_ + RecoveryWindow::kReaders;
   blocks_.resize(threads);
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts_,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
@@ -192,15 +192,18 @@ void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
 }
 
 void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& blocks) {
+  const uint64_t first_place = geometry_.place_of(index.footer.region, 0);
   size_t count = 0;
-  for (const uint32_t number : index.by_shard.of(shard)) {
-    const BlockRecord& record = index.records[number];
+  for (const HashedRecord& each : index.by_shard.of(shard)) {
+    const BlockRecord& record = each.record;
     if (!may_come_back(index, record)) continue;
-    blocks[count++] = {.key = record.key,
-                       .hash = index.by_shard.hash(number),
-                       .place = geometry_.place_of(index.footer.region, record.offset_grains),
-                       .size_bytes = record.size_bytes,
-                       .checksum = record.checksum};
+    // Member by member: as a whole it is built on the stack, in pieces that a copy has to wait for.
+    RecoveredBlock& block = blocks[count++];
+    block.key = record.key;
+    block.hash = each.hash;
+    block.place = first_place + record.offset_grains;
+    block.size_bytes = record.size_bytes;
+    block.checksum = record.checksum;
     if (count < blocks.size()) continue;
     give(index, shard, blocks);
     count = 0;
@@ -209,8 +212,9 @@ void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& bloc
 }
 
 bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) const {
+  const std::vector<uint32_t>& removed = index.removals.offsets;
   return record.size_bytes != 0 &&
-         !std::ranges::binary_search(index.removals.offsets, record.offset_grains) &&
+         (removed.empty() || !std::ranges::binary_search(removed, record.offset_grains)) &&
          !regions_.erased.covers(record.key, index.footer.sequence);
 }
 

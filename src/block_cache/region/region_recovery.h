@@ -9,7 +9,7 @@
 // a shard gets all its blocks of a region at once: what changes there then lies in the processor's
 // caches.
 //
-// Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and 44 a block of
+// Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and 80 a block of
 // what the window holds.
 #pragma once
 
