@@ -14,8 +14,6 @@
 
 #include "fmt/format.h"
 
-extern char** environ;
-
 namespace nvcache {
 namespace {
 

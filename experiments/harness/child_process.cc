@@ -36,7 +36,7 @@ std::string end_of(const std::string& path) {
 
 // Of both files where the child has two.
 std::string last_words(const ChildCommand& command) {
-  const std::string output = end_of(command.output);
+  std::string output = end_of(command.output);
   if (command.errors.empty()) return output;
   return fmt::format("{} {}", output, end_of(command.errors));
 }

@@ -145,9 +145,9 @@ class JavaBench {
   absl::Status run_case(const Case& each) {
     for (uint32_t pair = 1; pair <= options_.pairs; ++pair) {
       for (const char* configuration : {kWithout, kWith}) {
-        const std::string title =
-            fmt::format("[{}/{}] {} {} {}", runs_.size() + 1, 2 * options_.pairs * cases_.size(),
-                        program_.command, each.name, configuration);
+        const std::string title = fmt::format("[{}/{}] {} {} {}", runs_.size() + 1,
+                                              size_t{2} * options_.pairs * cases_.size(),
+                                              program_.command, each.name, configuration);
         absl::Status status = run_one(each, configuration, pair, title);
         if (absl::IsCancelled(status)) return status;
         if (!status.ok()) {

@@ -34,7 +34,7 @@ std::optional<std::string> find_program(const std::string& name) {
     rest = others;
   }
   for (const std::string& folder : folders) {
-    const std::string program = folder + "/" + name;
+    std::string program = fmt::format("{}/{}", folder, name);
     std::error_code error;
     if (fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0) return program;
   }

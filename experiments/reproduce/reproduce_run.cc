@@ -42,7 +42,7 @@ std::optional<double> baseline_of(const PaperResult& result, const Row& row) {
 }
 
 Judgement judge_row(const PaperResult& result, const Row& row, const Finding& finding) {
-  const Judgement judgement = judge(result.statement, finding.ours, baseline_of(result, row));
+  Judgement judgement = judge(result.statement, finding.ours, baseline_of(result, row));
   if (row.basis == Basis::kFitted || finding.fitted) {
     return {Verdict::kInput,
             fmt::format("fitted; compared, it would be '{}'", verdict_name(judgement.verdict))};

@@ -19,9 +19,9 @@ constexpr double kNothingOfMost = 0.01;  // a part that is 0 beside others
 // Effects in % are counted in points: a hundred of them are what 1 is to a ratio.
 double scale_of(double baseline) { return baseline == 1 ? 1 : 100; }
 
-bool is_no_effect(const Statement& published, std::optional<double> baseline) {
-  if (!baseline || published.parts.size() != 1 || published.claim != Claim::kEquals) return false;
-  return published.parts[0].low <= *baseline && published.parts[0].high >= *baseline;
+bool is_no_effect(const Statement& published, double baseline) {
+  if (published.parts.size() != 1 || published.claim != Claim::kEquals) return false;
+  return published.parts[0].low <= baseline && published.parts[0].high >= baseline;
 }
 
 // The greatest absolute value of all parts: by it a part that is 0 is judged.
@@ -106,7 +106,9 @@ std::optional<double> usual_baseline(std::string_view unit) {
 Judgement judge(const Statement& published, const Ours& ours, std::optional<double> baseline) {
   if (ours.parts.empty()) return {Verdict::kNotMeasured, "no number"};
   if (published.parts.size() > 1 || ours.parts.size() > 1) baseline = std::nullopt;
-  if (is_no_effect(published, baseline)) return judge_no_effect(published, ours, *baseline);
+  if (baseline && is_no_effect(published, *baseline)) {
+    return judge_no_effect(published, ours, *baseline);
+  }
   if (ours.order && !*ours.order) return {Verdict::kNot, "the order is not the published one"};
   const bool sided =
       baseline && on_its_side(published.parts[0], ours.parts[0], *baseline, scale_of(*baseline));

@@ -49,10 +49,11 @@ void Recorder::count(Result* result) const {
     result->interval_ops_per_second.push_back(static_cast<double>(operations) * kIntervals /
                                               result->seconds);
   }
-  const auto half = result->interval_ops_per_second.begin() + kIntervals / 2;
+  constexpr uint32_t kHalf = kIntervals / 2;
+  const auto half = result->interval_ops_per_second.begin() + kHalf;
   result->warm_ops_per_second =
-      std::accumulate(half, result->interval_ops_per_second.end(), 0.0) / (kIntervals / 2);
-  result->interval_variation = variation(result->interval_ops_per_second, kIntervals / 2);
+      std::accumulate(half, result->interval_ops_per_second.end(), 0.0) / kHalf;
+  result->interval_variation = variation(result->interval_ops_per_second, kHalf);
 }
 
 }  // namespace nvcache::simulate

@@ -73,5 +73,7 @@ PolicyRegistry& policy_registry();
 // The program that loads the library calls it once, with a registry that keeps the statuses of
 // add(). The library links Abseil, and not nvcache. The number changes with the interfaces: a
 // library that was made for others is refused.
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a parameter takes none.
 #define NVCACHE_POLICY_LIBRARY(registry) \
   extern "C" void nvcache_add_policies_1(nvcache::PolicyRegistry& registry)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace nvcache {
@@ -42,8 +43,9 @@ enum class Reason : uint8_t {
 #undef NVCACHE_REASON
 };
 
-#define NVCACHE_REASON(enumerator, name, why) +1
-inline constexpr size_t kReasonCount = 0 NVCACHE_REASONS(NVCACHE_REASON);
+#define NVCACHE_REASON(enumerator, name, why) Reason::enumerator,
+inline constexpr size_t kReasonCount =
+    std::initializer_list<Reason>{NVCACHE_REASONS(NVCACHE_REASON)}.size();
 #undef NVCACHE_REASON
 
 // Stable lower-case name of a reason ("overhead"), as used in JSON and Prometheus.

@@ -15,7 +15,7 @@ std::string text_of(const nlohmann::json& value) {
 void JsonText::next_line() {
   if (indent_ < 0) return;
   text_ += '\n';
-  text_.append(static_cast<size_t>(indent_ * depth_), ' ');
+  text_.append(static_cast<size_t>(indent_) * static_cast<size_t>(depth_), ' ');
 }
 
 void JsonText::add(std::string_view text) {

@@ -78,8 +78,9 @@ void add_metrics(const Table& table, const S& from, bool gauges, S* sum) {
 template <typename Table, typename S, typename Counter>
 void read_counters(const Table& table, const StripedCounters<Counter>& counters, S* stats) {
   for (auto metric = std::rbegin(table); metric != std::rend(table); ++metric) {
-    if (!metric->counter) continue;
-    stats->*std::get<uint64_t S::*>(metric->value) = counters.sum(*metric->counter);
+    const auto& counter = metric->counter;
+    if (!counter) continue;
+    stats->*std::get<uint64_t S::*>(metric->value) = counters.sum(*counter);
   }
 }
 

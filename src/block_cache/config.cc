@@ -99,8 +99,8 @@ constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
 constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
 
 absl::Status set_region(std::string_view value, Config* config) {
-  const absl::Status parsed = set_size("region", value, Config::kMinRegionBytes,
-                                       Config::kMaxRegionBytes, &config->region_bytes);
+  absl::Status parsed = set_size("region", value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
+                                 &config->region_bytes);
   if (parsed.ok() && !std::has_single_bit(config->region_bytes)) {
     return bad_setting(
         "region", value,

@@ -206,7 +206,7 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
   }
   if (verdict.admitted()) owner_.counts_.add(FileCount::kAdmittedBytes, extent.size);
   MutexLock lock(mutex_);
-  const size_t arrived = std::erase(on_their_way_, extent);
+  [[maybe_unused]] const size_t arrived = std::erase(on_their_way_, extent);
   NVCACHE_ASSERT_SLOW(arrived == 1);
   if (region_sum(extent) != regions) {
     // The put of a written block has no token, and may have come after the erase.

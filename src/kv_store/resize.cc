@@ -112,24 +112,26 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   // Of a resize that was killed: whoever has the store's lock, as this one has now, writes there.
   unlink(resizing_path(path_of_kv_medium(wanted.medium)).c_str());
   const auto found = find_store(*medium);
-  if (!found.ok() || !found->has_value()) return std::nullopt;
-  const KvGeometry& geometry = (*found)->superblock.geometry;
+  if (!found.ok()) return std::nullopt;
+  const std::optional<KvFoundStore>& before = *found;
+  if (!before) return std::nullopt;
+  const KvGeometry& geometry = before->superblock.geometry;
   const ZoneHeaders::Live live = live_in(*medium, geometry);
   const Unfit why = unfit_for(wanted, length, geometry, live);
-  const bool away = was_away_too_long(**found, *medium, config);
-  const bool trusted = trust_in(**found, *medium, config) != KvTrust::kNothing;
+  const bool away = was_away_too_long(*before, *medium, config);
+  const bool trusted = trust_in(*before, *medium, config) != KvTrust::kNothing;
   // Nothing is left of what filled the table where the opening empties the store.
   const bool starts_empty = !trusted || (away && config.empty_after_absence);
   if (why == Unfit::kNo || (why == Unfit::kTable && starts_empty)) return std::nullopt;
   if (why == Unfit::kTable) notes->push_back(table_note(geometry, live));
   OldStore old{.why = why,
                .item_bytes = item_bytes_for(wanted, live),
-               .cas = (*found)->state.cas,
-               .outdated_cas = (*found)->state.outdated_cas,
+               .cas = before->state.cas,
+               .outdated_cas = before->state.outdated_cas,
                .store = nullptr,
                .medium = {}};
   if (away) {
-    notes->push_back(absence_note(**found, *medium, config));
+    notes->push_back(absence_note(*before, *medium, config));
     old.outdated_cas = old.cas;
     if (config.empty_after_absence) {
       old.medium = *std::move(medium);
@@ -137,7 +139,7 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
     }
   }
   if (!trusted) {
-    notes->push_back(why_emptied(**found, *medium));
+    notes->push_back(why_emptied(*before, *medium));
     old.medium = *std::move(medium);
     return old;
   }
@@ -224,9 +226,10 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   if (!length) return resized;
   const auto unfit = open_if_unfit(wanted, *length, &resized.notes);
   if (!unfit.ok()) return unfit.status();
-  if (!*unfit) return resized;
-  const absl::Status status = make_anew(wanted, path, **unfit, progress, &resized);
-  if ((*unfit)->why == Unfit::kTable && !status.ok() && !absl::IsAborted(status)) {
+  const std::optional<OldStore>& old = *unfit;
+  if (!old) return resized;
+  const absl::Status status = make_anew(wanted, path, *old, progress, &resized);
+  if (old->why == Unfit::kTable && !status.ok() && !absl::IsAborted(status)) {
     KvResized unchanged;
     unchanged.notes = std::move(resized.notes);
     unchanged.notes.push_back(fmt::format(

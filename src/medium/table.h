@@ -57,8 +57,8 @@ enum class Owns : uint8_t { kNothing, kFile, kDevice };
 
 struct MediumRow {
   std::string_view prefix;      // how its specifications begin
-  std::string_view alias = "";  // the same by another word, as long as the first
-  std::string_view place = "";  // what follows, as usage shows it: "PATH"
+  std::string_view alias = {};  // the same by another word, as long as the first
+  std::string_view place = {};  // what follows, as usage shows it: "PATH"
   Words options = "";           // what may follow after commas: "io=mmap|direct"
   std::string_view help;        // what it is, in lines of 44 columns or so
   Words examples;               // that work; PATH stands for a file, DEVICE for a block device

@@ -76,7 +76,7 @@ std::string hosts_alone(std::string_view hosts) {
     hosts = rest;
     const auto host = parse_host(first, 0);
     std::string name = !host.ok() || host->host.empty() ? "*" : host->host;
-    if (name.find(':') != std::string::npos) name = "[" + name + "]";
+    if (name.find(':') != std::string::npos) name = fmt::format("[{}]", name);
     if (std::find(alone.begin(), alone.end(), name) == alone.end()) alone.push_back(name);
   }
   return fmt::format("{}", fmt::join(alone, ","));

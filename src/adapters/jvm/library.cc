@@ -55,15 +55,18 @@ struct ReturnedString {
   size_t words[3];
 };
 
-// "10.10.1", or null; *old_abi tells libstdc++'s ABI.
-const char* version_of(void* handle, bool* old_abi) {
+using VersionText = char[32];
+
+// "10.10.1", cut off where it is longer, or false; *old_abi tells libstdc++'s ABI.
+bool version_of(void* handle, bool* old_abi, VersionText& into) {
   using Version = ReturnedString (*)(bool with_patch);
   void* found = dlsym(handle, "_ZN7rocksdb23GetRocksVersionAsStringEb");
   *old_abi = found != nullptr;
   if (found == nullptr) found = dlsym(handle, "_ZN7rocksdb23GetRocksVersionAsStringB5cxx11Eb");
-  if (found == nullptr) return nullptr;
+  if (found == nullptr) return false;
   const ReturnedString version = reinterpret_cast<Version>(found)(true);
-  return strdup(version.text);
+  snprintf(into, sizeof into, "%s", version.text);
+  return true;
 }
 
 const Stage* stage_for(const char* version, bool old_abi) {
@@ -126,13 +129,13 @@ const char* load_core() {
 // Null, or what is wrong: the library may be none that a stage is written for.
 const char* load_stage(Library* library, const char* library_path) {
   bool old_abi = false;
-  const char* const version = version_of(library->handle, &old_abi);
+  VersionText version = "of an unknown version";
+  const bool known = version_of(library->handle, &old_abi, version);
   char why[PATH_MAX];
-  const Stage* const stage = version == nullptr ? nullptr : stage_for(version, old_abi);
+  const Stage* const stage = known ? stage_for(version, old_abi) : nullptr;
   if (stage == nullptr) {
-    snprintf(why, sizeof why, "RocksDB %s of the %s ABI is not supported (%s)",
-             version == nullptr ? "of an unknown version" : version, old_abi ? "old" : "new",
-             kSupported);
+    snprintf(why, sizeof why, "RocksDB %s of the %s ABI is not supported (%s)", version,
+             old_abi ? "old" : "new", kSupported);
     return sentence(library_path, why);
   }
   char path[PATH_MAX];

@@ -143,7 +143,7 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
         std::string(listener.Name()) + " given; allowed: one of NewDeletedFilesListener()");
   }
   ::rocksdb::TablePropertiesCollection tables;
-  const ::rocksdb::Status status = db.GetPropertiesOfAllTables(family, &tables);
+  ::rocksdb::Status status = db.GetPropertiesOfAllTables(family, &tables);
   auto& known = static_cast<DeletedFilesListener&>(listener);
   for (const auto& [path, properties] : tables) known.note(path, *properties);
   return status;

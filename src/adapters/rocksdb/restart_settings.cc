@@ -37,7 +37,7 @@ std::optional<SeenKeys> keys_of(std::string_view spec) {
 }  // namespace
 
 std::string with_restart_settings(std::string_view spec) {
-  const std::string given(strip(spec));  // what is added must come before the end that is stripped
+  std::string given(strip(spec));  // what is added must come before the end that is stripped
   const std::optional<SeenKeys> keys = keys_of(given);
   if (!keys) return given;
   const absl::StatusOr<Config> config = parse_config(given);

@@ -199,7 +199,7 @@ void SecondaryCache::Erase(const Slice& key) {
 
 Status SecondaryCache::SetCapacity(size_t capacity) {
   return guarded([&] {
-    const Status resized = to_rocksdb(cache_->resize(capacity));
+    Status resized = to_rocksdb(cache_->resize(capacity));
     if (resized.ok()) off_.store(capacity == 0, std::memory_order_relaxed);
     return resized;
   });

@@ -14,7 +14,6 @@
 namespace nvcache::rocksdb {
 
 using ::rocksdb::Cache;
-using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
 TieredBlockCacheBase::TieredBlockCacheBase(std::shared_ptr<TieredCache> cache,

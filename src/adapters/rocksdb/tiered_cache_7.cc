@@ -9,7 +9,6 @@
 namespace nvcache::rocksdb {
 
 using ::rocksdb::Cache;
-using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
 Status TieredBlockCache::Insert(const Slice& key, void* value, size_t charge, DeleterFn deleter,

@@ -11,7 +11,6 @@ namespace nvcache::rocksdb {
 
 using ::rocksdb::Cache;
 using ::rocksdb::CacheEntryRole;
-using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
 namespace {

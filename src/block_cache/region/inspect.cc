@@ -75,12 +75,11 @@ class Inspector {
         found_.copy_damaged = true;
         problem = decoded.status();
         if (absl::IsFailedPrecondition(problem)) return problem;  // the other one is out of date
-      } else if (!*decoded) {
-        found_.copies[copy] = "none";
-      } else {
-        found_.copies[copy] = fmt::format("whole, opening {}", (*decoded)->opening);
-        if (!newest || newest->opening < (*decoded)->opening) newest = **decoded;
+        continue;
       }
+      const std::optional<Superblock>& whole = *decoded;
+      found_.copies[copy] = whole ? fmt::format("whole, opening {}", whole->opening) : "none";
+      if (whole && (!newest || newest->opening < whole->opening)) newest = whole;
     }
     if (!newest) return problem;
     found_.superblock = *newest;

@@ -46,8 +46,11 @@ absl::StatusOr<Found> find_superblock(Medium& medium, uint32_t unit_bytes) {
       found.problem = decoded.status();
       // Who wrote it used the medium since: the other copy is out of date.
       if (absl::IsFailedPrecondition(decoded.status())) return Found{std::nullopt, found.problem};
-    } else if (*decoded && (!found.superblock || found.superblock->opening < (*decoded)->opening)) {
-      found.superblock = **decoded;
+      continue;
+    }
+    const std::optional<Superblock>& whole = *decoded;
+    if (whole && (!found.superblock || found.superblock->opening < whole->opening)) {
+      found.superblock = whole;
     }
   }
   return found;
@@ -96,16 +99,15 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
         format_bytes(options.size_bytes), format_bytes(geometry.region_bytes),
         format_bytes(geometry.region_at(kLeastRegions)));
   }
-  absl::StatusOr<Found> found = find_superblock(medium, geometry.unit_bytes);
+  const absl::StatusOr<Found> found = find_superblock(medium, geometry.unit_bytes);
   if (!found.ok()) return found.status();
-  if (!options.format && !found->superblock && !found->problem.ok()) {
-    return refuse(medium, found->problem);
-  }
+  const std::optional<Superblock>& last = found->superblock;
+  if (!options.format && !last && !found->problem.ok()) return refuse(medium, found->problem);
   Superblock superblock{.geometry = geometry, .nonce = options.nonce};
   bool believed = false;
   Sync sync = Sync::kYes;
-  if (found->superblock) {
-    const Superblock& before = *found->superblock;
+  if (last) {
+    const Superblock& before = *last;
     believed =
         options.warm && !options.format && before.geometry == geometry && believes(options, before);
     if (believed) superblock = before;

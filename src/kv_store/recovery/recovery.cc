@@ -30,17 +30,18 @@ absl::Status mark_outdated(KvMedium& on, bool read_only, KvFoundStore* store) {
 absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
   const auto found = find_store(on);
   if (!found.ok()) return found.status();
+  const std::optional<KvFoundStore>& before = *found;
   KvSuperblockFile file(on);
   KvFoundStore store;
   uint64_t cas = config.cas_given;
   absl::Status made;
-  if (*found) {
-    const bool away = was_away_too_long(**found, on, config);
-    const bool trusted = trust_in(**found, on, config) != KvTrust::kNothing;
-    if (trusted && away) on.notes.push_back(absence_note(**found, on, config));
+  if (before) {
+    const bool away = was_away_too_long(*before, on, config);
+    const bool trusted = trust_in(*before, on, config) != KvTrust::kNothing;
+    if (trusted && away) on.notes.push_back(absence_note(*before, on, config));
     if (trusted && !(away && config.empty_after_absence)) {
-      store = **found;
-      store.away_s = absence_s(**found, on, config).value_or(0);
+      store = *before;
+      store.away_s = absence_s(*before, on, config).value_or(0);
       if (away) {
         absl::Status marked = mark_outdated(on, config.read_only, &store);
         if (!marked.ok()) return marked;
@@ -48,12 +49,12 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
       return store;
     }
     if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
-    store.superblock = (*found)->superblock;
+    store.superblock = before->superblock;
     if (!trusted && config.durability != Durability::kVolatile) {
-      on.notes.push_back(why_emptied(**found, on));
+      on.notes.push_back(why_emptied(*before, on));
     }
     if (!test_hooks.keep_old_table) store.superblock.nonce = random_number();
-    cas = std::max(cas, (*found)->state.cas);
+    cas = std::max(cas, before->state.cas);
     made = file.replace(store.superblock, cas);
   } else {
     auto planned = plan_geometry(on.medium->size_bytes(), config.zone_bytes, config.item_bytes,

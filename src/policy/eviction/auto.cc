@@ -47,7 +47,7 @@ constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
 constexpr uint32_t kAgeStep = 16;  // slots, and entries of the table, aged with an offer
 constexpr double kNewcomers = 1024;
-constexpr uint64_t kSmallCache = 8 * ShadowCaches::kLeastKeys;
+constexpr uint64_t kSmallCache = uint64_t{8} * ShadowCaches::kLeastKeys;
 
 // Slots that were hit, of blocks with a sampled key: of those that share a place, the last.
 // Thread-safe: add(). Caller-locked: drain().
