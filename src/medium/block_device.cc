@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "base/assert.h"
 #include "base/hash.h"
@@ -20,6 +21,7 @@
 #include "base/units.h"
 #include "medium/check.h"
 #include "medium/file_direct.h"
+#include "medium/file_steps.h"
 #include "medium/table.h"
 #include "medium/whole_io.h"
 
@@ -81,6 +83,15 @@ uint64_t end_of_ours(ByteView start, uint64_t device_bytes) {
   return ours ? BlockDeviceMedium::kReservedBytes : 0;
 }
 
+// EBUSY only if it lasts: a killed process may have it for a moment longer.
+int open_alone(const std::string& path) {
+  for (int attempt = 1;; ++attempt) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
+    if (fd >= 0 || errno != EBUSY || attempt == kLockAttempts) return fd;
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::string& path,
@@ -94,7 +105,7 @@ absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::strin
     return invalid_argument("device {}: not a block device; allowed: one, or medium=file:{}", path,
                             path);
   }
-  const int fd = ::open(path.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
+  const int fd = open_alone(path);
   if (fd < 0 && errno == EBUSY) {
     return absl::FailedPreconditionError(fmt::format(
         "device {}: mounted, part of a volume, or in use by another cache; allowed: one cache, and "

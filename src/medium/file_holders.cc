@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -15,17 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_open(const fs::path& process, const struct stat& wanted) {
+uint32_t descriptors_of(const fs::path& process, const struct stat& wanted) {
+  uint32_t count = 0;
   std::error_code error;
   for (fs::directory_iterator at(process / "fd", error), end; !error && at != end;
        at.increment(error)) {
     struct stat found {};
     if (stat(at->path().c_str(), &found) == 0 && found.st_dev == wanted.st_dev &&
         found.st_ino == wanted.st_ino) {
-      return true;
+      ++count;
     }
   }
-  return false;
+  return count;
 }
 
 }  // namespace
@@ -40,12 +42,17 @@ std::string holders_of_file(int fd) {
     const std::string number = at->path().filename();
     const bool is_process = std::all_of(number.begin(), number.end(),
                                         [](unsigned char c) { return std::isdigit(c) != 0; });
-    if (!is_process || number == own || !has_open(at->path(), wanted)) continue;
+    if (!is_process || number == own || descriptors_of(at->path(), wanted) == 0) continue;
     std::string name;
     std::getline(std::ifstream(at->path() / "comm"), name);
     holders += fmt::format("{}process {} ({})", holders.empty() ? "" : ", ", number, name);
   }
   return holders;
+}
+
+bool is_open_twice(int fd) {
+  struct stat wanted {};
+  return fstat(fd, &wanted) == 0 && descriptors_of("/proc/self", wanted) > 1;
 }
 
 }  // namespace nvcache

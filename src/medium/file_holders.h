@@ -9,4 +9,7 @@ namespace nvcache {
 // other containers', cannot. This process is left out. Looks at every process of /proc.
 std::string holders_of_file(int fd);
 
+// Whether this process has the file open by another descriptor, too.
+bool is_open_twice(int fd);
+
 }  // namespace nvcache

@@ -5,25 +5,43 @@
 
 #include <cerrno>
 #include <string>
+#include <thread>
 
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_holders.h"
 
 namespace nvcache {
+namespace {
 
-absl::Status lock_file(int fd, std::string_view path, std::string_view user) {
+absl::Status refuse_locked(std::string_view path, std::string_view user,
+                           const std::string& holders) {
+  return absl::FailedPreconditionError(
+      fmt::format("file {}: in use by another {}{}{}; allowed: one {} per file", path, user,
+                  holders.empty() ? "" : ": ", holders, user));
+}
+
+}  // namespace
+
+absl::Status lock_file(int fd, std::string_view path, std::string_view user,
+                       const std::function<void()>& pause) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return absl::OkStatus();
-  if (errno == EAGAIN || errno == EACCES) {
-    const std::string holders = holders_of_file(fd);
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: in use by another {}{}{}; allowed: one {} per file", path, user,
-                    holders.empty() ? "" : ": ", holders, user));
+  for (int attempt = 1; fcntl(fd, F_OFD_SETLK, &whole) != 0; ++attempt) {
+    if (errno != EAGAIN && errno != EACCES) return errno_status("locking file", path, errno);
+    if (attempt == 1) {
+      const std::string holders = holders_of_file(fd);
+      if (!holders.empty() || is_open_twice(fd)) return refuse_locked(path, user, holders);
+    }
+    if (attempt == kLockAttempts) return refuse_locked(path, user, "");
+    pause();
   }
-  return errno_status("locking file", path, errno);
+  return absl::OkStatus();
+}
+
+absl::Status lock_file(int fd, std::string_view path, std::string_view user) {
+  return lock_file(fd, path, user, [] { std::this_thread::sleep_for(kLockPause); });
 }
 
 absl::Status start_write_back(int fd, std::string_view path, Extent extent) {
