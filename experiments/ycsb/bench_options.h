@@ -45,6 +45,7 @@ struct BenchOptions {
   bool keep_tier = false;       // each configuration's tier stays open from run to run
   double rewarm_seconds = 3;    // warm-up of runs with a warm tier, with keep_tier
   uint32_t rounds = 3;
+  uint32_t first_round = 0;  // its number: rounds of other numbers see other operations
   uint64_t dram_cache_bytes = 64ull << 20;
   uint64_t seed = 1;
   bool awake = false;  // processors are kept from halting

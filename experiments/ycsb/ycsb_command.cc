@@ -96,6 +96,10 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
                   "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
   ycsb.add_flag("--keep-db", options.keep_db,
                 "Leave the loaded database in --db for the next time");
+  ycsb.add_option("--first-round", options.first_round,
+                  "Number of the first round: a run after a restart sees other operations, on the "
+                  "same database, than the run before")
+      ->capture_default_str();
   ycsb.add_option("--seed", options.seed, "Seed of keys, values and operations")
       ->capture_default_str();
   ycsb.add_flag(

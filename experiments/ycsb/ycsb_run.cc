@@ -56,7 +56,7 @@ RunPlan plan_of(const BenchOptions& options, const YcsbWorkload& workload, uint3
   plan.warmup_ops = options.warmup_ops;
   plan.seconds = options.seconds;
   // All configurations of a round see the same operations; rounds differ.
-  plan.seed = mix64(options.seed + round);
+  plan.seed = mix64(options.seed + options.first_round + round);
   return plan;
 }
 
@@ -211,6 +211,7 @@ class Bench {
                   {"keep_tier", options_.keep_tier},
                   {"rewarm_seconds", options_.rewarm_seconds},
                   {"rounds", options_.rounds},
+                  {"first_round", options_.first_round},
                   {"dram_cache_bytes", options_.dram_cache_bytes},
                   {"seed", options_.seed},
                   {"awake", options_.awake},
