@@ -74,7 +74,10 @@ final class NvcacheTest {
   void aWarmTierServesTheNextCache() throws Exception {
     String spec = onFile(",space=regions,region=128KiB,restart=warm");
     long cold = missesOfARound(spec);
+    // Blocks come back in the background, which a busy machine may begin only after the reads. A
+    // tier that is not warm is empty each time.
     long warm = missesOfARound(spec);
+    for (int again = 0; again < 50 && warm >= cold / 2; ++again) warm = missesOfARound(spec);
     assertTrue(warm < cold / 2, warm + " misses with a warm tier, " + cold + " with a cold one");
   }
 
