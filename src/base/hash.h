@@ -25,6 +25,11 @@ inline uint64_t hash_key(const BlockKey& key, uint64_t seed) {
                        kSecond ^ seed);
 }
 
+// Which of `parts` even parts of all hashes a hash is in.
+inline uint32_t part_of(uint64_t hash, uint32_t parts) {
+  return static_cast<uint32_t>((static_cast<unsigned __int128>(hash) * parts) >> 64);
+}
+
 // 64 bits of any bytes (XXH3).
 uint64_t hash_bytes(std::string_view bytes);
 

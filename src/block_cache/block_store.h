@@ -134,7 +134,7 @@ class BlockStore final : private Pin::Owner {
 
  private:
   uint64_t shard_number(uint64_t hash) const {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * shards_.size()) >> 64);
+    return part_of(hash, static_cast<uint32_t>(shards_.size()));
   }
   Shard& shard_of(uint64_t hash) { return *shards_[shard_number(hash)]; }
   // A pin's handle is its entry's address: releasing it touches nothing else.

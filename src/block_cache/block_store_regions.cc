@@ -103,7 +103,6 @@ RecoveryPlan BlockStore::plan_recovery() {
       .clock = &clock_,
       .hash_seed = config_.seed,
       .shards = static_cast<uint32_t>(shards_.size()),
-      .shard_of = [this](uint64_t hash) { return static_cast<uint32_t>(shard_number(hash)); },
       .expect =
           [this](uint32_t shard, uint64_t blocks) {
             // Keys do not spread evenly.

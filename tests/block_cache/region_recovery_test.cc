@@ -211,8 +211,7 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
   (*space)->set_limit(after);
   EXPECT_EQ((*space)->free_regions(), after - before);
   uint32_t taken = 0;
-  (*space)->recover({.shard_of = [](uint64_t) { return 0; },
-                     .expect = [](uint32_t, uint64_t) {},
+  (*space)->recover({.expect = [](uint32_t, uint64_t) {},
                      .take =
                          [&](uint32_t, std::span<RecoveredBlock> blocks) {
                            for (RecoveredBlock& block : blocks) {

@@ -22,21 +22,19 @@ struct HashedRecord {
 // Caller-locked. Keeps its memory for the next index: 48 bytes a record and 4 a shard.
 class RecordsByShard {
  public:
-  // Throws std::bad_alloc. `shard_of(hash)` is below `shards`.
-  template <typename ShardOf>
-  void sort(std::span<const BlockRecord> records, uint64_t hash_seed, uint32_t shards,
-            const ShardOf& shard_of) {
+  // Throws std::bad_alloc. Shards are even parts of the hashes.
+  void sort(std::span<const BlockRecord> records, uint64_t hash_seed, uint32_t shards) {
     hashes_.resize(records.size());
     sorted_.resize(records.size());
     ends_.assign(shards + 1, 0);
     for (size_t i = 0; i < records.size(); ++i) {
       hashes_[i] = hash_key(records[i].key, hash_seed);
-      ++ends_[shard_of(hashes_[i]) + 1];
+      ++ends_[part_of(hashes_[i], shards) + 1];
     }
     for (size_t shard = 1; shard < ends_.size(); ++shard) ends_[shard] += ends_[shard - 1];
     // Each entry is where the next record of its shard goes, and ends as the end of its records.
     for (size_t i = 0; i < records.size(); ++i) {
-      HashedRecord& sorted = sorted_[ends_[shard_of(hashes_[i])]++];
+      HashedRecord& sorted = sorted_[ends_[part_of(hashes_[i], shards)]++];
       sorted.record = records[i];
       sorted.hash = hashes_[i];
     }

@@ -173,7 +173,7 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
   index->records = {reinterpret_cast<const BlockRecord*>(footer_at) - footer.count, footer.count};
   index->removals = regions_.table.removed_from(footer.region);
   if (!is_whole(geometry_, regions_.nonce, footer, index->records)) return false;
-  index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards, recovery_.shard_of);
+  index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards);
   return true;
 } catch (const std::exception&) {
   return false;

@@ -41,8 +41,7 @@ struct RecoveryPlan {
   double bytes_per_second = 0;   // of indexes; 0: as fast as it goes
   const Clock* clock = nullptr;  // with bytes_per_second
   uint64_t hash_seed = 0;        // of the keys' hashes
-  uint32_t shards = 1;           // of the cache, by the hash
-  std::function<uint32_t(uint64_t hash)> shard_of;
+  uint32_t shards = 1;           // of the cache: even parts of the hashes
   // At most that many blocks come to all shards; called once a shard, before its first take().
   std::function<void(uint32_t shard, uint64_t blocks)> expect;
   // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
