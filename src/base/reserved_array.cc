@@ -2,18 +2,22 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace nvcache {
 namespace {
 constexpr size_t kLargeBytes = size_t{64} << 20;
-}
+[[maybe_unused]] constexpr size_t kPageBytes = 4096;
+}  // namespace
 
 void* reserve_zeroed(size_t size_bytes, Pages pages) {
   void* start = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) throw std::bad_alloc();
-  if (pages == Pages::kHugeIfLarge && size_bytes >= kLargeBytes) {
+  const bool large = size_bytes >= kLargeBytes;
+  if (pages == Pages::kHuge || (pages == Pages::kHugeIfLarge && large)) {
     madvise(start, size_bytes, MADV_HUGEPAGE);
   }
   return start;
@@ -21,7 +25,8 @@ void* reserve_zeroed(size_t size_bytes, Pages pages) {
 
 void populate_reserved([[maybe_unused]] void* start, [[maybe_unused]] size_t size_bytes) {
 #ifdef MADV_POPULATE_WRITE
-  madvise(start, size_bytes, MADV_POPULATE_WRITE);
+  const size_t in_page = reinterpret_cast<uintptr_t>(start) % kPageBytes;
+  madvise(static_cast<std::byte*>(start) - in_page, size_bytes + in_page, MADV_POPULATE_WRITE);
 #endif
 }
 

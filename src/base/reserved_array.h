@@ -13,12 +13,14 @@ namespace nvcache {
 // Reserves address space without memory behind it (MAP_NORESERVE), zero filled.
 // Throws std::bad_alloc if the system refuses the address space, as operator new does.
 // Huge pages make random accesses to a large, densely used range faster, and take
-// memory in steps of 2 MiB.
-enum class Pages { kUsual, kHugeIfLarge };
+// memory in steps of 2 MiB. A device takes a write of 1 MiB from them as one piece instead of 256.
+enum class Pages { kUsual, kHuge, kHugeIfLarge };
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 void* reserve_zeroed(size_t size_bytes, Pages pages);
 void release_reserved(void* start, size_t size_bytes);
 // Takes the memory behind a part now, in one call: sooner than by the first touch of each page.
-// Does nothing where the system cannot (Linux before 5.14) or has no memory.
+// It includes all of its first and last page. Does nothing where the system cannot (Linux
+// before 5.14) or has no memory.
 void populate_reserved(void* start, size_t size_bytes);
 // Gives the memory behind a part back. The part then reads as zeros, for concurrent
 // readers too. It must start at a page (4 KiB), and includes all of its last page.

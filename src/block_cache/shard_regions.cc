@@ -12,6 +12,8 @@ void Shard::expect_blocks(uint64_t blocks) {
   MutexLock lock(mutex_);
   const uint64_t entries = std::min<uint64_t>(index_.entries() + blocks, max_slots_);
   index_.reserve(static_cast<uint32_t>(entries), [this](uint32_t slot) { return hash_of(slot); });
+  if (checksums_.size() == 0 || entries <= slot_limit_) return;
+  populate_reserved(&checksums_[slot_limit_], (entries - slot_limit_) * sizeof(uint32_t));
 }
 
 void Shard::restore(std::span<RecoveredBlock> blocks) {

@@ -21,13 +21,13 @@ RegionWriter::RegionWriter(const Options& options, Medium& medium, RegionTable& 
       medium_(medium),
       table_(table),
       events_(std::move(events)),
-      memory_(options.buffers * geometry_.region_bytes + geometry_.unit_bytes) {
+      memory_(options.buffers * geometry_.region_bytes + kHugePageBytes, Pages::kHuge) {
   MutexLock lock(mutex_);
   free_.reserve(options.buffers);
   queue_.reserve(options.buffers);
   begun_.reserve(options.buffers);
   const auto start = reinterpret_cast<uintptr_t>(&memory_[0]);
-  std::byte* const first = &memory_[geometry_.round_up(start) - start];
+  std::byte* const first = &memory_[kHugePageBytes - start % kHugePageBytes];
   for (uint32_t i = 0; i < options.buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());
     buffers_[i]->number = i;
