@@ -32,8 +32,8 @@ struct BlockTotals {
 // A region that holds something, or that cannot be read.
 struct InspectedRegion {
   uint32_t region = 0;
-  uint64_t sequence = 0;  // regions are sealed in this order; 0 if the footer cannot be read
-  bool damaged = false;   // its footer or its index
+  uint64_t sequence = 0;   // regions are sealed in this order; 0 if the footer cannot be read
+  bool damaged = false;    // its footer or its index
   BlockTotals live{};      // the newest of their keys, and not removed
   BlockTotals outdated{};  // removed, erased, or replaced by a block in a newer region
   uint64_t damaged_blocks = 0;
