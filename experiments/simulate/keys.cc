@@ -63,16 +63,23 @@ Keys::Keys(const WorkloadRow& workload, uint32_t pages, uint32_t scale)
     : workload_(workload),
       scale_(scale),
       loaded_pages_(pages),
-      loaded_records_(uint64_t{pages} * workload.records_per_page),
-      grows_(workload.insert > 0),
+      asked_pages_(pages - static_cast<uint32_t>(workload.scanned.share * pages)),
+      loaded_records_(uint64_t{asked_pages_} * workload.records_per_page),
+      grows_(workload.insert > 0 || workload.throttled.inserting > 0),
       ranks_(ranks_of(workload, loaded_records_ * scale)),
       records_(loaded_records_) {}
 
-PageOperation Keys::next(Prng& prng) {
+PageOperation Keys::next(Prng& prng) { return next(next_type(prng), prng); }
+
+PageOperation Keys::next(OpType type, Prng& prng) {
   PageOperation op;
-  op.type = next_type(prng);
+  op.type = type;
   if (op.type == OpType::kInsert) {
-    insert(&op);
+    if (workload_.appends) {
+      append(&op);
+    } else {
+      insert(&op);
+    }
     return op;
   }
   place(existing(prng), &op);
@@ -82,6 +89,25 @@ PageOperation Keys::next(Prng& prng) {
     op.pages = (op.part * rows / kRecordParts + op.rows + rows - 1) / rows;
     op.row_parts = std::min(op.rows / op.pages * kRecordParts / rows + 1, kRecordParts);
   }
+  return op;
+}
+
+PageOperation Keys::scanned(uint64_t number) const {
+  const uint64_t rows = scanned_rows();
+  const uint64_t apart = workload_.scanned.rows_apart;
+  // Of `apart` passes, the first rows % apart have one row more.
+  const uint64_t longer = rows % apart;
+  const uint64_t shorter_rows = rows / apart;
+  const uint64_t in_longer = longer * (shorter_rows + 1);
+  const bool is_in_longer = number < in_longer;
+  const uint64_t pass_rows = shorter_rows + (is_in_longer ? 1 : 0);
+  const uint64_t from = is_in_longer ? number : number - in_longer;
+  const uint64_t pass = from / pass_rows + (is_in_longer ? 0 : longer);
+  const uint64_t row = from % pass_rows * apart + pass;
+  PageOperation op;
+  op.page = asked_pages_ + static_cast<uint32_t>(row / workload_.records_per_page);
+  op.part = static_cast<uint32_t>(row % workload_.records_per_page) * kRecordParts /
+            workload_.records_per_page;
   return op;
 }
 
@@ -122,9 +148,14 @@ void Keys::place(uint64_t record, PageOperation* op) const {
     op->page = static_cast<uint32_t>(record / workload_.records_per_page);
     return;
   }
-  op->page = static_cast<uint32_t>(share_of_range(hash, loaded_pages_));
+  if (workload_.appends && record >= loaded_records_) {
+    const uint64_t page = (record - loaded_records_) / workload_.records_per_page;
+    op->page = loaded_pages_ + static_cast<uint32_t>(std::min<uint64_t>(page, splits_ - 1));
+    return;
+  }
+  op->page = static_cast<uint32_t>(share_of_range(hash, asked_pages_));
   // Half of a page's records moved when it split.
-  if (op->page < splits_ && (hash & 1) != 0) op->page += loaded_pages_;
+  if (!workload_.appends && op->page < splits_ && (hash & 1) != 0) op->page += loaded_pages_;
 }
 
 void Keys::insert(PageOperation* op) {
@@ -137,6 +168,16 @@ void Keys::insert(PageOperation* op) {
   op->page = splits_;
   op->new_page = loaded_pages_ + splits_;
   ++splits_;
+}
+
+// Behind the last record; on a new page once the last one is full, as long as there may be more.
+void Keys::append(PageOperation* op) {
+  const uint64_t number = records_++ - loaded_records_;
+  if (number % workload_.records_per_page == 0 && splits_ < loaded_pages_) {
+    op->splits = true;
+    op->new_page = loaded_pages_ + splits_++;
+  }
+  place(records_ - 1, op);
 }
 
 }  // namespace nvcache::simulate

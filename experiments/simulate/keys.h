@@ -14,7 +14,10 @@
 // draws an age out of the whole number of records, and is divided alike.
 //
 // Records that are inserted make pages split, one by one, until there are twice as many pages.
-// Zipfian's ranks stay on the records that were loaded.
+// Zipfian's ranks stay on the records that were loaded. (With wtperf, whose keys grow, they fill
+// new pages behind the loaded ones instead. Its 100 tables are one here: what they fill at a time
+// are few pages of many.) Pages of scanned tables are the last of the loaded ones; no other
+// operation names them.
 //
 // The same seed, the same operations. Caller-locked.
 #pragma once
@@ -59,9 +62,15 @@ class Keys {
   // `pages`: of the scaled dataset. `workload` outlives this.
   Keys(const WorkloadRow& workload, uint32_t pages, uint32_t scale);
 
-  PageOperation next(Prng& prng);
+  PageOperation next(Prng& prng);  // of the workload's mix
+  PageOperation next(OpType type, Prng& prng);
+  // Of a scan of the scanned tables the row with that number, from 0 to scanned_rows() - 1.
+  PageOperation scanned(uint64_t number) const;
 
   uint32_t pages() const { return loaded_pages_ + splits_; }
+  uint64_t scanned_rows() const {
+    return uint64_t{loaded_pages_ - asked_pages_} * workload_.records_per_page;
+  }
   // That there can be in the end.
   uint32_t most_pages() const { return grows_ ? 2 * loaded_pages_ : loaded_pages_; }
 
@@ -71,10 +80,12 @@ class Keys {
   uint64_t pareto(Prng& prng) const;
   void place(uint64_t record, PageOperation* op) const;
   void insert(PageOperation* op);
+  void append(PageOperation* op);
 
   const WorkloadRow& workload_;
   const uint32_t scale_;
   const uint32_t loaded_pages_;
+  const uint32_t asked_pages_;  // of the loaded ones, those before the scanned tables
   const uint64_t loaded_records_;
   const bool grows_;
   const Ranks ranks_;

@@ -63,6 +63,11 @@ absl::Status check_numbers(const Options& options) {
   if (options.clients < 1 || options.clients > 100'000) {
     return invalid_argument("--clients: {} given; allowed are 1 to 100000", options.clients);
   }
+  const uint32_t throttled = find_row(kWorkloads, options.workload)->throttled.sum();
+  if (options.clients <= throttled && throttled > 0) {
+    return invalid_argument("--clients: {} given; allowed with {} are {} to 100000",
+                            options.clients, options.workload, throttled + 1);
+  }
   if (options.cores < 1 || options.cores > 4096) {
     return invalid_argument("--cores: {} given; allowed are 1 to 4096", options.cores);
   }

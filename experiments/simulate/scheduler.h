@@ -9,7 +9,9 @@
 //     co_await time.idle_until(disk_is_done_ns);       // others may have the core
 //   }
 //
-// A task may wait for another: co_await other_task(). Caller-locked.
+// A task may wait for another: co_await other_task(). One that does not wait idly keeps its core,
+// unless it hands it on: co_await time.yield(), as the OS takes cores from those that compute on.
+// Caller-locked.
 #pragma once
 
 #include <algorithm>
@@ -93,6 +95,19 @@ class Scheduler {
   };
   Wait busy_until(uint64_t when_ns) { return {*this, when_ns, false}; }
   Wait idle_until(uint64_t when_ns) { return {*this, when_ns, true}; }
+
+  // Those that wait for a core have this one first. Nothing happens if there are none.
+  struct Yield {
+    Scheduler& time;
+
+    bool await_ready() const noexcept { return time.waiting_.empty(); }
+    void await_suspend(std::coroutine_handle<> task) {
+      time.give_core_back();
+      time.waiting_.push_back(task);
+    }
+    void await_resume() const noexcept {}
+  };
+  Yield yield() { return {*this}; }
 
   // Tasks that wait to be woken. Outlived by the scheduler.
   class Parked {

@@ -102,6 +102,7 @@ struct Result {
   uint64_t storage_written_bytes = 0;
   uint64_t blocks_written = 0;  // by the engine, evictions and checkpoints
   uint64_t checkpoints = 0;
+  uint64_t table_scans = 0;  // of whole tables, beside the operations
 
   double page_hit_ratio() const { return ratio(page_hits, page_lookups); }
   double os_hit_ratio() const { return ratio(os_hits, os_lookups); }

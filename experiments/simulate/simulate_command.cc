@@ -31,7 +31,8 @@ constexpr char kExamples[] = R"(Examples:
   nvcache simulate --workload a,c --config memory-mode,memory-mode:80GiB --nvram 128GiB --rounds 3
 
   # Table 1: does eviction pay?
-  nvcache simulate --workload evict-btree --config none,eager,no-eviction,nvcache --nvram 64GiB
+  nvcache simulate --workload evict-btree,evict-btree-scan --nvram 64GiB \
+    --config none,eager,no-eviction,nvcache
 
   # your own machine: a network disk, 64 clients on 16 cores, CXL memory
   nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \

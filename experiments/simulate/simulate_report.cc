@@ -74,7 +74,8 @@ json result_json(const Result& result) {
           {"storage_read_bytes", result.storage_read_bytes},
           {"storage_written_bytes", result.storage_written_bytes},
           {"blocks_written", result.blocks_written},
-          {"checkpoints", result.checkpoints}};
+          {"checkpoints", result.checkpoints},
+          {"table_scans", result.table_scans}};
 }
 
 // The runs of one row: of one workload, configuration and NVRAM, by seed.

@@ -147,6 +147,24 @@ enum class Popularity : uint8_t {
   kPareto,  // wtperf's pareto=20: the first records of the table
 };
 
+// Clients that insert or update alone, with an upper limit each (wtperf's throttle). They are among
+// the workload's clients. One that is late makes up for a second at most.
+struct ThrottledClients {
+  uint32_t inserting = 0;
+  uint32_t updating = 0;
+  uint32_t operations_per_second = 0;  // of each, at most
+  uint32_t sum() const { return inserting + updating; }
+};
+
+// One more client scans tables that the others leave alone, one search a row, and waits before each
+// time (wtperf's scan_interval). As wtperf's, it does not take row after row: it goes through the
+// tables in jumps of `rows_apart`, and again from the next row on, until it has had all of them.
+struct ScannedTables {
+  double share = 0;  // of the dataset
+  double interval_seconds = 0;
+  uint32_t rows_apart = 0;
+};
+
 // YCSB A to E: *Writes Hurt*, Table 3, and YCSB's own mixes. The others: Table 2, with the rows and
 // popularities of WiredTiger's runners of the same name. GB are taken for 2^30 bytes.
 struct WorkloadRow {
@@ -158,6 +176,9 @@ struct WorkloadRow {
   uint64_t dataset_gib;
   uint64_t page_cache_gib;  // 0: by the DRAM
   uint32_t records_per_page;
+  bool appends = false;  // records that are inserted fill new pages, one after the other
+  ThrottledClients throttled = {};
+  ScannedTables scanned = {};
 };
 
 inline constexpr auto kWorkloads = std::to_array<WorkloadRow>({
@@ -169,6 +190,21 @@ inline constexpr auto kWorkloads = std::to_array<WorkloadRow>({
     {"e", "YCSB E", 0, 0, 0.05, 0.95, Popularity::kZipfian, 20, 210, 0, 27},
     // wtperf's rows: 20 and 100 bytes.
     {"evict-btree", "evict-btree", 1, 0, 0, 0, Popularity::kUniform, 16, 120, 28, 220},
+    // 150 bytes; 10^9 rows, and 4 * 10^8 in the scanned tables, in 250 GiB.
+    {"evict-btree-scan",
+     "evict-btree-scan",
+     1,
+     0,
+     0,
+     0,
+     Popularity::kUniform,
+     430,
+     250,
+     28,
+     150,
+     true,
+     {20, 10, 500},
+     {0.4 / 1.4, 600, 1000}},
     {"medium-btree", "medium-btree", 1, 0, 0, 0, Popularity::kUniform, 16, 120, 28, 220},
     {"evict-bt-stress-multi", "evict-bt-stress-multi", 0.8, 0.2, 0, 0, Popularity::kUniform, 100,
      250, 1, 220},

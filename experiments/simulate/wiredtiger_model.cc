@@ -16,6 +16,7 @@ constexpr double kDirtyTarget = 0.05;               // eviction_dirty_target
 constexpr double kDirtyTrigger = 0.20;              // eviction_dirty_trigger
 constexpr size_t kEvictors = 8;                     // eviction=(threads_max)
 constexpr uint64_t kCheckpointNs = 60'000'000'000;  // MongoDB's interval
+constexpr uint64_t kMostLateNs = 1'000'000'000;     // wtperf: what a throttled client makes up for
 constexpr double kOsDirtyShare = 0.20;              // Linux's vm.dirty_ratio
 
 // Times of a core. Our choice, of the order of what docs/results/writes_hurt.md measured: 15 us in
@@ -82,10 +83,10 @@ void PlacedLru::leave(uint32_t page) {
 
 WiredTigerModel::WiredTigerModel(const World& world)
     : world_(world),
+      workload_(*find_row(kWorkloads, world.options.workload)),
       time_(world.time),
       places_(wiredtiger_places(world.options)),
-      keys_(*find_row(kWorkloads, world.options.workload), dataset_pages(world.options),
-            world.options.scale),
+      keys_(workload_, dataset_pages(world.options), world.options.scale),
       cache_(keys_.most_pages(), places_.pages),
       os_(keys_.most_pages(), places_.blocks),
       dirty_(keys_.most_pages()),
@@ -94,14 +95,26 @@ WiredTigerModel::WiredTigerModel(const World& world)
       dirty_target_(cache_pages(world.options, kDirtyTarget)),
       dirty_trigger_(cache_pages(world.options, kDirtyTrigger)),
       most_backlog_ns_(backlog_of(world.options)),
-      checkpoint_interval_ns_(kCheckpointNs / world.options.scale) {
+      checkpoint_interval_ns_(kCheckpointNs / world.options.scale),
+      scan_interval_ns_(
+          static_cast<uint64_t>(workload_.scanned.interval_seconds * 1e9 / world.options.scale)),
+      most_late_ns_(kMostLateNs / world.options.scale) {
   for (uint32_t page = 0; page < keys_.pages(); ++page) block_of_[page] = page;
   is_new_.resize(keys_.pages(), false);
 }
 
 std::vector<Task> WiredTigerModel::tasks() {
   std::vector<Task> tasks;
-  for (uint32_t i = 0; i < world_.options.clients; ++i) tasks.push_back(client(i));
+  const ThrottledClients& throttled = workload_.throttled;
+  for (uint32_t i = 0; i < world_.options.clients; ++i) {
+    if (i < throttled.sum()) {
+      const OpType type = i < throttled.inserting ? OpType::kInsert : OpType::kUpdate;
+      tasks.push_back(throttled_client(i, type));
+    } else {
+      tasks.push_back(client(i));
+    }
+  }
+  if (workload_.scanned.share > 0) tasks.push_back(scanner());
   for (uint32_t i = 0; i < kEvictors; ++i) tasks.push_back(evictor());
   tasks.push_back(checkpointer());
   return tasks;
@@ -109,20 +122,47 @@ std::vector<Task> WiredTigerModel::tasks() {
 
 Task WiredTigerModel::client(uint32_t number) {
   Prng prng(thread_seed(world_.options.seed, number));
+  for (;;) co_await carry_out(keys_.next(prng));
+}
+
+Task WiredTigerModel::throttled_client(uint32_t number, OpType type) {
+  Prng prng(thread_seed(world_.options.seed, number));
+  const uint64_t interval_ns = 1'000'000'000 / workload_.throttled.operations_per_second;
+  uint64_t due_ns = time_.now_ns() + prng.below(interval_ns);  // not all of them at once
   for (;;) {
-    const uint64_t begin_ns = time_.now_ns();
-    const PageOperation op = keys_.next(prng);
-    if (op.splits) {
-      co_await busy(kPageBuildNs);
-      co_await enter_page(op.new_page);
-      dirty_.touch(op.new_page);
+    co_await time_.idle_until(due_ns);
+    co_await carry_out(keys_.next(type, prng));
+    const uint64_t now_ns = time_.now_ns();
+    due_ns = std::max(due_ns + interval_ns, now_ns - std::min(now_ns, most_late_ns_));
+  }
+}
+
+Task WiredTigerModel::carry_out(PageOperation op) {
+  const uint64_t begin_ns = time_.now_ns();
+  if (op.splits) {
+    co_await busy(kPageBuildNs);
+    co_await enter_page(op.new_page);
+    dirty_.touch(op.new_page);
+  }
+  uint32_t page = op.page;
+  for (uint32_t i = 0; i < op.pages; ++i) {
+    co_await visit(op, page, i == 0);
+    page = page + 1 < keys_.pages() ? page + 1 : 0;
+  }
+  world_.recorder.finish(op.type, begin_ns, time_.now_ns());
+  co_await time_.yield();
+}
+
+// Its searches are no operations: what counts is how often it gets through its tables.
+Task WiredTigerModel::scanner() {
+  for (;;) {
+    co_await time_.idle_until(time_.now_ns() + scan_interval_ns_);
+    for (uint64_t i = 0; i < keys_.scanned_rows(); ++i) {
+      const PageOperation op = keys_.scanned(i);
+      co_await visit(op, op.page, true);
+      co_await time_.yield();
     }
-    uint32_t page = op.page;
-    for (uint32_t i = 0; i < op.pages; ++i) {
-      co_await visit(op, page, i == 0);
-      page = page + 1 < keys_.pages() ? page + 1 : 0;
-    }
-    world_.recorder.finish(op.type, begin_ns, time_.now_ns());
+    ++table_scans_;
   }
 }
 
@@ -132,6 +172,7 @@ Task WiredTigerModel::evictor() {
       co_await idle_evictors_.park();
     } else {
       co_await write_out(dirty_.coldest());
+      co_await time_.yield();
     }
   }
 }
@@ -140,7 +181,10 @@ Task WiredTigerModel::checkpointer() {
   for (;;) {
     const uint64_t next_ns = time_.now_ns() + checkpoint_interval_ns_;
     uint32_t left = dirty_.size();
-    while (left-- > 0 && dirty_.size() > 0) co_await write_out(dirty_.coldest());
+    while (left-- > 0 && dirty_.size() > 0) {
+      co_await write_out(dirty_.coldest());
+      co_await time_.yield();
+    }
     if (time_.now_ns() > 0) end_checkpoint();
     co_await time_.idle_until(next_ns);
   }
@@ -329,6 +373,7 @@ void WiredTigerModel::count(Result* result) const {
   result->os_hits = os_hits_;
   result->blocks_written = blocks_written_;
   result->checkpoints = checkpoints_;
+  result->table_scans = table_scans_;
 }
 
 std::unique_ptr<EngineModel> make_wiredtiger(const World& world) {

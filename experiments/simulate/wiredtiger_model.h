@@ -12,6 +12,7 @@
 //                          the disk is used again after the next checkpoint. Writes go to the OS
 //                          page cache, and to the disk in the background; who writes waits while
 //                          more than 20% of the memory (vm.dirty_ratio) waits for the disk
+//   a table is scanned     row after row, by a client of its own: ScannedTables of tables.h
 //   each minute            a checkpoint writes all dirty pages, one after the other
 //
 // See docs/results/simulate.md for the times that the processor takes.
@@ -26,6 +27,7 @@
 #include "experiments/simulate/keys.h"
 #include "experiments/simulate/lru_list.h"
 #include "experiments/simulate/main_memory.h"
+#include "experiments/simulate/tables.h"
 #include "experiments/simulate/tier.h"
 
 namespace nvcache::simulate {
@@ -64,10 +66,13 @@ class WiredTigerModel final : public EngineModel {
   static constexpr uint32_t kNoBlock = ~uint32_t{0};
 
   Task client(uint32_t number);
+  Task throttled_client(uint32_t number, OpType type);
+  Task scanner();
   Task evictor();
   Task checkpointer();
 
   // Steps of these. A page may come, go or be written while one waits: each looks again.
+  Task carry_out(PageOperation op);
   Task visit(PageOperation op, uint32_t page, bool first);
   Task fetch(uint32_t page);
   Task read_below_os(uint32_t page, uint32_t block);
@@ -89,6 +94,7 @@ class WiredTigerModel final : public EngineModel {
   }
 
   const World world_;
+  const WorkloadRow& workload_;
   Scheduler& time_;
   const Places places_;
   Keys keys_;
@@ -105,6 +111,8 @@ class WiredTigerModel final : public EngineModel {
   const uint32_t dirty_trigger_;
   const uint64_t most_backlog_ns_;
   const uint64_t checkpoint_interval_ns_;
+  const uint64_t scan_interval_ns_;
+  const uint64_t most_late_ns_;
 
   uint64_t page_lookups_ = 0;
   uint64_t page_hits_ = 0;
@@ -112,6 +120,7 @@ class WiredTigerModel final : public EngineModel {
   uint64_t os_hits_ = 0;
   uint64_t blocks_written_ = 0;
   uint64_t checkpoints_ = 0;
+  uint64_t table_scans_ = 0;
 };
 
 }  // namespace nvcache::simulate

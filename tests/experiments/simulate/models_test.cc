@@ -66,6 +66,33 @@ TEST(SimulateScheduler, TasksShareCoresAndLeaveThemWhileTheyAreIdle) {
   }
 }
 
+Task compute_on(Scheduler& time, bool yields, std::vector<uint64_t>& steps) {
+  steps.push_back(0);
+  const size_t own = steps.size() - 1;
+  for (;;) {
+    co_await time.busy_until(time.now_ns() + 10);
+    ++steps[own];
+    if (yields) co_await time.yield();
+  }
+}
+
+TEST(SimulateScheduler, WhoHandsItsCoreOnSharesItEvenly) {
+  for (const bool yields : {false, true}) {
+    Scheduler time(2);
+    std::vector<uint64_t> steps;
+    std::vector<Task> tasks;
+    for (int i = 0; i < 6; ++i) tasks.push_back(compute_on(time, yields, steps));
+    for (const Task& task : tasks) time.start(task);
+    while (time.step(6001)) {
+    }
+    if (yields) {
+      EXPECT_EQ(steps, std::vector<uint64_t>(6, 200));
+    } else {
+      EXPECT_EQ(steps, (std::vector<uint64_t>{600, 600})) << "the others never begin";
+    }
+  }
+}
+
 Task sleep_and_note(Scheduler::Parked& lot, Scheduler& time, std::vector<uint64_t>& woken_ns) {
   co_await lot.park();
   woken_ns.push_back(time.now_ns());
@@ -266,6 +293,48 @@ TEST(SimulateKeys, InsertsSplitPagesOneByOne) {
   EXPECT_EQ(made.size(), 100u);
   EXPECT_EQ(inserts, 100 * workload.records_per_page);
   for (int i = 0; i < 10'000; ++i) EXPECT_LT(keys.next(prng).page, keys.pages());
+}
+
+// A search for each row, in jumps: as many passes as rows lie between two searches.
+TEST(SimulateKeys, AScanHasEachRowOnceAndComesBackToAPageInTheNextPass) {
+  const WorkloadRow& workload = *find_row(kWorkloads, "evict-btree-scan");
+  const Keys keys(workload, 100, 1);
+  const uint32_t rows_per_page = workload.records_per_page;
+  ASSERT_EQ(keys.scanned_rows(), 28u * rows_per_page) << "0.4 / 1.4 of the pages";
+  std::vector<uint32_t> searches(100);
+  for (uint64_t i = 0; i < keys.scanned_rows(); ++i) {
+    const PageOperation op = keys.scanned(i);
+    ASSERT_LT(op.page, 100u);
+    ASSERT_LT(op.part, kRecordParts);
+    ++searches[op.page];
+  }
+  for (uint32_t page = 0; page < 100; ++page) {
+    EXPECT_EQ(searches[page], page < 72 ? 0 : rows_per_page) << page;
+  }
+  // 4200 rows: passes of 5 rows, 1000 rows apart each. The first 200 are of 5, the others of 4.
+  for (const uint64_t i : {0u, 1u, 4u}) {
+    EXPECT_EQ(keys.scanned(i).page, 72 + i * 1000 / rows_per_page);
+    EXPECT_EQ(keys.scanned(i + 5).page, 72 + (i * 1000 + 1) / rows_per_page);
+  }
+  EXPECT_EQ(keys.scanned(200 * 5 + 4).page, 72 + 201 / rows_per_page) << "the 202nd pass";
+}
+
+TEST(SimulateKeys, AppendedRecordsFillPagesInOrderAndScannedOnesAreLeftAlone) {
+  const WorkloadRow& workload = *find_row(kWorkloads, "evict-btree-scan");
+  Keys keys(workload, 100, 1);
+  Prng prng(test_seed());
+  for (uint32_t i = 0; i < 10 * workload.records_per_page; ++i) {
+    const PageOperation op = keys.next(OpType::kInsert, prng);
+    EXPECT_EQ(op.page, 100 + i / workload.records_per_page);
+    EXPECT_EQ(op.splits, i % workload.records_per_page == 0);
+    EXPECT_TRUE(!op.splits || op.new_page == op.page);
+  }
+  std::set<uint32_t> pages;
+  for (int i = 0; i < 10'000; ++i) pages.insert(keys.next(prng).page);
+  EXPECT_EQ(pages.size(), 72u + 10);
+  EXPECT_EQ(pages.lower_bound(72), pages.find(100)) << "72 to 99 are the scanned ones";
+  while (keys.pages() < keys.most_pages()) keys.next(OpType::kInsert, prng);
+  for (int i = 0; i < 10'000; ++i) ASSERT_LT(keys.next(OpType::kInsert, prng).page, 200u);
 }
 
 }  // namespace

@@ -130,6 +130,27 @@ TEST(Simulate, MoreClientsThanCoresShareThem) {
   EXPECT_GT(many, 4 * few);
 }
 
+TEST(Simulate, ThrottledClientsDoWhatTheyMayUnlessTheDiskHoldsThemUp) {
+  Options options = small("none", "evict-btree-scan");
+  options.dataset_bytes = 12 * kGiB;  // the page cache holds it
+  options.minutes = 40;
+  options.clients = 60;
+  options.cores = 8;
+  const Result cached = result_of(options);
+  EXPECT_NEAR(static_cast<double>(cached.inserts) / cached.seconds, 20 * 500, 20 * 500 * 0.02);
+  EXPECT_NEAR(static_cast<double>(cached.updates) / cached.seconds, 10 * 500, 10 * 500 * 0.02);
+  EXPECT_GT(cached.reads, 5 * cached.inserts) << "the other 30 are not throttled";
+  EXPECT_GE(cached.table_scans, 1u);
+  options.dataset_bytes = 0;
+  options.clients = 0;
+  const Result whole = result_of(options);
+  EXPECT_EQ(whole.options.clients, 430u);
+  EXPECT_NEAR(static_cast<double>(whole.inserts) / whole.seconds, 20 * 500, 20 * 500 * 0.02)
+      << "what is appended is in the page cache";
+  EXPECT_LT(static_cast<double>(whole.updates) / whole.seconds, 10 * 500 * 0.9)
+      << "400 readers have the disk before them";
+}
+
 TEST(Simulate, AnErrorOfTheProgressEndsIt) {
   const absl::StatusOr<Result> result =
       simulate(small("none"), [](double) { return absl::CancelledError("enough"); });
@@ -149,6 +170,11 @@ TEST(Simulate, WrongOptionsAreNamedWithWhatIsAllowed) {
   EXPECT_THAT(complaint([](Options& o) { o.storage = "tape"; }), HasSubstr("p4800x"));
   EXPECT_THAT(complaint([](Options& o) { o.medium = "tape"; }), HasSubstr("optane"));
   EXPECT_THAT(complaint([](Options& o) { o.workload = "f"; }), HasSubstr("a, b, c, d, e"));
+  EXPECT_THAT(complaint([](Options& o) {
+                o.workload = "evict-btree-scan";
+                o.clients = 30;
+              }),
+              HasSubstr("31 to 100000"));
   EXPECT_THAT(complaint([](Options& o) { o.scale = 0; }), HasSubstr("1 to 4096"));
   EXPECT_THAT(complaint([](Options& o) { o.minutes = 0; }), HasSubstr("more than 0"));
   EXPECT_THAT(complaint([](Options& o) { o.page_cache_bytes = 64 * kGiB; }),
