@@ -23,6 +23,7 @@ inline constexpr int kSimulatedNvramGb[] = {64, 128, 252};
 inline constexpr const char* kYcsbLetters[] = {"a", "b", "c", "d", "e"};
 
 inline constexpr const char* kStressWorkload = "evict-bt-stress-multi";
+inline constexpr const char* kScanWorkload = "evict-btree-scan";
 inline constexpr int kObpNvramGb = 128;  // of the runs with other OBP targets
 
 // One to run. nvram_gb is 0 where there is none.

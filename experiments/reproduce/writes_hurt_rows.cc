@@ -24,7 +24,8 @@ using writes_hurt::kLargeDramGb;
 constexpr std::string_view kMissingRuns =
     "results of 'nvcache bench writes-hurt --json', or this command without --no-runs";
 constexpr std::string_view kMissingScan =
-    "results of 'nvcache bench writes-hurt --json' with evict-btree-scan";
+    "results of 'nvcache bench writes-hurt --json' with evict-btree-scan, or this command without "
+    "--no-runs";
 constexpr const char* kScan = "evict-btree-scan";
 constexpr int kNvramGb[] = {64, 128, 252};
 constexpr std::string_view kLetters = "abcde";

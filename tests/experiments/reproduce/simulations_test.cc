@@ -29,6 +29,8 @@ TEST(Simulations, ThePlanHasEachScenarioOnce) {
   EXPECT_TRUE(names.contains("c memory-mode 252+32 0"));
   EXPECT_TRUE(names.contains("c none 0+96 0"));
   EXPECT_TRUE(names.contains("evict-btree eager 64+32 0"));
+  EXPECT_TRUE(names.contains("evict-btree-scan no-eviction 64+32 0"));
+  EXPECT_TRUE(names.contains("evict-btree-scan nvcache 252+32 0"));
   EXPECT_EQ(planned_simulations("writes-hurt").size(), names.size());
   EXPECT_LT(planned_simulations("memory-mode").size(), names.size());
   EXPECT_TRUE(planned_simulations("nvmcached").empty());
@@ -64,10 +66,15 @@ TEST(Simulations, AnUnknownWorkloadIsRefused) {
 
 json simulation(const char* workload, const char* configuration, int nvram_gb, double ops,
                 double hits, int dram_gb = 32, int data_gb = 0) {
-  return {{"workload", workload},     {"configuration", configuration},
-          {"dram_gb", dram_gb},       {"nvram_gb", nvram_gb},
-          {"data_gb", data_gb},       {"ops_per_second", ops},
-          {"tier_hit_ratio", hits},   {"nvram_written_bytes", ops},
+  return {{"workload", workload},
+          {"configuration", configuration},
+          {"dram_gb", dram_gb},
+          {"nvram_gb", nvram_gb},
+          {"data_gb", data_gb},
+          {"ops_per_second", ops},
+          {"reads_per_second", ops * 0.9},
+          {"tier_hit_ratio", hits},
+          {"nvram_written_bytes", ops},
           {"interval_variation", 0.1}};
 }
 
@@ -80,6 +87,10 @@ json simulations_document() {
        simulation("a", "memory-mode", 64, 83, 0),
        simulation("evict-btree", "eager", 64, 60000, 0.48),
        simulation("evict-btree", "no-eviction", 64, 150000, 0.44),
+       simulation("evict-btree-scan", "eager", 64, 100000, 0.45),
+       simulation("evict-btree-scan", "no-eviction", 64, 150000, 0.36),
+       simulation("evict-btree-scan", "none", 0, 100, 0),
+       simulation("evict-btree-scan", "nvcache", 252, 310, 0.97),
        simulation("evict-bt-stress-multi", "none", 0, 100, 0, 16, 12),
        simulation("evict-bt-stress-multi", "no-eviction", 252, 15, 0, 16, 12)});
 }
@@ -118,6 +129,10 @@ TEST(Simulations, DecideAndScaledRunsStandBesideThem) {
   EXPECT_EQ(table1["findings"][0]["source"], "simulated");
   EXPECT_EQ(table1["findings"][1]["source"], "real");
   EXPECT_NEAR(first_number(entry_of(document, "worst-overhead")), 85, 1e-9);
+  EXPECT_NEAR(first_number(entry_of(document, "t1-ebs-none-ops")), 0.9 * 150000, 1e-6)
+      << "its reads, not what it does beside";
+  EXPECT_EQ(entry_of(document, "t1-ebs-eager-ops")["verdict"], "within 25%");
+  EXPECT_NEAR(first_number(entry_of(document, "speedup-scan")), 3.1, 1e-9);
 }
 
 TEST(Simulations, ThePageShowsHowMuchMemoryModeVaries) {
