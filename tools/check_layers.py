@@ -87,15 +87,15 @@ FACES = {
     "apps/nvcached/session": "input.h output.h session.h",
     "apps/nvcached/net": "server.h",
     "experiments": "",
-    "experiments/workload": """key_chooser.h profile.h profile_record.h profile_stream.h record.h
-        ycsb.h zipfian.h""",
+    "experiments/workload": """key_chooser.h kv_trace.h profile.h profile_record.h profile_stream.h
+        record.h ycsb.h zipfian.h""",
     "experiments/engines": "engine.h",
     "experiments/simulate": "simulate.h simulate_command.h study.h tables.h",
     "experiments/ycsb": "bench_options.h result.h ycsb_command.h",
     "experiments/writes_hurt": "scale.h workloads.h writes_hurt_command.h",
     "experiments/hybrid_cache": """hybrid_cache_command.h paper_facts.h profile_command.h
         profile_files.h servers.h""",
-    "experiments/nvmcached": "nvmcached_command.h nvmcached_options.h nvmcached_run.h trace.h",
+    "experiments/nvmcached": "nvmcached_command.h nvmcached_options.h nvmcached_run.h",
     "experiments/reproduce": "reproduce_command.h",
     "experiments/java": "java_command.h",
     "bench": "",

@@ -72,7 +72,7 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
       ->delimiter(',');
   app.add_option(
       "--traces-file", raw.traces_file,
-      "File with their parameters; default: the built-in experiments/nvmcached/traces.txt");
+      "File with their parameters; default: the built-in experiments/workload/kv_traces.txt");
   app.add_option("--values", options.value_bytes, "Bytes of a value in Figure 4")
       ->delimiter(',')
       ->check(CLI::Range(8u, 65536u))

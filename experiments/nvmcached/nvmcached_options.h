@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/harness/result_files.h"
-#include "experiments/nvmcached/trace.h"
+#include "experiments/workload/kv_trace.h"
 
 namespace nvcache::nvmcached {
 

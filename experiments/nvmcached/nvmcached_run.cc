@@ -230,7 +230,7 @@ class Run {
     }
     list.push_back(
         "The traces of *NVMcached* were never published: mixes are its Table 1, sizes and locality "
-        "those of experiments/nvmcached/traces.txt.");
+        "those of experiments/workload/kv_traces.txt.");
     return list;
   }
 
@@ -278,11 +278,12 @@ class Run {
           medium += fmt::format("{}{}", medium.empty() ? "" : ", ", each);
         }
       }
-      list.push_back({{"name", kind.name},
-                      {"what", fmt::format("durability={}", kind.durability)},
-                      {"spec", store_spec(kind, options_.cache_bytes, mixed_trace(1000, 50, 1))},
-                      {"medium", medium},
-                      {"emulated", !kind.on_dram && options_.emulated()}});
+      list.push_back(
+          {{"name", kind.name},
+           {"what", fmt::format("durability={}", kind.durability)},
+           {"spec", store_spec(kind.durability, options_.cache_bytes, mixed_trace(1000, 50, 1))},
+           {"medium", medium},
+           {"emulated", !kind.on_dram && options_.emulated()}});
     }
     return list;
   }

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/nvmcached/system.h"
-#include "experiments/nvmcached/trace.h"
+#include "experiments/workload/kv_trace.h"
 #include "kv_store/format/layout.h"
 #include "medium/check.h"
 #include "nvcache/kv_store.h"

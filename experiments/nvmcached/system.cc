@@ -15,9 +15,6 @@ constexpr Kind kKinds[] = {{.name = "MC-DRAM", .durability = "volatile", .on_dra
                            {.name = "MC-NVLRU", .durability = "each_lru"},
                            {.name = "NVMcached", .durability = "cache"}};
 
-constexpr uint64_t kLeastZoneBytes = 256 << 10;  // holds two values of the longest kind
-constexpr uint64_t kMostZoneBytes = 4 << 20;
-constexpr uint64_t kZones = 128;
 constexpr size_t kStampBytes = 8;
 
 // Any part of it tells keys and versions apart, as well as its length allows.
@@ -42,13 +39,6 @@ const Kind& find_kind(std::string_view name) {
                        [&](const Kind& kind) { return kind.name == name; });
 }
 
-std::string store_spec(const Kind& kind, uint64_t size_bytes, const Trace& trace) {
-  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaning=paper&cleaner=inline",
-                     size_bytes, kind.durability,
-                     std::clamp(size_bytes / kZones, kLeastZoneBytes, kMostZoneBytes),
-                     std::max<uint64_t>(32, static_cast<uint64_t>(trace.mean_stored_bytes())));
-}
-
 Values::Values(uint32_t most_bytes) : bytes_(std::max<size_t>(most_bytes, kStampBytes)) {
   for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<std::byte>(mix64(i));
 }
@@ -71,7 +61,7 @@ absl::StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std
                                                      uint64_t size_bytes, const Trace& trace) {
   std::unique_ptr<System> system(new System(kind, trace));
   const auto open_on = [&](const std::string& on) -> absl::StatusOr<std::unique_ptr<KvStore>> {
-    auto config = parse_kv_config(store_spec(kind, size_bytes, trace));
+    auto config = parse_kv_config(store_spec(kind.durability, size_bytes, trace));
     if (!config.ok()) return config.status();
     config->medium = on;
     auto opened = open_kv_medium(*config, system->clock_);

@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "experiments/nvmcached/cost_clock.h"
-#include "experiments/nvmcached/trace.h"
+#include "experiments/workload/kv_trace.h"
 #include "nlohmann/json_fwd.hpp"
 #include "nvcache/kv_store.h"
 
@@ -34,9 +34,6 @@ const Kind& find_kind(std::string_view name);
 inline constexpr std::string_view kMcDram = "MC-DRAM";
 inline constexpr std::string_view kMcNvm = "MC-NVM";
 inline constexpr std::string_view kNvmcached = "NVMcached";
-
-// The store's specification without its medium.
-std::string store_spec(const Kind& kind, uint64_t size_bytes, const Trace& trace);
 
 // What a key's value looks like: filled once, cut to length; the first bytes say which key
 // and which version it is.

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "experiments/nvmcached/nvmcached_options.h"
-#include "experiments/nvmcached/trace.h"
 #include "experiments/reproduce/rows.h"
+#include "experiments/workload/kv_trace.h"
 #include "fmt/format.h"
 #include "kv_store/format/layout.h"
 

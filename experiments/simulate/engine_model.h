@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/simulate.h"
 
@@ -44,19 +46,37 @@ class EngineModel {
   virtual std::vector<Task> tasks() = 0;
   // Adds what the engine has counted: caches, blocks written, checkpoints.
   virtual void count(Result* result) const = 0;
+
+  // Of a cache that is the engine itself, so far; none where a tier is the cache.
+  struct Lookups {
+    uint64_t lookups = 0;
+    uint64_t hits = 0;
+  };
+  virtual Lookups lookups() const { return {}; }
 };
 
 struct EngineRow {
   std::string_view name;
   std::string_view help;
-  std::unique_ptr<EngineModel> (*make)(const World& world);
+  std::string_view base;  // the configuration that others are compared with
+  // Checks the sizes, and fills in those that are 0.
+  absl::Status (*complete)(Options* options);
+  absl::StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world);
 };
 
-std::unique_ptr<EngineModel> make_wiredtiger(const World& world);
+absl::Status complete_wiredtiger(Options* options);
+absl::StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
+absl::Status complete_memcached(Options* options);
+absl::StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
 
 inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {"wiredtiger", "WiredTiger: page cache, blocks that are never overwritten, checkpoints",
-     make_wiredtiger},
+    {"wiredtiger", "WiredTiger: page cache, blocks that are never overwritten, checkpoints", "none",
+     complete_wiredtiger, make_wiredtiger},
+    {"memcached", "the systems of NVMcached: the real KvStore in NVRAM or DRAM", "mc-nvm",
+     complete_memcached, make_memcached},
 });
+
+// INVALID_ARGUMENT names the option, what was given and what is allowed.
+absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most);
 
 }  // namespace nvcache::simulate

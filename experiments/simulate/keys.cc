@@ -20,18 +20,6 @@ double sum_of_zeta(uint64_t items) {
   return sum;
 }
 
-// zeta(items, theta). Of so many items that summing them takes too long the first are summed; the
-// rest is Euler and Maclaurin's.
-double zeta_of(uint64_t items) {
-  constexpr uint64_t kSummed = 10'000;
-  if (items <= kSummed) return sum_of_zeta(items);
-  const auto from = static_cast<double>(kSummed);
-  const auto to = static_cast<double>(items);
-  const double power = 1 - kTheta;
-  const double integral = (exact_pow(to, power) - exact_pow(from, power)) / power;
-  return sum_of_zeta(kSummed) + integral + (exact_pow(to, -kTheta) - exact_pow(from, -kTheta)) / 2;
-}
-
 Ranks ranks_of(const WorkloadRow& workload, uint64_t whole_records) {
   if (workload.popularity != Popularity::kLatest) return {kScrambledItems + 1, kScrambledZeta};
   return {whole_records, zeta_of(whole_records)};
@@ -42,6 +30,18 @@ uint64_t share_of_range(uint64_t hash, uint64_t range) {
 }
 
 }  // namespace
+
+// Of so many items that summing them takes too long the first are summed; the
+// rest is Euler and Maclaurin's.
+double zeta_of(uint64_t items) {
+  constexpr uint64_t kSummed = 10'000;
+  if (items <= kSummed) return sum_of_zeta(items);
+  const auto from = static_cast<double>(kSummed);
+  const auto to = static_cast<double>(items);
+  const double power = 1 - kTheta;
+  const double integral = (exact_pow(to, power) - exact_pow(from, power)) / power;
+  return sum_of_zeta(kSummed) + integral + (exact_pow(to, -kTheta) - exact_pow(from, -kTheta)) / 2;
+}
 
 Ranks::Ranks(uint64_t items, double zeta_of_items)
     : items_(static_cast<double>(items)), zeta_(zeta_of_items) {

@@ -44,6 +44,9 @@ struct PageOperation {
   uint32_t new_page = 0;
 };
 
+// The sum of 1 / i^0.99 for i from 1 to `items`.
+double zeta_of(uint64_t items);
+
 // workload/zipfian.h with exact_math.h: the same numbers on every machine.
 class Ranks {
  public:

@@ -27,6 +27,21 @@ std::vector<Named> named(const Rows& rows) {
   return list;
 }
 
+template <typename Rows>
+std::vector<Named> named_of(const Rows& rows, std::string_view engine) {
+  std::vector<Named> list;
+  for (const auto& row : rows) {
+    if (row.engine == engine) list.push_back({row.name, row.help});
+  }
+  return list;
+}
+
+template <typename Rows>
+bool has_row(const Rows& rows, std::string_view name, std::string_view engine) {
+  const auto* row = find_row(rows, name);
+  return row != nullptr && row->engine == engine;
+}
+
 absl::Status unknown(std::string_view option, std::string_view given,
                      const std::vector<Named>& rows) {
   std::vector<std::string_view> names;
@@ -38,11 +53,11 @@ absl::Status check_names(const Options& options) {
   if (find_row(kEngines, options.engine) == nullptr) {
     return unknown("--engine", options.engine, engines());
   }
-  if (find_row(kWorkloads, options.workload) == nullptr) {
-    return unknown("--workload", options.workload, workloads());
+  if (!has_row(kWorkloads, options.workload, options.engine)) {
+    return unknown("--workload", options.workload, workloads(options.engine));
   }
-  if (find_row(kConfigurations, options.configuration) == nullptr) {
-    return unknown("--config", options.configuration, configurations());
+  if (!has_row(kConfigurations, options.configuration, options.engine)) {
+    return unknown("--config", options.configuration, configurations(options.engine));
   }
   if (find_row(kStorages, options.storage) == nullptr) {
     return unknown("--storage", options.storage, storages());
@@ -51,12 +66,6 @@ absl::Status check_names(const Options& options) {
     return invalid_argument("--medium: no '{}'; allowed are {}", options.medium, profile_names());
   }
   return absl::OkStatus();
-}
-
-absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most) {
-  if (bytes >= least && bytes <= most) return absl::OkStatus();
-  return invalid_argument("{}: {} given; allowed are {} to {}", option, format_bytes(bytes),
-                          format_bytes(least), format_bytes(most));
 }
 
 absl::Status check_numbers(const Options& options) {
@@ -117,28 +126,41 @@ absl::Status check_sizes(const Options& options, const ConfigurationRow& row) {
 
 }  // namespace
 
-std::vector<Named> workloads() { return named(kWorkloads); }
+absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most) {
+  if (bytes >= least && bytes <= most) return absl::OkStatus();
+  return invalid_argument("{}: {} given; allowed are {} to {}", option, format_bytes(bytes),
+                          format_bytes(least), format_bytes(most));
+}
+
 std::vector<Named> engines() { return named(kEngines); }
-std::vector<Named> configurations() { return named(kConfigurations); }
+std::vector<Named> workloads(std::string_view engine) { return named_of(kWorkloads, engine); }
+std::vector<Named> configurations(std::string_view engine) {
+  return named_of(kConfigurations, engine);
+}
 std::vector<Named> storages() { return named(kStorages); }
+
+absl::Status complete_wiredtiger(Options* options) {
+  const ConfigurationRow& row = *find_row(kConfigurations, options->configuration);
+  const WorkloadRow& workload = *find_row(kWorkloads, options->workload);
+  if (options->dataset_bytes == 0) options->dataset_bytes = workload.dataset_gib * kGiB;
+  if (options->page_cache_bytes == 0) options->page_cache_bytes = workload.page_cache_gib * kGiB;
+  if (options->page_cache_bytes == 0) {
+    const uint64_t dram_bytes =
+        row.memory == MemoryKind::kAllDram ? memory_bytes(*options, row) : options->dram_bytes;
+    options->page_cache_bytes = std::min(dram_bytes / 2, kMostPageCacheBytes);
+  }
+  if (options->tier_bytes == 0) options->tier_bytes = options->nvram_bytes;
+  return check_sizes(*options, row);
+}
 
 absl::StatusOr<Options> complete(const Options& given) {
   Options options = given;
   for (char& letter : options.workload) letter = absl::ascii_tolower(letter);
   if (absl::Status status = check_names(options); !status.ok()) return status;
-  const ConfigurationRow& row = *find_row(kConfigurations, options.configuration);
-  const WorkloadRow& workload = *find_row(kWorkloads, options.workload);
-  if (options.clients == 0) options.clients = workload.clients;
-  if (options.dataset_bytes == 0) options.dataset_bytes = workload.dataset_gib * kGiB;
-  if (options.page_cache_bytes == 0) options.page_cache_bytes = workload.page_cache_gib * kGiB;
-  if (options.page_cache_bytes == 0) {
-    const uint64_t dram_bytes =
-        row.memory == MemoryKind::kAllDram ? memory_bytes(options, row) : options.dram_bytes;
-    options.page_cache_bytes = std::min(dram_bytes / 2, kMostPageCacheBytes);
-  }
-  if (options.tier_bytes == 0) options.tier_bytes = options.nvram_bytes;
+  if (options.clients == 0) options.clients = find_row(kWorkloads, options.workload)->clients;
   if (absl::Status status = check_numbers(options); !status.ok()) return status;
-  if (absl::Status status = check_sizes(options, row); !status.ok()) return status;
+  absl::Status status = find_row(kEngines, options.engine)->complete(&options);
+  if (!status.ok()) return status;
   return options;
 }
 

@@ -38,11 +38,14 @@ class Simulation {
         memory_(make_memory(options, *find_row(kConfigurations, options.configuration))),
         storage_(*find_row(kStorages, options.storage)),
         tier_(std::move(tier)),
-        recorder_(end_ns_),
-        engine_(find_row(kEngines, options.engine)
-                    ->make({options_, time_, *memory_, storage_, tier_.get(), recorder_})) {}
+        recorder_(end_ns_) {}
 
   absl::StatusOr<Result> run(const OnProgress& on_progress) {
+    absl::StatusOr<std::unique_ptr<EngineModel>> engine =
+        find_row(kEngines, options_.engine)
+            ->make({options_, time_, *memory_, storage_, tier_.get(), recorder_});
+    if (!engine.ok()) return engine.status();
+    engine_ = *std::move(engine);
     std::vector<Task> tasks = engine_->tasks();
     if (tier_ != nullptr) tasks.push_back(maintain());
     for (const Task& task : tasks) time_.start(task);
@@ -57,7 +60,11 @@ class Simulation {
   }
 
  private:
-  Tier::Counts counts() const { return tier_ == nullptr ? Tier::Counts{} : tier_->counts(); }
+  EngineModel::Lookups counts() const {
+    if (tier_ == nullptr) return engine_->lookups();
+    const Tier::Counts counts = tier_->counts();
+    return {.lookups = counts.lookups, .hits = counts.hits};
+  }
 
   Task maintain() {
     for (;;) {
@@ -75,7 +82,7 @@ class Simulation {
     memory_->count(&result);
     result.storage_read_bytes = storage_.read_bytes();
     result.storage_written_bytes = storage_.written_bytes();
-    const Tier::Counts before = half_.value_or(Tier::Counts{});
+    const EngineModel::Lookups before = half_.value_or(EngineModel::Lookups{});
     const uint64_t lookups = counts().lookups - before.lookups;
     if (lookups > 0) {
       result.warm_tier_hit_ratio =
@@ -91,8 +98,8 @@ class Simulation {
   Storage storage_;
   const std::unique_ptr<Tier> tier_;
   Recorder recorder_;
-  const std::unique_ptr<EngineModel> engine_;
-  std::optional<Tier::Counts> half_;
+  std::unique_ptr<EngineModel> engine_;
+  std::optional<EngineModel::Lookups> half_;
 };
 
 }  // namespace

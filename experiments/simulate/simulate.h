@@ -1,7 +1,8 @@
-// Simulates a storage engine on a machine of any size: N clients, M cores, DRAM, NVRAM and a disk,
-// under virtual time. The tier is the real BlockCache with its real policies, on a medium that
-// keeps no bytes; everything around it is a model. docs/results/simulate.md says what is modelled,
-// where each parameter comes from, and what is not. Every figure of it is simulated.
+// Simulates an engine on a machine of any size: N clients, M cores, DRAM, NVRAM and a disk, under
+// virtual time. WiredTiger's tier is the real BlockCache with its real policies, on a medium that
+// keeps no bytes, memcached the real KvStore; everything around them is a model.
+// docs/results/simulate.md says what is modelled, where each parameter comes from, and what is not.
+// Every figure of it is simulated.
 //
 // Deterministic: the same options give the same result on every machine, to the bit. One thread
 // for each call; calls in several threads do not meet.
@@ -28,7 +29,7 @@ namespace nvcache::simulate {
 inline constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 struct Options {
-  std::string engine = "wiredtiger";
+  std::string engine = "wiredtiger";      // a row of engines()
   std::string workload = "c";             // a row of workloads(): YCSB a to e, and others
   std::string configuration = "nvcache";  // a row of configurations()
   std::string storage = "p4800x";         // a row of storages()
@@ -54,6 +55,15 @@ struct Latency {
   uint64_t p99_ns = 0;
 };
 
+// What the engine memcached counts beside; zeros with any other.
+struct StoreCounts {
+  uint64_t flushed_lines = 0;  // of 64 bytes
+  uint64_t drains = 0;
+  uint64_t write_cache_hits = 0;
+  uint64_t relocated_bytes = 0;
+  uint64_t refused = 0;
+};
+
 // Counts of what was simulated; bytes and operations are of the scaled run. Multiply them by
 // `scale` for those of the whole machine. Rates and ratios are of the whole machine as they are.
 struct Result {
@@ -62,8 +72,8 @@ struct Result {
   double seconds = 0;  // simulated, of the scaled run: 60 * minutes / scale
   uint64_t operations = 0;
   double ops_per_second = 0;
-  uint64_t reads = 0;  // by kind
-  uint64_t updates = 0;
+  uint64_t reads = 0;    // by kind; memcached's GETs
+  uint64_t updates = 0;  // memcached's SETs and DELETEs
   uint64_t inserts = 0;
   uint64_t scans = 0;
   Latency latency;         // of all operations
@@ -85,7 +95,8 @@ struct Result {
   // The OS page cache, of what reached it.
   uint64_t os_lookups = 0;
   uint64_t os_hits = 0;
-  // The tier: zeros without one, as with Memory Mode.
+  // The tier: zeros without one, as with Memory Mode. Of the engine memcached, which is a cache
+  // itself: GETs and those that found a value, SETs, and items that were evicted or deleted.
   uint64_t tier_lookups = 0;
   uint64_t tier_hits = 0;
   double tier_hit_ratio = 0;
@@ -95,6 +106,8 @@ struct Result {
   // Memory Mode: lines of NVRAM that were found in DRAM. Zeros with any other configuration.
   uint64_t line_lookups = 0;
   uint64_t line_hits = 0;
+
+  StoreCounts store;
 
   uint64_t nvram_read_bytes = 0;
   uint64_t nvram_written_bytes = 0;
@@ -119,10 +132,11 @@ struct Named {
   std::string_view name;
   std::string_view help;
 };
-std::vector<Named> engines();         // "wiredtiger"
-std::vector<Named> workloads();       // "a" to "e", "evict-btree" and others
-std::vector<Named> configurations();  // "none", "nvcache", "memory-mode" and others
-std::vector<Named> storages();        // "p4800x" and others
+std::vector<Named> engines();   // "wiredtiger", "memcached"
+std::vector<Named> storages();  // "p4800x" and others
+// Of an engine: "a" to "e", "evict-btree" and others; "none", "nvcache", "memory-mode" and others.
+std::vector<Named> workloads(std::string_view engine = "wiredtiger");
+std::vector<Named> configurations(std::string_view engine = "wiredtiger");
 
 // Called now and then with the share that is done, 0 to 1. An error ends the simulation with it.
 using OnProgress = std::function<absl::Status(double share)>;

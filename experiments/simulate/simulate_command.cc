@@ -34,6 +34,9 @@ constexpr char kExamples[] = R"(Examples:
   nvcache simulate --workload evict-btree,evict-btree-scan --nvram 64GiB \
     --config none,eager,no-eviction,nvcache
 
+  # memcached's items in DRAM or NVRAM, 8 clients
+  nvcache simulate --engine memcached --workload sys,var --clients 8 --minutes 5
+
   # your own machine: a network disk, 64 clients on 16 cores, CXL memory
   nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
     --storage network --clients 64 --cores 16 --config none,auto --json out.json
@@ -45,14 +48,26 @@ Exit codes: 0 done; 1 failed; 2 the command line is wrong; 130 interrupted (noth
 
 // The options as text, before they are understood.
 struct RawOptions {
-  std::vector<std::string> workloads{"c"};
-  std::vector<std::string> configurations{"none", "nvcache", "memory-mode"};
+  std::vector<std::string> workloads;  // empty: the engine's of defaults()
+  std::vector<std::string> configurations;
   std::vector<std::string> nvram{"64GiB"};
   std::string dram = "32GiB";
   std::string dataset;
   std::string page_cache;
   std::string tier;
 };
+
+struct Defaults {
+  std::string_view engine;
+  std::vector<std::string> workloads;
+  std::vector<std::string> configurations;
+};
+const std::vector<Defaults>& defaults() {
+  static const auto& rows = *new std::vector<Defaults>{
+      {"wiredtiger", {"c"}, {"none", "nvcache", "memory-mode"}},
+      {"memcached", {"sys", "var"}, {"mc-nvm", "mc-nvlru", "nvmcached", "mc-dram"}}};
+  return rows;
+}
 
 struct Outputs {
   std::string json_path;
@@ -75,13 +90,13 @@ std::string help_of(const std::vector<simulate::Named>& rows) {
 void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
   app.add_option("--engine", study.base.engine, names_of(simulate::engines()))
       ->capture_default_str();
-  app.add_option("--workload", raw.workloads, "Of those below; a to e are YCSB's")
-      ->delimiter(',')
-      ->capture_default_str();
+  app.add_option("--workload", raw.workloads,
+                 "Of those below, a to e are YCSB's; default: c, or sys,var of memcached")
+      ->delimiter(',');
   app.add_option("--config", raw.configurations,
-                 "Second tiers, see below; NAME:SIZE sets the engine's page cache, too")
-      ->delimiter(',')
-      ->capture_default_str();
+                 "Second tiers, see below, by default none,nvcache,memory-mode; NAME:SIZE sets the "
+                 "engine's page cache, too. Of memcached its systems, by default all")
+      ->delimiter(',');
   app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")->delimiter(',')->capture_default_str();
   app.add_option("--dram", raw.dram, "Size of the DRAM")->capture_default_str();
   app.add_option("--dataset", raw.dataset,
@@ -127,6 +142,13 @@ absl::Status set_size(const char* option, const std::string& text, uint64_t* byt
 absl::Status understand(const RawOptions& raw, StudyOptions& study) {
   study.workloads = raw.workloads;
   study.configurations = raw.configurations;
+  for (const Defaults& row : defaults()) {
+    if (row.engine != study.base.engine) continue;
+    if (study.workloads.empty()) study.workloads = row.workloads;
+    if (study.configurations.empty()) study.configurations = row.configurations;
+  }
+  if (study.workloads.empty()) study.workloads = {"c"};  // of an engine that there is not
+  if (study.configurations.empty()) study.configurations = {"none"};
   absl::Status status = set_size("--dram", raw.dram, &study.base.dram_bytes);
   if (status.ok()) status = set_size("--dataset", raw.dataset, &study.base.dataset_bytes);
   if (status.ok()) status = set_size("--page-cache", raw.page_cache, &study.base.page_cache_bytes);
@@ -170,10 +192,14 @@ absl::Status run(const StudyOptions& study, const Outputs& outputs) {
 void add_simulate_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "simulate", "An engine, a machine and a second tier of any size, simulated");
+  std::string help;
+  for (const simulate::Named& engine : simulate::engines()) {
+    help += fmt::format("{}: {}\nWorkloads: {}\nConfigurations (--config):\n{}\n", engine.name,
+                        engine.help, names_of(simulate::workloads(engine.name)),
+                        help_of(simulate::configurations(engine.name)));
+  }
   app->footer(
-      fmt::format("Configurations (--config):\n{}\nDisks (--storage):\n{}\nWorkloads: {}\n\n{}",
-                  help_of(simulate::configurations()), help_of(simulate::storages()),
-                  names_of(simulate::workloads()), kExamples));
+      fmt::format("{}Disks (--storage):\n{}\n{}", help, help_of(simulate::storages()), kExamples));
   auto study = std::make_shared<StudyOptions>();
   study->jobs = 0;
   auto raw = std::make_shared<RawOptions>();

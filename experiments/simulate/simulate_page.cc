@@ -1,4 +1,5 @@
-// The page docs/results/simulate.md: a beginning, the tables, and page_end.txt.
+// The pages docs/results/simulate.md and simulate_memcached.md: a beginning, the tables, and
+// page_end.txt or store_page_end.txt.
 #include <string>
 #include <vector>
 
@@ -25,6 +26,22 @@ over the mean: over time of the 30 even parts of the second half, by seed of the
 
 )";
 
+constexpr char kStoreIntroduction[] = R"(# Simulated: memcached on NVRAM, the systems of *NVMcached*
+
+**Every figure on this page is simulated.** None was measured on NVRAM, and none is fitted to the
+numbers of a paper. The cache is the real `KvStore`, with the durability of each of the four
+systems; memory, processors and clients are a model. Sizes are 1/{} of those that are named, with
+every period of time; rates, latencies, clients and cores are whole. Written by
+
+    {}
+
+"mc-nvm = 1" compares with MC-NVM, of the same workload. Deviations are standard deviations over the
+mean: over time of the 30 even parts of the second half, by seed of the whole runs.
+
+## Results
+
+)";
+
 constexpr char kSpread[] = R"(## The spread
 
 The text on Memory Mode saw throughputs that varied much from run to run, the more the larger the
@@ -37,9 +54,13 @@ write in bursts. The largest deviations of all workloads, by seed and over the p
 }  // namespace
 
 std::string page(const std::vector<Run>& runs, const std::string& command) {
-  const uint32_t scale = runs.empty() ? 1 : runs.front().options.scale;
+  const Options options = runs.empty() ? Options() : runs.front().options;
+  if (options.engine == "memcached") {
+    return fmt::format(kStoreIntroduction, options.scale, command) + markdown_tables(runs) +
+           std::string(store_page_end());
+  }
   const std::string spread = spread_table(runs);
-  return fmt::format(kIntroduction, scale, command) + markdown_tables(runs) +
+  return fmt::format(kIntroduction, options.scale, command) + markdown_tables(runs) +
          (spread.empty() ? "" : kSpread + spread) + std::string(page_end());
 }
 

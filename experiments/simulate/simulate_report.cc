@@ -1,15 +1,15 @@
 #include "experiments/simulate/simulate_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "experiments/simulate/engine_model.h"
+#include "experiments/simulate/report_columns.h"
 #include "experiments/simulate/tables.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache::simulate {
@@ -75,11 +75,13 @@ json result_json(const Result& result) {
           {"storage_written_bytes", result.storage_written_bytes},
           {"blocks_written", result.blocks_written},
           {"checkpoints", result.checkpoints},
-          {"table_scans", result.table_scans}};
+          {"table_scans", result.table_scans},
+          {"flushed_lines", result.store.flushed_lines},
+          {"drains", result.store.drains},
+          {"write_cache_hits", result.store.write_cache_hits},
+          {"relocated_bytes", result.store.relocated_bytes},
+          {"refused", result.store.refused}};
 }
-
-// The runs of one row: of one workload, configuration and NVRAM, by seed.
-using Seeds = std::vector<const Run*>;
 
 Seeds seeds_of(const std::vector<Run>& runs, const Run& like) {
   Seeds seeds;
@@ -92,110 +94,31 @@ Seeds seeds_of(const std::vector<Run>& runs, const Run& like) {
   return seeds;
 }
 
-template <typename Value>
-double median(const Seeds& seeds, Value value) {
-  std::vector<double> values;
-  for (const Run* run : seeds) values.push_back(value(run->result));
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// Standard deviation of the seeds' throughput over its mean; 0 for one seed.
-double deviation_by_seed(const Seeds& seeds) {
-  if (seeds.size() < 2) return 0;
-  double sum = 0;
-  double squares = 0;
-  const auto count = static_cast<double>(seeds.size());
-  for (const Run* run : seeds) sum += run->result.ops_per_second;
-  for (const Run* run : seeds) {
-    const double off = run->result.ops_per_second - sum / count;
-    squares += off * off;
-  }
-  return std::sqrt(squares / (count - 1)) / (sum / count);
-}
-
-std::string microseconds(double ns) { return fmt::format("{:.0f}", ns * 1e-3); }
-
-std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
-
-std::string gb_s(double bytes, double seconds) {
-  return fmt::format("{:.3f}", bytes * 1e-9 / seconds);
-}
-
 // Whether an earlier run is of the same row.
 bool is_another_seed(const std::vector<Run>& runs, const Run& run) {
   return seeds_of(runs, run).front() != &run;
 }
 
-// What a row shows, in the order of kColumns.
-std::vector<std::string> cells_of(const Run& run, const Seeds& seeds, double base) {
-  const auto middle = [&seeds](auto value) { return median(seeds, value); };
-  const auto rate = [&](auto bytes) { return gb_s(middle(bytes), run.result.seconds); };
-  const double ops = middle([](const Result& r) { return r.ops_per_second; });
-  const bool has_lines = run.result.line_lookups > 0;
-  const double second = has_lines ? middle([](const Result& r) { return r.line_hit_ratio(); })
-                                  : middle([](const Result& r) { return r.tier_hit_ratio; });
-  const bool has_second = has_lines || run.result.tier_lookups > 0;
-  return {
-      std::to_string(run.options.nvram_bytes >> 30),
-      run.configuration,
-      fmt::format("{:.0f}", ops),
-      base > 0 ? fmt::format("{:.2f}", ops / base) : "",
-      percent(middle([](const Result& r) { return r.page_hit_ratio(); })),
-      percent(middle([](const Result& r) { return r.os_hit_ratio(); })),
-      has_second ? percent(second) : "",
-      rate([](const Result& r) { return static_cast<double>(r.nvram_read_bytes); }),
-      rate([](const Result& r) { return static_cast<double>(r.nvram_written_bytes); }),
-      rate([](const Result& r) { return static_cast<double>(r.storage_read_bytes); }),
-      rate([](const Result& r) { return static_cast<double>(r.storage_written_bytes); }),
-      microseconds(middle([](const Result& r) { return static_cast<double>(r.latency.p50_ns); })),
-      microseconds(middle([](const Result& r) { return static_cast<double>(r.latency.p99_ns); })),
-      percent(middle([](const Result& r) { return r.interval_variation; })),
-      seeds.size() < 2 ? "" : percent(deviation_by_seed(seeds)),
-  };
-}
-
-struct Column {
-  std::string_view title;      // in a page
-  std::string_view short_one;  // in a terminal, where there are 100 columns
-  int width;
-};
-
-constexpr auto kColumns = std::to_array<Column>({
-    {"NVRAM, GiB", "NVRAM", 5},
-    {"configuration", "configuration", 18},
-    {"ops/s", "ops/s", 8},
-    {"none = 1", "x none", 6},
-    {"page cache hits, %", "page%", 5},
-    {"OS page cache hits, %", "OS%", 5},
-    {"tier or line hits, %", "tier%", 5},
-    {"NVRAM read, GB/s", "nv.rd", 6},
-    {"NVRAM written, GB/s", "nv.wr", 6},
-    {"disk read, GB/s", "dsk.rd", 6},
-    {"disk written, GB/s", "dsk.wr", 6},
-    {"p50, us", "p50us", 5},
-    {"p99, us", "p99us", 5},
-    {"deviation over time, %", "", 0},
-    {"deviation by seed, %", "", 0},
-});
-
 std::string heading(const Options& options) {
-  return fmt::format("{}: {} GiB, {} clients, {} cores, {} GiB of DRAM, {}, {:g} minutes",
-                     find_row(kWorkloads, options.workload)->help, options.dataset_bytes >> 30,
-                     options.clients, options.cores, options.dram_bytes >> 30, options.storage,
-                     options.minutes);
+  const std::string what = fmt::format(
+      "{}: {} GiB, {} client{}, {} cores", find_row(kWorkloads, options.workload)->help,
+      options.dataset_bytes >> 30, options.clients, options.clients == 1 ? "" : "s", options.cores);
+  if (options.engine != "wiredtiger") return fmt::format("{}, {:g} minutes", what, options.minutes);
+  return fmt::format("{}, {} GiB of DRAM, {}, {:g} minutes", what, options.dram_bytes >> 30,
+                     options.storage, options.minutes);
 }
 
 struct Table {
   const Options* options = nullptr;  // of its first row
-  std::vector<std::vector<std::string>> rows;
+  std::vector<TableRow> rows;
+
+  std::span<const Column> columns() const { return columns_of(options->engine); }
 };
 
 // One a workload.
 std::vector<Table> tables_of(const std::vector<Run>& runs) {
   std::vector<Table> tables;
-  double base = 0;  // of `none`; 0: it was not simulated
+  double base = 0;
   for (const Run& run : runs) {
     if (tables.empty() || tables.back().options->workload != run.options.workload) {
       tables.push_back({.options = &run.options, .rows = {}});
@@ -203,10 +126,8 @@ std::vector<Table> tables_of(const std::vector<Run>& runs) {
     }
     if (is_another_seed(runs, run)) continue;
     const Seeds seeds = seeds_of(runs, run);
-    if (run.configuration == "none") {
-      base = median(seeds, [](const Result& r) { return r.ops_per_second; });
-    }
-    tables.back().rows.push_back(cells_of(run, seeds, base));
+    if (run.configuration == find_row(kEngines, run.options.engine)->base) base = median_ops(seeds);
+    tables.back().rows.push_back({.run = &run, .seeds = seeds, .base = base});
   }
   return tables;
 }
@@ -230,14 +151,14 @@ std::string text_tables(const std::vector<Run>& runs) {
     text += fmt::format("{}\nSIMULATED at 1/{} of the sizes; NVRAM: {}, modelled\n",
                         heading(*table.options), table.options->scale, table.options->medium);
     std::string line;
-    for (const Column& column : kColumns) {
+    for (const Column& column : table.columns()) {
       if (column.width > 0) line += fmt::format("{:>{}} ", column.short_one, column.width);
     }
     text += line + "\n";
-    for (const std::vector<std::string>& row : table.rows) {
+    for (const TableRow& row : table.rows) {
       line.clear();
-      for (size_t i = 0; i < row.size(); ++i) {
-        if (kColumns[i].width > 0) line += fmt::format("{:>{}} ", row[i], kColumns[i].width);
+      for (const Column& column : table.columns()) {
+        if (column.width > 0) line += fmt::format("{:>{}} ", column.cell(row), column.width);
       }
       text += line + "\n";
     }
@@ -250,11 +171,12 @@ std::string markdown_tables(const std::vector<Run>& runs) {
   std::string text;
   for (const Table& table : tables_of(runs)) {
     text += fmt::format("### {}\n\n|", heading(*table.options));
-    for (const Column& column : kColumns) text += fmt::format(" {} |", column.title);
+    for (const Column& column : table.columns()) text += fmt::format(" {} |", column.title);
     text += "\n|";
-    for (size_t i = 0; i < kColumns.size(); ++i) text += "---|";
-    for (const std::vector<std::string>& row : table.rows) {
-      text += fmt::format("\n| {} |", fmt::join(row, " | "));
+    for (size_t i = 0; i < table.columns().size(); ++i) text += "---|";
+    for (const TableRow& row : table.rows) {
+      text += "\n|";
+      for (const Column& column : table.columns()) text += fmt::format(" {} |", column.cell(row));
     }
     text += "\n\n";
   }

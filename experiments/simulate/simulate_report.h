@@ -28,7 +28,8 @@ std::string spread_table(const std::vector<Run>& runs);
 // modelled.
 std::string page(const std::vector<Run>& runs, const std::string& command);
 
-// page_end.txt, put into the binary by cmake/embed.cmake.
+// page_end.txt and store_page_end.txt, put into the binary by cmake/embed.cmake.
 std::string_view page_end();
+std::string_view store_page_end();
 
 }  // namespace nvcache::simulate

@@ -376,7 +376,7 @@ void WiredTigerModel::count(Result* result) const {
   result->table_scans = table_scans_;
 }
 
-std::unique_ptr<EngineModel> make_wiredtiger(const World& world) {
+absl::StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world) {
   return std::make_unique<WiredTigerModel>(world);
 }
 

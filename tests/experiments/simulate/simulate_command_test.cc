@@ -66,8 +66,21 @@ TEST(SimulateCommand, WritesTablesJsonAndAPage) {
   EXPECT_THAT(text_of_file(page_path), HasSubstr("What is not modelled"));
 }
 
+TEST(SimulateCommand, MemcachedHasWorkloadsAndConfigurationsOfItsOwn) {
+  testing::internal::CaptureStdout();
+  const int code = run_simulate(with({"--engine", "memcached"}));
+  const std::string shown = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, kExitOk);
+  for (const char* name : {"SYS", "VAR", "mc-dram", "mc-nvm", "mc-nvlru", "nvmcached"}) {
+    EXPECT_THAT(shown, HasSubstr(name));
+  }
+  EXPECT_THAT(complaint_of(with({"--engine", "memcached", "--config", "none"})),
+              HasSubstr("allowed are mc-dram, mc-nvm, mc-nvlru, nvmcached"));
+}
+
 TEST(SimulateCommand, WhatIsWrongIsNamedWithWhatIsAllowed) {
-  EXPECT_THAT(complaint_of(with({"--engine", "oracle"})), HasSubstr("allowed are wiredtiger"));
+  EXPECT_THAT(complaint_of(with({"--engine", "oracle"})),
+              HasSubstr("allowed are wiredtiger, memcached"));
   EXPECT_THAT(complaint_of(with({"--config", "magic"})), HasSubstr("memory-mode"));
   EXPECT_THAT(complaint_of(with({"--storage", "tape"})), HasSubstr("sata-flash"));
   EXPECT_THAT(complaint_of(with({"--medium", "tape"})), HasSubstr("optane"));

@@ -1,5 +1,5 @@
 // The requests of section 4 of *NVMcached* (APSys '16), remade: mixes of its Table
-// 1, with sizes and locality from experiments/nvmcached/traces.txt, and the Zipfian mixes of
+// 1, with sizes and locality from experiments/workload/kv_traces.txt, and the Zipfian mixes of
 // Figure 4. Everything follows from a seed. A trace is immutable; a stream is caller-locked.
 #pragma once
 
@@ -44,8 +44,12 @@ struct Trace {
 // INVALID_ARGUMENT names the line, what was given and what is allowed.
 [[nodiscard]] absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text);
 
-// experiments/nvmcached/traces.txt, put into the binary by cmake/embed.cmake.
+// experiments/workload/kv_traces.txt, put into the binary by cmake/embed.cmake.
 std::string_view kv_traces_text();
+
+// The specification, without its medium, of a store for the trace, as section 4 compares them:
+// `durability` tells its systems apart.
+std::string store_spec(std::string_view durability, uint64_t size_bytes, const Trace& trace);
 
 // Zipfian GETs and SETs over `keys` of 10 bytes (Figure 4).
 Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill);

@@ -1,4 +1,4 @@
-#include "experiments/nvmcached/trace.h"
+#include "experiments/workload/kv_trace.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/exact_math.h"
 #include "base/text.h"
 #include "kv_store/format/layout.h"
 #include "spec/spec.h"
@@ -18,6 +19,10 @@ constexpr uint32_t kLeastKeyBytes = 10;
 constexpr uint32_t kMixedKeyBytes = 10;  // Figure 4
 constexpr double kMixedTheta = kYcsbTheta;
 constexpr uint64_t kSamples = 4096;
+
+constexpr uint64_t kLeastZoneBytes = 256 << 10;  // holds two values of the longest kind
+constexpr uint64_t kMostZoneBytes = 4 << 20;
+constexpr uint64_t kZones = 128;
 
 double unit(uint64_t random) { return static_cast<double>(random >> 11) * 0x1p-53; }
 
@@ -99,7 +104,7 @@ uint32_t Trace::value_bytes(uint64_t key) const {
   if (value_scale_bytes <= 0) return std::min(value_least_bytes, value_most_bytes);
   const double left = 1 - unit(mix64(key * 2 + 1));
   const double more =
-      value_shape > 0 ? (std::pow(left, -value_shape) - 1) / value_shape : -std::log(left);
+      value_shape > 0 ? (exact_pow(left, -value_shape) - 1) / value_shape : -exact_log(left);
   const double bytes = value_least_bytes + value_scale_bytes * more;
   return static_cast<uint32_t>(std::min<double>(bytes, value_most_bytes));
 }
@@ -150,6 +155,13 @@ absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
   if (traces.empty()) return invalid_argument("no trace; allowed: [NAME] and its parameters");
   if (absl::Status status = check_whole(traces.back(), seen); !status.ok()) return status;
   return traces;
+}
+
+std::string store_spec(std::string_view durability, uint64_t size_bytes, const Trace& trace) {
+  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaning=paper&cleaner=inline",
+                     size_bytes, durability,
+                     std::clamp(size_bytes / kZones, kLeastZoneBytes, kMostZoneBytes),
+                     std::max<uint64_t>(32, static_cast<uint64_t>(trace.mean_stored_bytes())));
 }
 
 Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill) {
