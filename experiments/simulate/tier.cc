@@ -76,7 +76,11 @@ uint64_t Tier::offer_read(uint64_t now_ns, uint32_t block, MissToken token) {
 }
 
 uint64_t Tier::on_written(uint64_t now_ns, uint32_t block) {
-  if (row_.offers_writes) return put(now_ns, block, Origin::kWrite, {});
+  if (row_.offers_writes) {
+    // What is overwritten there, nobody has told of.
+    if (!row_.erases_freed) cache_->erase(key_of(block));
+    return put(now_ns, block, Origin::kWrite, {});
+  }
   if (in_engine()) return now_ns;
   // Write-around: "writes data to the flash device if and only if that block already exists in the
   // cache" (*Writes Hurt*, section 4.1.1).
