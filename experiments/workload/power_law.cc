@@ -2,21 +2,25 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+
+#include "base/exact_math.h"
 
 namespace nvcache {
 
 PowerLaw::PowerLaw(uint64_t items, double hot_share, double hot_accesses)
-    : items_(items), exponent_(std::log(hot_accesses) / std::log(hot_share)) {}
+    : items_(items), exponent_(exact_log(hot_accesses) / exact_log(hot_share)) {}
 
 uint64_t PowerLaw::next(Prng& prng) const {
-  const double share = std::pow(prng.unit(), 1 / exponent_);
+  const double draw = prng.unit();
+  if (draw <= 0) return 0;
+  const double share = exact_pow(draw, 1 / exponent_);
   // Rounding can reach `items` itself when the draw is next to 1.
   return std::min(static_cast<uint64_t>(share * static_cast<double>(items_)), items_ - 1);
 }
 
 double PowerLaw::share_of(uint64_t ranks) const {
-  return std::pow(static_cast<double>(ranks) / static_cast<double>(items_), exponent_);
+  if (ranks == 0) return 0;
+  return exact_pow(static_cast<double>(ranks) / static_cast<double>(items_), exponent_);
 }
 
 ScatteredRuns::ScatteredRuns(uint64_t keys, uint64_t run_keys, uint64_t seed)

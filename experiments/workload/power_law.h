@@ -5,7 +5,8 @@
 //   ScatteredRuns  where a rank lies in the order of keys: equally hot pairs lie side
 //                  by side in runs, and the runs lie anywhere
 //
-// Immutable: thread-safe.
+// Computed with base/exact_math.h: the same seed draws the same ranks on every machine. Immutable:
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ class PowerLaw {
   // (0, 1), items > 0. 0.1 and 0.5 make b = ln 0.5 / ln 0.1 = 0.301.
   PowerLaw(uint64_t items, double hot_share, double hot_accesses);
 
-  // A rank in [0, items): 0 is the hottest. One pow(): some 20 ns.
+  // A rank in [0, items): 0 is the hottest. One exact_pow(): some 20 ns.
   uint64_t next(Prng& prng) const;
 
   // The share of accesses that the hottest `ranks` get.
