@@ -3,10 +3,11 @@
 #include <new>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "medium/medium.h"
-
 namespace nvcache {
+
+absl::StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config, Clock& clock) {
+  return open_medium(config.medium, options_of_medium(config), clock);
+}
 
 BlockStore* LateBlockStore::open() {
   if (BlockStore* const store = opened(); store != nullptr) return store;
@@ -25,8 +26,7 @@ void LateBlockStore::open_once() {
       problem_ = status;
       off_.store(true, std::memory_order_release);
     };
-    absl::StatusOr<std::unique_ptr<Medium>> medium =
-        open_medium(config_.medium, options_of_medium(config_), clock_);
+    absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium_(config_, clock_);
     if (!medium.ok()) return fail(medium.status());
     absl::StatusOr<std::unique_ptr<BlockStore>> store =
         BlockStore::make(config_, *std::move(medium), clock_, options_);

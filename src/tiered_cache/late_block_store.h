@@ -5,22 +5,35 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "block_cache/block_store.h"
 #include "block_cache/config.h"
+#include "medium/medium.h"
 
 namespace nvcache {
+
+// Opens the medium of a store, which runs on the clock. Called once for each store, by any thread.
+using OpenMedium =
+    std::function<absl::StatusOr<std::unique_ptr<Medium>>(const Config& config, Clock& clock)>;
+
+// The one that the configuration names.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config,
+                                                                             Clock& clock);
 
 // Thread-safe.
 class LateBlockStore {
  public:
   // `clock`, and the sink of `options`, must outlive the store.
-  LateBlockStore(const Config& config, Clock& clock, const BlockStore::Options& options)
-      : config_(config), clock_(clock), options_(options) {}
+  LateBlockStore(const Config& config, Clock& clock, const BlockStore::Options& options,
+                 OpenMedium open_medium = open_configured_medium)
+      : config_(config), clock_(clock), options_(options), open_medium_(std::move(open_medium)) {}
 
   // Null if it is not open.
   BlockStore* opened() const { return store_.load(std::memory_order_seq_cst); }
@@ -39,6 +52,7 @@ class LateBlockStore {
   const Config config_;
   Clock& clock_;
   const BlockStore::Options options_;
+  const OpenMedium open_medium_;
   std::once_flag once_;
   std::unique_ptr<BlockStore> owned_;
   std::atomic<BlockStore*> store_{nullptr};

@@ -8,13 +8,14 @@
 namespace nvcache {
 
 LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_references,
-                     EvictionSink* sink)
+                     EvictionSink* sink, OpenMedium open_medium)
     : config_(config),
       count_references_(count_references),
       has_sink_(sink != nullptr),
       own_(std::make_unique<LateBlockStore>(
           config.cache, clock,
-          BlockStore::Options{.count_references = count_references, .sink = sink})),
+          BlockStore::Options{.count_references = count_references, .sink = sink},
+          std::move(open_medium))),
       store_(*own_) {}
 
 LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,

@@ -28,7 +28,8 @@ class LowerTier {
  public:
   // `sink` receives what the tier evicts; if null, evicted blocks are dropped. `clock` and
   // `sink` must outlive the tier.
-  LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink);
+  LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink,
+            OpenMedium open_medium = open_configured_medium);
   // A part in a tier that other caches use, too. It has no tier below it.
   LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, bool count_references);
 

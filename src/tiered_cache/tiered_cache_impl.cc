@@ -50,7 +50,8 @@ class TieredCacheImpl::Demoter final : public EvictionSink {
 // ---- making and ending
 
 absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
-    const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock) {
+    const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
+    const OpenMedium& open_medium) {
   absl::StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
   if (!placement.ok()) return placement.status();
   std::unique_ptr<TierShare> share;
@@ -61,7 +62,7 @@ absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
     share = *std::move(joined);
   }
   std::unique_ptr<TieredCacheImpl> cache(new TieredCacheImpl(
-      config, std::move(codec), clock, *std::move(placement), std::move(share)));
+      config, std::move(codec), clock, *std::move(placement), open_medium, std::move(share)));
   for (size_t i = 0; i < cache->lower_.size(); ++i) {
     const absl::Status opened = cache->lower_[i]->open_if_warm();
     if (!opened.ok()) return problem_of_tier(i + 1, opened);
@@ -71,7 +72,7 @@ absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
 
 TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
                                  Clock& clock, std::unique_ptr<PlacementPolicy> placement,
-                                 std::unique_ptr<TierShare> share)
+                                 const OpenMedium& open_medium, std::unique_ptr<TierShare> share)
     : config_(config),
       codec_(std::move(codec)),
       placement_(std::move(placement)),
@@ -89,10 +90,10 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
     const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
-    lower_.push_back(
-        lowest && share != nullptr
-            ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
-            : std::make_unique<LowerTier>(config.tiers[i], clock, counts, demoters_.back().get()));
+    lower_.push_back(lowest && share != nullptr
+                         ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
+                         : std::make_unique<LowerTier>(config.tiers[i], clock, counts,
+                                                       demoters_.back().get(), open_medium));
   }
   if (lower_.empty() || !config.demote_in_background) return;
   queue_ = std::make_unique<DemotionQueue>(

@@ -44,10 +44,11 @@ namespace nvcache {
 // Thread-safe.
 class TieredCacheImpl final : public TieredCache, public TieredCacheControl, private LowerTiers {
  public:
-  // `clock` is for emulated media, and must outlive the cache.
+  // `clock` is for emulated media, and must outlive the cache. `open_medium` opens those of its own
+  // lower tiers, whichever their specifications name; a shared tier opens its own.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<TieredCacheImpl>> make(
-      const TieredConfig& config, std::shared_ptr<ObjectCodec> codec,
-      Clock& clock = system_clock());
+      const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock = system_clock(),
+      const OpenMedium& open_medium = open_configured_medium);
   ~TieredCacheImpl() override;
 
   absl::Status insert(std::string_view key, const Object& object, Priority priority,
@@ -80,7 +81,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   class Demoter;
 
   TieredCacheImpl(const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
-                  std::unique_ptr<PlacementPolicy> placement,
+                  std::unique_ptr<PlacementPolicy> placement, const OpenMedium& open_medium,
                   std::unique_ptr<TierShare> share);  // of the last tier; null: it is its own
 
   // LowerTiers: the first two are called with the key's shard of the first tier locked.
