@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/assert.h"
 #include "experiments/simulate/recorder.h"
 #include "experiments/simulate/storage.h"
 #include "experiments/simulate/tables.h"
@@ -63,22 +62,6 @@ Places wiredtiger_places(const Options& options) {
   const uint64_t os_bytes = engine_memory_bytes(options) - options.page_cache_bytes;
   return {.pages = cache_pages(options, kFilledShare),
           .blocks = objects(static_cast<double>(os_bytes), kBlockBytes, options.scale)};
-}
-
-PlacedLru::PlacedLru(uint32_t pages, uint32_t places) : order_(pages), place_(pages) {
-  for (uint32_t place = places; place > 0; --place) free_.push_back(place - 1);
-}
-
-void PlacedLru::enter(uint32_t page) {
-  NVCACHE_ASSERT(!free_.empty() && !contains(page));
-  place_[page] = free_.back();
-  free_.pop_back();
-  order_.touch(page);
-}
-
-void PlacedLru::leave(uint32_t page) {
-  free_.push_back(place_[page]);
-  order_.remove(page);
 }
 
 WiredTigerModel::WiredTigerModel(const World& world)

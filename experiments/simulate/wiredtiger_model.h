@@ -27,6 +27,7 @@
 #include "experiments/simulate/keys.h"
 #include "experiments/simulate/lru_list.h"
 #include "experiments/simulate/main_memory.h"
+#include "experiments/simulate/placed_lru.h"
 #include "experiments/simulate/tables.h"
 #include "experiments/simulate/tier.h"
 
@@ -34,26 +35,6 @@ namespace nvcache::simulate {
 
 // Sizes of WiredTiger's caches in a simulation, in scaled objects.
 Places wiredtiger_places(const Options& options);
-
-// The places of an LRU of pages in memory: each resident page has one. Caller-locked.
-class PlacedLru {
- public:
-  PlacedLru(uint32_t pages, uint32_t places);
-
-  bool contains(uint32_t page) const { return order_.contains(page); }
-  bool full() const { return free_.empty(); }
-  uint32_t place(uint32_t page) const { return place_[page]; }
-  uint32_t coldest() const { return order_.coldest(); }
-  void touch(uint32_t page) { order_.touch(page); }
-  // Enters a page; there is a free place.
-  void enter(uint32_t page);
-  void leave(uint32_t page);
-
- private:
-  LruList order_;
-  std::vector<uint32_t> place_;
-  std::vector<uint32_t> free_;
-};
 
 class WiredTigerModel final : public EngineModel {
  public:
