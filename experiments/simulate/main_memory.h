@@ -1,13 +1,12 @@
 // What the engine's page cache and the OS page cache lie in: DRAM, or NVRAM with DRAM as its cache
-// (Memory Mode). Objects lie in places, numbered from 0: pages of kPageBytes, blocks of
-// kBlockBytes.
+// (Memory Mode). Objects lie in places, numbered from 0: pages and blocks, each of one size.
 //
 // DRAM: a copy of a whole object takes what medium/cost_model.h says of the profile `dram`. An
 // access to a part of one is among the processor's time of an operation.
 //
 // Memory Mode (*Writes Hurt*, section 4.1.1): DRAM is a direct-mapped cache, "with data transferred
-// between the two in units of cache lines". Lines of 64 bytes are followed in groups of 1 KiB, the
-// size of a record, because neighbours are used together:
+// between the two in units of cache lines". Lines of 64 bytes are followed in groups, by default of
+// 1 KiB, the size of a record, because neighbours are used together:
 //
 //   place of a group   frames of 4 KiB lie anywhere in the NVRAM, as the OS hands them out: a
 //                      permutation that the seed chooses
@@ -52,10 +51,13 @@ class MainMemory {
   virtual void count(Result* result) const = 0;
 };
 
-// How many objects there are places for.
+// How many objects there are places for, and of which sizes.
 struct Places {
   uint32_t pages = 0;
   uint32_t blocks = 0;
+  uint64_t page_bytes = kPageBytes;
+  uint64_t block_bytes = kBlockBytes;
+  uint64_t group_bytes = kGroupBytes;
 };
 
 std::unique_ptr<MainMemory> make_dram();

@@ -155,6 +155,7 @@ struct StorageRow {
   uint64_t read_latency_ns;
   uint64_t write_latency_ns;
   double operations_per_second;  // at most, of reads and writes together
+  uint32_t dies = 0;             // that serve pages, each one at a time; 0: not followed
 };
 
 inline constexpr auto kStorages = std::to_array<StorageRow>({
@@ -168,6 +169,9 @@ inline constexpr auto kStorages = std::to_array<StorageRow>({
     // Our choice, of the order of what clouds sell.
     {"network", "a network disk: 1 GB/s and 16,000 operations a second at most, 500 us", 1.0, 1.0,
      500'000, 500'000, 16'000},
+    // As nvme-flash. All dies together, 85 us a page, give its rate.
+    {"flash", "as nvme-flash, with 34 dies, each of which serves a page at a time", 1.6, 1.0,
+     85'000, 20'000, 400'000, 34},
 });
 
 // Which records are asked for.

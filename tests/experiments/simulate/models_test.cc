@@ -1,5 +1,6 @@
 // The parts that a simulation is made of, each by itself.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <set>
@@ -176,6 +177,26 @@ TEST(SimulateStorage, ALoneReadTakesLatencyAndTransfer) {
   EXPECT_EQ(storage.read(1000, 25'000), 1000u + 10'000 + 10'000);
 }
 
+TEST(SimulateStorage, ReadsWaitForTheirDieAndBehindWrites) {
+  const StorageRow row = *find_row(kStorages, "flash");
+  Storage storage(row);
+  constexpr uint64_t kTransferNs = (16 << 10) / 16 * 10;
+  EXPECT_EQ(storage.read(1000, 16 << 10), 1000 + kTransferNs + 85'000);
+  // More than there are dies: some of them wait.
+  std::vector<uint64_t> took_ns;
+  for (uint32_t i = 0; i < 100; ++i)
+    took_ns.push_back(storage.read(1'000'000, 16 << 10) - 1'000'000);
+  std::sort(took_ns.begin(), took_ns.end());
+  EXPECT_GT(took_ns.back(), 2 * took_ns.front());
+  // A read may be behind a page that is being written: 34 of them take what 1 GB/s allows.
+  uint64_t longest_ns = 0;
+  for (uint64_t i = 0; i < 34; ++i) storage.write(1'000'000'000, 16 << 10);
+  for (uint64_t i = 0; i < 34; ++i) {
+    longest_ns = std::max(longest_ns, storage.read(1'000'000'000, 16 << 10) - 1'000'000'000);
+  }
+  EXPECT_GT(longest_ns, 500'000u);
+}
+
 Result counted(const MainMemory& memory) {
   Result result;
   memory.count(&result);
@@ -242,6 +263,31 @@ TEST(SimulatePhantom, KeepsNoBytesAndSaysSo) {
   EXPECT_TRUE(absl::IsUnimplemented(read));
   EXPECT_NE(read.message().find("holds no data"), std::string::npos);
   EXPECT_EQ((*medium)->write(uint64_t{1} << 34, block).code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST(SimulatePhantom, KeepsTheLabelsOfBlocksAndWritesAreOwedOnDemand) {
+  EventClock clock;
+  constexpr uint64_t kBytes = 16 << 10;
+  auto medium = PhantomMedium::open(uint64_t{1} << 30, *find_profile("optane"), clock, kBytes);
+  ASSERT_TRUE(medium.ok()) << medium.status();
+  (*medium)->owe_writes();
+  std::vector<std::byte> block(kBytes);
+  // Anywhere, one beside the other.
+  for (uint64_t label = 1; label <= 100; ++label) {
+    std::memcpy(block.data(), &label, sizeof(label));
+    ASSERT_TRUE((*medium)->write(256 + label * kBytes, block).ok());
+  }
+  EXPECT_EQ(clock.now_ns(), 0u);
+  EXPECT_EQ((*medium)->take_owed_bytes(), 100 * kBytes);
+  EXPECT_EQ((*medium)->take_owed_bytes(), 0u);
+  for (uint64_t label = 1; label <= 100; ++label) {
+    EXPECT_EQ((*medium)->label_of((*medium)->direct().subspan(256 + label * kBytes, kBytes)),
+              label);
+  }
+  EXPECT_EQ((*medium)->written_bytes(), 0u);
+  (*medium)->write_aside(kBytes);
+  EXPECT_GT(clock.now_ns(), 5'000u);
+  EXPECT_EQ((*medium)->written_bytes(), kBytes);
 }
 
 // The share of accesses that the hottest tenth of the pages gets is that of the whole dataset.
