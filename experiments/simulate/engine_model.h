@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "experiments/simulate/rocksdb_configurations.h"
 #include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/simulate.h"
 
@@ -58,25 +59,60 @@ class EngineModel {
 struct EngineRow {
   std::string_view name;
   std::string_view help;
-  std::string_view base;  // the configuration that others are compared with
-  // Checks the sizes, and fills in those that are 0.
-  absl::Status (*complete)(Options* options);
-  absl::StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world);
+  // The configuration that others are compared with.
+  std::string_view base;
+  // Its disk and cores by default: those of the paper that it is taken from.
+  std::string_view storage;
+  uint32_t cores = 0;
+  // What it can be asked for.
+  std::vector<Named> (*workloads)() = nullptr;
+  std::vector<Named> (*configurations)() = nullptr;
+  // Checks clients and sizes, and fills in those that are 0. Names and scale are checked before.
+  absl::Status (*complete)(Options* options) = nullptr;
+  absl::StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world) = nullptr;
 };
 
+std::vector<Named> wiredtiger_workloads();
+std::vector<Named> wiredtiger_configurations();
 absl::Status complete_wiredtiger(Options* options);
 absl::StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
+
+std::vector<Named> memcached_workloads();
+std::vector<Named> memcached_configurations();
 absl::Status complete_memcached(Options* options);
 absl::StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
 
-inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {"wiredtiger", "WiredTiger: page cache, blocks that are never overwritten, checkpoints", "none",
-     complete_wiredtiger, make_wiredtiger},
-    {"memcached", "the systems of NVMcached: the real KvStore in NVRAM or DRAM", "mc-nvm",
-     complete_memcached, make_memcached},
-});
+absl::StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world);
 
-// INVALID_ARGUMENT names the option, what was given and what is allowed.
-absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most);
+inline constexpr auto kEngines = std::to_array<EngineRow>({
+    {.name = "wiredtiger",
+     .help = "WiredTiger: page cache, blocks that are never overwritten, checkpoints",
+     .base = "none",
+     .storage = "p4800x",
+     .cores = 32,
+     .workloads = wiredtiger_workloads,
+     .configurations = wiredtiger_configurations,
+     .complete = complete_wiredtiger,
+     .make = make_wiredtiger},
+    // It uses no disk; cores as above.
+    {.name = "memcached",
+     .help = "the systems of NVMcached: the real KvStore in NVRAM or DRAM",
+     .base = "mc-nvm",
+     .storage = "p4800x",
+     .cores = 32,
+     .workloads = memcached_workloads,
+     .configurations = memcached_configurations,
+     .complete = complete_memcached,
+     .make = make_memcached},
+    {.name = "rocksdb",
+     .help = "RocksDB: block cache in DRAM and NVRAM, memtables, leveled compaction",
+     .base = "64-0/dram-only",
+     .storage = "flash",
+     .cores = 24,
+     .workloads = rocksdb_workloads,
+     .configurations = rocksdb_configurations,
+     .complete = complete_rocksdb,
+     .make = make_rocksdb},
+});
 
 }  // namespace nvcache::simulate

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "base/text.h"
+#include "experiments/simulate/option_checks.h"
 #include "experiments/simulate/recorder.h"
 #include "experiments/simulate/tables.h"
 #include "kv_store/store/store.h"
@@ -21,8 +22,7 @@ constexpr uint64_t kRequestNs = 200;
 constexpr uint64_t kRestNs = 1'000'000'000;
 
 constexpr uint64_t kLeastBytes = 16 << 20;  // of a scaled cache: fewer zones say little
-constexpr uint64_t kMostBytes = uint64_t{1} << 44;
-constexpr double kTheta = 0.99;  // of simulate::Ranks
+constexpr double kTheta = 0.99;             // of simulate::Ranks
 
 absl::StatusOr<nvmcached::Trace> trace_of(const Options& options) {
   absl::StatusOr<std::vector<nvmcached::Trace>> traces =
@@ -75,13 +75,14 @@ std::vector<std::byte> value_bytes(uint32_t size) {
 absl::Status complete_memcached(Options* options) {
   const absl::StatusOr<nvmcached::Trace> trace = trace_of(*options);
   if (!trace.ok()) return trace.status();
+  if (options->clients == 0) options->clients = find_row(kWorkloads, options->workload)->clients;
   if (!memory_profile(*options).byte_addressable) {
     return invalid_argument("--medium: '{}' given; allowed is memory that stores reach",
                             options->medium);
   }
   const auto in_range = [options](std::string_view name, uint64_t bytes) {
     const uint64_t least = kLeastBytes * options->scale;
-    return check_size(name, bytes, least, kMostBytes);
+    return check_size(name, bytes, least, kMaxBytes);
   };
   if (absl::Status status = in_range("--nvram", options->nvram_bytes); !status.ok()) return status;
   if (options->page_cache_bytes > 0 || options->tier_bytes > 0) {
@@ -98,7 +99,7 @@ absl::Status complete_memcached(Options* options) {
     options->dataset_bytes =
         static_cast<uint64_t>(trace->fill * static_cast<double>(options->nvram_bytes));
   }
-  return check_size("--dataset", options->dataset_bytes, options->scale, kMostBytes);
+  return check_size("--dataset", options->dataset_bytes, options->scale, kMaxBytes);
 }
 
 absl::StatusOr<std::unique_ptr<EngineModel>> MemcachedModel::open(const World& world) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/simulate/engine_model.h"
+#include "experiments/simulate/option_checks.h"
 #include "experiments/simulate/simulate.h"
 #include "experiments/simulate/tables.h"
 #include "fmt/ranges.h"
@@ -14,8 +15,6 @@
 namespace nvcache::simulate {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 44;
-constexpr uint64_t kFewestBlocks = 64;  // of a scaled cache: fewer say little
 constexpr uint32_t kMaxScale = 4096;
 constexpr uint64_t kMostPageCacheBytes = 40 * kGiB;  // *Writes Hurt*, section 4
 constexpr uint64_t kMostWays = 100;                  // a byte holds the tag of a line, and more
@@ -36,43 +35,40 @@ std::vector<Named> named_of(const Rows& rows, std::string_view engine) {
   return list;
 }
 
-template <typename Rows>
-bool has_row(const Rows& rows, std::string_view name, std::string_view engine) {
-  const auto* row = find_row(rows, name);
-  return row != nullptr && row->engine == engine;
-}
-
-absl::Status unknown(std::string_view option, std::string_view given,
-                     const std::vector<Named>& rows) {
+absl::Status check_name(std::string_view option, std::string_view given,
+                        const std::vector<Named>& rows) {
   std::vector<std::string_view> names;
-  for (const Named& row : rows) names.push_back(row.name);
+  for (const Named& row : rows) {
+    if (row.name == given) return absl::OkStatus();
+    names.push_back(row.name);
+  }
   return invalid_argument("{}: no '{}'; allowed are {}", option, given, fmt::join(names, ", "));
 }
 
-absl::Status check_names(const Options& options) {
-  if (find_row(kEngines, options.engine) == nullptr) {
-    return unknown("--engine", options.engine, engines());
+absl::Status check_names(const Options& options, const EngineRow& engine) {
+  absl::Status status = check_name("--workload", options.workload, engine.workloads());
+  if (status.ok()) {
+    status = check_name("--config", options.configuration, engine.configurations());
   }
-  if (!has_row(kWorkloads, options.workload, options.engine)) {
-    return unknown("--workload", options.workload, workloads(options.engine));
-  }
-  if (!has_row(kConfigurations, options.configuration, options.engine)) {
-    return unknown("--config", options.configuration, configurations(options.engine));
-  }
-  if (find_row(kStorages, options.storage) == nullptr) {
-    return unknown("--storage", options.storage, storages());
-  }
+  if (status.ok()) status = check_name("--storage", options.storage, storages());
+  if (!status.ok()) return status;
   if (find_profile(options.medium) == nullptr) {
     return invalid_argument("--medium: no '{}'; allowed are {}", options.medium, profile_names());
   }
   return absl::OkStatus();
 }
 
+absl::Status check_scale(const Options& options) {
+  if (options.scale >= 1 && options.scale <= kMaxScale) return absl::OkStatus();
+  return invalid_argument("--scale: {} given; allowed are 1 to {}", options.scale, +kMaxScale);
+}
+
 absl::Status check_numbers(const Options& options) {
   if (options.clients < 1 || options.clients > 100'000) {
     return invalid_argument("--clients: {} given; allowed are 1 to 100000", options.clients);
   }
-  const uint32_t throttled = find_row(kWorkloads, options.workload)->throttled.sum();
+  const WorkloadRow* const workload = find_row(kWorkloads, options.workload);
+  const uint32_t throttled = workload == nullptr ? 0 : workload->throttled.sum();
   if (options.clients <= throttled && throttled > 0) {
     return invalid_argument("--clients: {} given; allowed with {} are {} to 100000",
                             options.clients, options.workload, throttled + 1);
@@ -83,9 +79,6 @@ absl::Status check_numbers(const Options& options) {
   if (!(options.minutes > 0) || options.minutes > 100'000) {
     return invalid_argument("--minutes: {} given; allowed are more than 0, to 100000",
                             options.minutes);
-  }
-  if (options.scale < 1 || options.scale > kMaxScale) {
-    return invalid_argument("--scale: {} given; allowed are 1 to {}", options.scale, +kMaxScale);
   }
   return absl::OkStatus();
 }
@@ -133,15 +126,27 @@ absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least,
 }
 
 std::vector<Named> engines() { return named(kEngines); }
-std::vector<Named> workloads(std::string_view engine) { return named_of(kWorkloads, engine); }
-std::vector<Named> configurations(std::string_view engine) {
-  return named_of(kConfigurations, engine);
-}
 std::vector<Named> storages() { return named(kStorages); }
+
+std::vector<Named> wiredtiger_workloads() { return named_of(kWorkloads, "wiredtiger"); }
+std::vector<Named> wiredtiger_configurations() { return named_of(kConfigurations, "wiredtiger"); }
+std::vector<Named> memcached_workloads() { return named_of(kWorkloads, "memcached"); }
+std::vector<Named> memcached_configurations() { return named_of(kConfigurations, "memcached"); }
+
+std::vector<Named> workloads(std::string_view engine) {
+  const EngineRow* const row = find_row(kEngines, engine);
+  return row == nullptr ? std::vector<Named>() : row->workloads();
+}
+
+std::vector<Named> configurations(std::string_view engine) {
+  const EngineRow* const row = find_row(kEngines, engine);
+  return row == nullptr ? std::vector<Named>() : row->configurations();
+}
 
 absl::Status complete_wiredtiger(Options* options) {
   const ConfigurationRow& row = *find_row(kConfigurations, options->configuration);
   const WorkloadRow& workload = *find_row(kWorkloads, options->workload);
+  if (options->clients == 0) options->clients = workload.clients;
   if (options->dataset_bytes == 0) options->dataset_bytes = workload.dataset_gib * kGiB;
   if (options->page_cache_bytes == 0) options->page_cache_bytes = workload.page_cache_gib * kGiB;
   if (options->page_cache_bytes == 0) {
@@ -156,10 +161,15 @@ absl::Status complete_wiredtiger(Options* options) {
 absl::StatusOr<Options> complete(const Options& given) {
   Options options = given;
   for (char& letter : options.workload) letter = absl::ascii_tolower(letter);
-  if (absl::Status status = check_names(options); !status.ok()) return status;
-  if (options.clients == 0) options.clients = find_row(kWorkloads, options.workload)->clients;
-  if (absl::Status status = check_numbers(options); !status.ok()) return status;
-  absl::Status status = find_row(kEngines, options.engine)->complete(&options);
+  absl::Status status = check_name("--engine", options.engine, engines());
+  if (!status.ok()) return status;
+  const EngineRow& engine = *find_row(kEngines, options.engine);
+  if (options.storage.empty()) options.storage = engine.storage;
+  if (options.cores == 0) options.cores = engine.cores;
+  status = check_names(options, engine);
+  if (status.ok()) status = check_scale(options);
+  if (status.ok()) status = engine.complete(&options);
+  if (status.ok()) status = check_numbers(options);
   if (!status.ok()) return status;
   return options;
 }

@@ -6,13 +6,6 @@
 namespace nvcache::simulate {
 namespace {
 
-Latency summary(const Histogram& histogram) {
-  return {.mean_ns = histogram.mean(),
-          .p50_ns = histogram.quantile(0.5),
-          .p95_ns = histogram.quantile(0.95),
-          .p99_ns = histogram.quantile(0.99)};
-}
-
 // Standard deviation over mean.
 double variation(const std::vector<double>& values, size_t from) {
   const auto count = static_cast<double>(values.size() - from);
@@ -26,6 +19,13 @@ double variation(const std::vector<double>& values, size_t from) {
 
 }  // namespace
 
+Latency latency_of(const Histogram& histogram) {
+  return {.mean_ns = histogram.mean(),
+          .p50_ns = histogram.quantile(0.5),
+          .p95_ns = histogram.quantile(0.95),
+          .p99_ns = histogram.quantile(0.99)};
+}
+
 void Recorder::count(Result* result) const {
   const auto of = [this](OpType type) -> const Histogram& {
     return latency_ns_[static_cast<size_t>(type)];
@@ -38,10 +38,11 @@ void Recorder::count(Result* result) const {
   reads.merge(of(OpType::kScan));
   Histogram updates = of(OpType::kUpdate);
   updates.merge(of(OpType::kInsert));
-  result->read_latency = summary(reads);
-  result->update_latency = summary(updates);
+  result->read_latency = latency_of(reads);
+  result->update_latency = latency_of(updates);
   reads.merge(updates);
-  result->latency = summary(reads);
+  result->latency = latency_of(reads);
+  result->warm_read_latency = latency_of(warm_reads_ns_);
   result->operations = reads.count();
   result->seconds = static_cast<double>(end_ns_) * 1e-9;
   result->ops_per_second = static_cast<double>(result->operations) / result->seconds;

@@ -48,6 +48,14 @@ std::string nanoseconds(const TableRow& row) {
   return fmt::format("{:.0f}", latency_ns<kQuantile>(row));
 }
 
+// Of a read of the disk, in the second half.
+template <auto kQuantile>
+std::string warm_disk_microseconds(const TableRow& row) {
+  const double ns =
+      median(row.seeds, [](const Result& r) { return r.warm_storage_latency.*kQuantile; });
+  return fmt::format("{:.0f}", ns * 1e-3);
+}
+
 std::string over_time(const TableRow& row) {
   return percent(median(row.seeds, [](const Result& r) { return r.interval_variation; }));
 }
@@ -116,10 +124,37 @@ constexpr auto kMemcached = std::to_array<Column>({
     {"deviation by seed, %", "", 0, by_seed},
 });
 
+// ---- RocksDB ----
+
+std::string warm_hits(const TableRow& row) {
+  return percent(median(row.seeds, [](const Result& r) { return r.warm_hit_ratio; }));
+}
+
+constexpr auto kRocksdb = std::to_array<Column>({
+    {"NVRAM, GiB", "NVRAM", 5, nvram},
+    {"configuration", "configuration", 18, configuration},
+    {"ops/s", "ops/s", 8, ops},
+    {"64-0 = 1", "x 64-0", 6, over_base},
+    {"first tier hits, %", "1st%", 5, page_hits},
+    {"tier or line hits, %", "tier%", 5, tier_hits},
+    {"warm hits, %", "warm%", 5, warm_hits},
+    {"NVRAM read, GB/s", "nv.rd", 6, gb_s<&Result::nvram_read_bytes>},
+    {"NVRAM written, GB/s", "nv.wr", 6, gb_s<&Result::nvram_written_bytes>},
+    {"disk read, GB/s", "dsk.rd", 6, gb_s<&Result::storage_read_bytes>},
+    {"disk written, GB/s", "dsk.wr", 6, gb_s<&Result::storage_written_bytes>},
+    {"p50, us", "p50us", 5, microseconds<&Latency::p50_ns>},
+    {"p99, us", "p99us", 5, microseconds<&Latency::p99_ns>},
+    {"warm disk read p50, us", "", 0, warm_disk_microseconds<&Latency::p50_ns>},
+    {"warm disk read p95, us", "", 0, warm_disk_microseconds<&Latency::p95_ns>},
+    {"deviation over time, %", "", 0, over_time},
+    {"deviation by seed, %", "", 0, by_seed},
+});
+
 }  // namespace
 
 std::span<const Column> columns_of(std::string_view engine) {
   if (engine == "memcached") return kMemcached;
+  if (engine == "rocksdb") return kRocksdb;
   return kWiredTiger;
 }
 

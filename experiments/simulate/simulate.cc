@@ -21,8 +21,9 @@ namespace {
 
 constexpr uint32_t kEventsAProgress = 1 << 16;
 
-std::unique_ptr<MainMemory> make_memory(const Options& options, const ConfigurationRow& row) {
-  if (row.memory != MemoryKind::kMemoryMode) return make_dram();
+// An engine with configurations of its own (`row` is null) has its memory itself.
+std::unique_ptr<MainMemory> make_memory(const Options& options, const ConfigurationRow* row) {
+  if (row == nullptr || row->memory != MemoryKind::kMemoryMode) return make_dram();
   return make_memory_mode(options.dram_bytes / options.scale, options.nvram_bytes / options.scale,
                           *find_profile(options.medium), wiredtiger_places(options),
                           thread_seed(options.seed, options.clients));
@@ -35,7 +36,7 @@ class Simulation {
       : options_(options),
         end_ns_(static_cast<uint64_t>(options.minutes * 60e9 / options.scale)),
         time_(options.cores),
-        memory_(make_memory(options, *find_row(kConfigurations, options.configuration))),
+        memory_(make_memory(options, find_row(kConfigurations, options.configuration))),
         storage_(*find_row(kStorages, options.storage)),
         tier_(std::move(tier)),
         recorder_(end_ns_) {}
@@ -50,7 +51,7 @@ class Simulation {
     if (tier_ != nullptr) tasks.push_back(maintain());
     for (const Task& task : tasks) time_.start(task);
     for (uint32_t events = 0; time_.step(end_ns_); ++events) {
-      if (!half_ && time_.now_ns() >= end_ns_ / 2) half_ = counts();
+      if (!half_ && time_.now_ns() >= recorder_.half_ns()) half_ = counts();
       if (events % kEventsAProgress != 0 || !on_progress) continue;
       absl::Status status =
           on_progress(static_cast<double>(time_.now_ns()) / static_cast<double>(end_ns_));
@@ -60,10 +61,16 @@ class Simulation {
   }
 
  private:
-  EngineModel::Lookups counts() const {
-    if (tier_ == nullptr) return engine_->lookups();
-    const Tier::Counts counts = tier_->counts();
-    return {.lookups = counts.lookups, .hits = counts.hits};
+  struct Counts {
+    EngineModel::Lookups cache;  // of the tier, or of what the engine is
+    uint64_t storage_read_bytes = 0;
+  };
+  Counts counts() const {
+    Counts counts{.cache = engine_->lookups(), .storage_read_bytes = storage_.read_bytes()};
+    if (tier_ == nullptr) return counts;
+    const Tier::Counts tier = tier_->counts();
+    counts.cache = {.lookups = tier.lookups, .hits = tier.hits};
+    return counts;
   }
 
   Task maintain() {
@@ -82,11 +89,13 @@ class Simulation {
     memory_->count(&result);
     result.storage_read_bytes = storage_.read_bytes();
     result.storage_written_bytes = storage_.written_bytes();
-    const EngineModel::Lookups before = half_.value_or(EngineModel::Lookups{});
-    const uint64_t lookups = counts().lookups - before.lookups;
+    const Counts before = half_.value_or(Counts{});
+    const Counts end = counts();
+    result.warm_storage_read_bytes = end.storage_read_bytes - before.storage_read_bytes;
+    const uint64_t lookups = end.cache.lookups - before.cache.lookups;
     if (lookups > 0) {
       result.warm_tier_hit_ratio =
-          static_cast<double>(counts().hits - before.hits) / static_cast<double>(lookups);
+          static_cast<double>(end.cache.hits - before.cache.hits) / static_cast<double>(lookups);
     }
     return result;
   }
@@ -99,7 +108,7 @@ class Simulation {
   const std::unique_ptr<Tier> tier_;
   Recorder recorder_;
   std::unique_ptr<EngineModel> engine_;
-  std::optional<EngineModel::Lookups> half_;
+  std::optional<Counts> half_;
 };
 
 }  // namespace
@@ -107,10 +116,10 @@ class Simulation {
 absl::StatusOr<Result> simulate(const Options& given, const OnProgress& on_progress) try {
   absl::StatusOr<Options> options = complete(given);
   if (!options.ok()) return options.status();
-  const ConfigurationRow& row = *find_row(kConfigurations, options->configuration);
+  const ConfigurationRow* const row = find_row(kConfigurations, options->configuration);
   std::unique_ptr<Tier> tier;
-  if (row.place != Place::kNone) {
-    absl::StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, row);
+  if (row != nullptr && row->place != Place::kNone) {
+    absl::StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, *row);
     if (!opened.ok()) return opened.status();
     tier = *std::move(opened);
   }

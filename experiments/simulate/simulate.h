@@ -1,8 +1,8 @@
 // Simulates an engine on a machine of any size: N clients, M cores, DRAM, NVRAM and a disk, under
-// virtual time. WiredTiger's tier is the real BlockCache with its real policies, on a medium that
-// keeps no bytes, memcached the real KvStore; everything around them is a model.
-// docs/results/simulate.md says what is modelled, where each parameter comes from, and what is not.
-// Every figure of it is simulated.
+// virtual time. WiredTiger's tier is the real BlockCache, RocksDB's the real TieredCache, each with
+// its real policies on a medium that keeps no bytes, and memcached is the real KvStore; everything
+// around them is a model. docs/results/simulate.md says what is modelled, where each parameter
+// comes from, and what is not. Every figure of it is simulated.
 //
 // Deterministic: the same options give the same result on every machine, to the bit. One thread
 // for each call; calls in several threads do not meet.
@@ -32,7 +32,7 @@ struct Options {
   std::string engine = "wiredtiger";      // a row of engines()
   std::string workload = "c";             // a row of workloads(): YCSB a to e, and others
   std::string configuration = "nvcache";  // a row of configurations()
-  std::string storage = "p4800x";         // a row of storages()
+  std::string storage;                    // a row of storages(); empty: the engine's paper's
   std::string medium = "optane";          // of the NVRAM: a profile of medium/profiles.h
   uint64_t dram_bytes = 32 * kGiB;
   uint64_t nvram_bytes = 64 * kGiB;
@@ -41,7 +41,8 @@ struct Options {
                                   // 4), and for YCSB alone; else the paper's (Table 2)
   uint64_t tier_bytes = 0;        // of the NVRAM that the tier can use; 0: all of it
   uint32_t clients = 0;           // 0: the paper's of this workload (*Writes Hurt*, Tables 2, 3)
-  uint32_t cores = 32;            // two processors of 16 cores (*Writes Hurt*, section 3.2.1)
+  uint32_t cores = 0;             // 0: the paper's, 32 (*Writes Hurt*, section 3.2.1: two of 16)
+                                  // or 24 with rocksdb (*Hybrid Cache*, Table 2)
   double minutes = 60;            // the run, tiers and caches empty at first (section 3.2.3)
   uint64_t seed = 1;              // of keys, operations, and where memory lies
   uint32_t scale = 256;           // 1 to 4096
@@ -83,13 +84,17 @@ struct Result {
   // Of the second half of the run, when caches are warm.
   double warm_ops_per_second = 0;
   double warm_tier_hit_ratio = 0;
+  Latency warm_read_latency;  // of reads and scans
+  uint64_t warm_storage_read_bytes = 0;
+  double warm_hit_ratio = 0;     // rocksdb: blocks that were found in any tier
+  Latency warm_storage_latency;  // rocksdb: of reads of blocks
 
   // Operations per second in each of 60 even parts of the run, and their standard deviation over
   // their mean in the second half.
   std::vector<double> interval_ops_per_second;
   double interval_variation = 0;
 
-  // The engine's page cache: lookups = hits + misses.
+  // The engine's page cache: lookups = hits + misses. Of rocksdb, the block cache's first tier.
   uint64_t page_lookups = 0;
   uint64_t page_hits = 0;
   // The OS page cache, of what reached it.
@@ -132,9 +137,10 @@ struct Named {
   std::string_view name;
   std::string_view help;
 };
-std::vector<Named> engines();   // "wiredtiger", "memcached"
+std::vector<Named> engines();   // "wiredtiger", "memcached", "rocksdb"
 std::vector<Named> storages();  // "p4800x" and others
-// Of an engine: "a" to "e", "evict-btree" and others; "none", "nvcache", "memory-mode" and others.
+// What an engine can be asked for: "a" to "e" and others; "none", "nvcache" and others. None of an
+// engine that there is not.
 std::vector<Named> workloads(std::string_view engine = "wiredtiger");
 std::vector<Named> configurations(std::string_view engine = "wiredtiger");
 

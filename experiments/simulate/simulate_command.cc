@@ -37,6 +37,10 @@ constexpr char kExamples[] = R"(Examples:
   # memcached's items in DRAM or NVRAM, 8 clients
   nvcache simulate --engine memcached --workload sys,var --clients 8 --minutes 5
 
+  # *Hybrid Cache*: DRAM alone, DRAM and SCM, SCM alone, Memory Mode
+  nvcache simulate --engine rocksdb --workload whatsapp \
+    --config 64-0/dram-only,32-256/dram-first,32-256/scm-only,32-256/memory-mode
+
   # your own machine: a network disk, 64 clients on 16 cores, CXL memory
   nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
     --storage network --clients 64 --cores 16 --config none,auto --json out.json
@@ -65,7 +69,8 @@ struct Defaults {
 const std::vector<Defaults>& defaults() {
   static const auto& rows = *new std::vector<Defaults>{
       {"wiredtiger", {"c"}, {"none", "nvcache", "memory-mode"}},
-      {"memcached", {"sys", "var"}, {"mc-nvm", "mc-nvlru", "nvmcached", "mc-dram"}}};
+      {"memcached", {"sys", "var"}, {"mc-nvm", "mc-nvlru", "nvmcached", "mc-dram"}},
+      {"rocksdb", {"whatsapp"}, {"64-0/dram-only", "32-256/dram-first", "32-256/memory-mode"}}};
   return rows;
 }
 
@@ -83,7 +88,17 @@ std::string names_of(const std::vector<simulate::Named>& rows) {
 
 std::string help_of(const std::vector<simulate::Named>& rows) {
   std::string text;
-  for (const simulate::Named& row : rows) text += fmt::format("  {:<12} {}\n", row.name, row.help);
+  for (const simulate::Named& row : rows) text += fmt::format("  {:<18} {}\n", row.name, row.help);
+  return text;
+}
+
+std::string help_of_engines() {
+  std::string text;
+  for (const simulate::Named& engine : simulate::engines()) {
+    text += fmt::format("{}: {}\nWorkloads: {}\nConfigurations (--config):\n{}\n", engine.name,
+                        engine.help, names_of(simulate::workloads(engine.name)),
+                        help_of(simulate::configurations(engine.name)));
+  }
   return text;
 }
 
@@ -91,30 +106,34 @@ void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
   app.add_option("--engine", study.base.engine, names_of(simulate::engines()))
       ->capture_default_str();
   app.add_option("--workload", raw.workloads,
-                 "Of those below, a to e are YCSB's; default: c, or sys,var of memcached")
+                 "Of the engine's below, a to e are YCSB's; default: c; sys,var of memcached; "
+                 "whatsapp of rocksdb")
       ->delimiter(',');
   app.add_option("--config", raw.configurations,
-                 "Second tiers, see below, by default none,nvcache,memory-mode; NAME:SIZE sets the "
-                 "engine's page cache, too. Of memcached its systems, by default all")
+                 "The engine's below, by default some of them; for wiredtiger NAME:SIZE sets its "
+                 "page cache, too")
       ->delimiter(',');
   app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")->delimiter(',')->capture_default_str();
-  app.add_option("--dram", raw.dram, "Size of the DRAM")->capture_default_str();
+  app.add_option("--dram", raw.dram, "Size of the DRAM; with rocksdb --config has all sizes")
+      ->capture_default_str();
   app.add_option("--dataset", raw.dataset,
-                 "Size on the disk; default: *Writes Hurt*'s, Tables 2 and 3");
+                 "Size on the disk; default: *Writes Hurt*'s, Tables 2 and 3, or the profile's");
   app.add_option("--page-cache", raw.page_cache,
                  "The engine's page cache; for YCSB by default half of the DRAM, 40 GiB at most");
   app.add_option("--tier", raw.tier, "How much of the NVRAM the tier uses; default: all");
   app.add_option("--medium", study.base.medium,
                  "Of the NVRAM, a profile of nvcache calibrate: optane, dram, cxl, flash")
       ->capture_default_str();
-  app.add_option("--storage", study.base.storage, names_of(simulate::storages()))
-      ->capture_default_str();
+  app.add_option("--storage", study.base.storage,
+                 names_of(simulate::storages()) + "; default: p4800x; with rocksdb, flash");
 }
 
 void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
   app.add_option("--clients", study.base.clients,
-                 "Clients; default: the workload's (*Writes Hurt*, Tables 2 and 3)");
-  app.add_option("--cores", study.base.cores, "Cores that they run on")->capture_default_str();
+                 "Clients; default: the workload's (*Writes Hurt*, Tables 2 and 3); with rocksdb, "
+                 "one for each hardware thread (48)");
+  app.add_option("--cores", study.base.cores,
+                 "Cores that they run on; default: the paper's, 32, with rocksdb 24");
   app.add_option("--minutes", study.base.minutes, "Length of a run, caches empty at its start")
       ->capture_default_str();
   app.add_option("--scale", study.base.scale, "Simulate 1/N of all sizes and periods")
@@ -192,14 +211,8 @@ absl::Status run(const StudyOptions& study, const Outputs& outputs) {
 void add_simulate_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "simulate", "An engine, a machine and a second tier of any size, simulated");
-  std::string help;
-  for (const simulate::Named& engine : simulate::engines()) {
-    help += fmt::format("{}: {}\nWorkloads: {}\nConfigurations (--config):\n{}\n", engine.name,
-                        engine.help, names_of(simulate::workloads(engine.name)),
-                        help_of(simulate::configurations(engine.name)));
-  }
-  app->footer(
-      fmt::format("{}Disks (--storage):\n{}\n{}", help, help_of(simulate::storages()), kExamples));
+  app->footer(fmt::format("{}Disks (--storage):\n{}\n{}", help_of_engines(),
+                          help_of(simulate::storages()), kExamples));
   auto study = std::make_shared<StudyOptions>();
   study->jobs = 0;
   auto raw = std::make_shared<RawOptions>();

@@ -1,5 +1,5 @@
-// The pages docs/results/simulate.md and simulate_memcached.md: a beginning, the tables, and
-// page_end.txt or store_page_end.txt.
+// The pages docs/results/simulate.md and simulate_memcached.md, and one of RocksDB: a beginning,
+// the tables, and page_end.txt or store_page_end.txt.
 #include <string>
 #include <vector>
 
@@ -9,16 +9,16 @@
 namespace nvcache::simulate {
 namespace {
 
-constexpr char kIntroduction[] = R"(# Simulated: WiredTiger at the size of the papers
+constexpr char kIntroduction[] = R"(# Simulated: {} at the size of the papers
 
 **Every figure on this page is simulated.** None was measured on NVRAM, and none is fitted to the
-numbers of a paper. The second tier is the real `BlockCache` with its real policies; what is around
+numbers of a paper. The second tier is the real `{}` with its real policies; what is around
 it, engine, OS, memory and disk, is a model. Sizes are 1/{} of those that are named, with every
 period of time; rates, latencies, clients and cores are whole. Written by
 
     {}
 
-"none = 1" compares with DRAM alone, of the same workload. Tier hits are those of the second tier;
+"{} = 1" compares with DRAM alone, of the same workload. Tier hits are those of the second tier;
 for Memory Mode, the groups of lines that were found in DRAM. Deviations are standard deviations
 over the mean: over time of the 30 even parts of the second half, by seed of the whole runs.
 
@@ -59,9 +59,13 @@ std::string page(const std::vector<Run>& runs, const std::string& command) {
     return fmt::format(kStoreIntroduction, options.scale, command) + markdown_tables(runs) +
            std::string(store_page_end());
   }
+  if (options.engine == "rocksdb") {
+    return fmt::format(kIntroduction, "RocksDB", "TieredCache", options.scale, command, "64-0") +
+           markdown_tables(runs) + std::string(page_end());
+  }
   const std::string spread = spread_table(runs);
-  return fmt::format(kIntroduction, options.scale, command) + markdown_tables(runs) +
-         (spread.empty() ? "" : kSpread + spread) + std::string(page_end());
+  return fmt::format(kIntroduction, "WiredTiger", "BlockCache", options.scale, command, "none") +
+         markdown_tables(runs) + (spread.empty() ? "" : kSpread + spread) + std::string(page_end());
 }
 
 }  // namespace nvcache::simulate

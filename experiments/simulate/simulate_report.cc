@@ -55,6 +55,10 @@ json result_json(const Result& result) {
           {"update_latency", latency_json(result.update_latency)},
           {"warm_ops_per_second", result.warm_ops_per_second},
           {"warm_tier_hit_ratio", result.warm_tier_hit_ratio},
+          {"warm_read_latency", latency_json(result.warm_read_latency)},
+          {"warm_storage_read_bytes", result.warm_storage_read_bytes},
+          {"warm_hit_ratio", result.warm_hit_ratio},
+          {"warm_storage_latency", latency_json(result.warm_storage_latency)},
           {"interval_ops_per_second", result.interval_ops_per_second},
           {"interval_variation", result.interval_variation},
           {"page_lookups", result.page_lookups},
@@ -99,13 +103,20 @@ bool is_another_seed(const std::vector<Run>& runs, const Run& run) {
   return seeds_of(runs, run).front() != &run;
 }
 
+// What the configurations do not name.
 std::string heading(const Options& options) {
-  const std::string what = fmt::format(
-      "{}: {} GiB, {} client{}, {} cores", find_row(kWorkloads, options.workload)->help,
-      options.dataset_bytes >> 30, options.clients, options.clients == 1 ? "" : "s", options.cores);
-  if (options.engine != "wiredtiger") return fmt::format("{}, {:g} minutes", what, options.minutes);
-  return fmt::format("{}, {} GiB of DRAM, {}, {:g} minutes", what, options.dram_bytes >> 30,
-                     options.storage, options.minutes);
+  const WorkloadRow* const row = find_row(kWorkloads, options.workload);
+  std::string text = fmt::format("{}: {} GiB, {} client{}, {} cores",
+                                 row == nullptr ? std::string_view(options.workload) : row->help,
+                                 options.dataset_bytes >> 30, options.clients,
+                                 options.clients == 1 ? "" : "s", options.cores);
+  if (options.engine == "wiredtiger") {
+    text += fmt::format(", {} GiB of DRAM", options.dram_bytes >> 30);
+  } else if (options.engine == "rocksdb") {
+    text += ", rocksdb";
+  }
+  if (options.engine != "memcached") text += fmt::format(", {}", options.storage);
+  return text + fmt::format(", {:g} minutes", options.minutes);
 }
 
 struct Table {

@@ -20,8 +20,9 @@ constexpr auto kPollInterval = std::chrono::milliseconds(100);
 
 // Whether its runs are alike for all sizes of NVRAM.
 bool needs_nvram(const Options& options) {
-  const ConfigurationRow& row = *find_row(kConfigurations, options.configuration);
-  return row.place != Place::kNone || row.memory != MemoryKind::kDram || !row.durability.empty();
+  const ConfigurationRow* const row = find_row(kConfigurations, options.configuration);
+  if (row == nullptr) return false;  // of an engine whose configurations have sizes
+  return row->place != Place::kNone || row->memory != MemoryKind::kDram || !row->durability.empty();
 }
 
 // Splits "NAME:SIZE".

@@ -78,9 +78,21 @@ TEST(SimulateCommand, MemcachedHasWorkloadsAndConfigurationsOfItsOwn) {
               HasSubstr("allowed are mc-dram, mc-nvm, mc-nvlru, nvmcached"));
 }
 
+TEST(SimulateCommand, RocksdbHasWorkloadsConfigurationsAndColumnsOfItsOwn) {
+  testing::internal::CaptureStdout();
+  const int code = run_simulate(with({"--engine", "rocksdb"}));
+  const std::string shown = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, kExitOk);
+  for (const char* name : {"whatsapp", "64-0/dram-only", "32-256/dram-first", "x 64-0", "warm%"}) {
+    EXPECT_THAT(shown, HasSubstr(name));
+  }
+  std::istringstream lines(shown);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
 TEST(SimulateCommand, WhatIsWrongIsNamedWithWhatIsAllowed) {
   EXPECT_THAT(complaint_of(with({"--engine", "oracle"})),
-              HasSubstr("allowed are wiredtiger, memcached"));
+              HasSubstr("allowed are wiredtiger, memcached, rocksdb"));
   EXPECT_THAT(complaint_of(with({"--config", "magic"})), HasSubstr("memory-mode"));
   EXPECT_THAT(complaint_of(with({"--storage", "tape"})), HasSubstr("sata-flash"));
   EXPECT_THAT(complaint_of(with({"--medium", "tape"})), HasSubstr("optane"));
