@@ -14,8 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::string_view kFormats[] = {kWritesHurtFormat, kHybridFormat, kKvFormat,
-                                         kHybridModelFormat, kSimulationsFormat};
+constexpr std::string_view kFormats[] = {kWritesHurtFormat,  kHybridFormat,
+                                         kKvFormat,          kHybridModelFormat,
+                                         kSimulationsFormat, kHybridSimulationFormat};
 
 bool is_evidence(const json& document) {
   const std::string format = document.value("format", "");
@@ -90,6 +91,11 @@ std::string conditions_of(const Evidence& evidence, std::string_view format) {
   std::set<std::string> texts;
   for (const Evidence::Document* document : evidence.of(format)) {
     const json& setup = document->json.at("setup");
+    if (format == kHybridSimulationFormat) {
+      texts.insert(fmt::format("SIMULATED, the paper's sizes at 1/{}, {} clients",
+                               setup.value("size_factor", 1), setup.value("clients", 0)));
+      continue;
+    }
     texts.insert(fmt::format("{}{}, sizes / {}", setup.value("emulated", false) ? "EMULATED " : "",
                              setup.value("medium", ""), setup.value("size_factor", 1)));
   }

@@ -18,7 +18,9 @@ inline constexpr std::string_view kWritesHurtFormat = "nvcache.paper/1";
 inline constexpr std::string_view kHybridFormat = "nvcache.hybrid/1";
 inline constexpr std::string_view kKvFormat = "nvcache.kv/1";
 inline constexpr std::string_view kHybridModelFormat = "nvcache.hybrid.model/1";  // hybrid_model.h
-inline constexpr std::string_view kSimulationsFormat = "nvcache.simulations/1";   // simulations.h
+inline constexpr std::string_view kHybridSimulationFormat =
+    "nvcache.hybrid.simulation/1";  // hybrid_simulations.h
+inline constexpr std::string_view kSimulationsFormat = "nvcache.simulations/1";  // simulations.h
 inline constexpr std::string_view kReproduceFormat = "nvcache.reproduce/1";
 
 class Evidence {

@@ -28,36 +28,42 @@ constexpr std::string_view kFirstWorkload = "whatsapp";
 constexpr std::string_view kScmServers[] = {"64-128", "32-128", "32-256"};
 constexpr std::string_view kLargest = "32-256";
 
-// Runs of RocksDB, or of the model (hybrid_model.h): both have the same form.
+// Runs of the simulation (hybrid_simulations.h), of RocksDB, or of the model (hybrid_model.h): all
+// have the same form.
 struct Origin {
   const Evidence& evidence;
   std::string_view format;
-  Source source() const { return format == kHybridFormat ? Source::kReal : Source::kModel; }
+  Source source() const {
+    if (format == kHybridSimulationFormat) return Source::kSimulated;
+    return format == kHybridFormat ? Source::kReal : Source::kModel;
+  }
 };
 
-// RocksDB decides where it ran; the model stands beside it.
 template <typename Find>
-std::vector<Finder> both(Find find) {
-  std::vector<Finder> finders;
-  for (const std::string_view format : {kHybridFormat, kHybridModelFormat}) {
-    finders.push_back([find, format](const Evidence& evidence) -> std::optional<Finding> {
-      return find(Origin{evidence, format});
-    });
-  }
-  return finders;
+Finder finder_of(std::string_view format, Find find) {
+  return [find, format](const Evidence& evidence) -> std::optional<Finding> {
+    return find(Origin{evidence, format});
+  };
 }
 
-// Where a parameter of the real runs is fitted to the number.
+// The simulation decides: it alone has the paper's sizes, cores, and a disk with a queue. RocksDB,
+// scaled down, and the model stand beside it.
 template <typename Find>
-std::vector<Finder> model_first(Find find) {
-  std::vector<Finder> finders = both(find);
-  const Finder real = finders.front();
+std::vector<Finder> all_origins(Find find) {
+  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridFormat, find),
+          finder_of(kHybridModelFormat, find)};
+}
+
+// Where a parameter of the real runs is fitted to the number: they come last.
+template <typename Find>
+std::vector<Finder> real_is_fitted(Find find) {
+  const Finder real = finder_of(kHybridFormat, find);
   const auto fitted = [real](const Evidence& evidence) {
     std::optional<Finding> finding = real(evidence);
     if (finding) finding->fitted = true;
     return finding;
   };
-  return {finders.back(), fitted};
+  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridModelFormat, find), fitted};
 }
 
 Finding hybrid_finding(const Origin& from, Ours ours, const std::string& more = "") {
@@ -208,7 +214,7 @@ Row performance_row(const char* id, Setup setup, Basis basis, std::string_view a
   return {.id = id,
           .basis = basis,
           .about = about,
-          .finders = both([setup](const Origin& from) {
+          .finders = all_origins([setup](const Origin& from) {
             return of_two_sockets(from, setup, [](double share) { return 100 * share; });
           }),
           .missing = kMissingHybrid,
@@ -220,7 +226,7 @@ Row tco_row(const char* id, Setup setup, Basis basis, std::string_view about) {
   return {.id = id,
           .basis = basis,
           .about = about,
-          .finders = both([setup, cost](const Origin& from) {
+          .finders = all_origins([setup, cost](const Origin& from) {
             return of_two_sockets(from, setup, [cost](double share) { return cost / share; });
           }),
           .missing = kMissingHybrid};
@@ -263,7 +269,7 @@ std::optional<Finding> over_memory_mode(const Origin& from, const char* metric, 
 Row memory_mode_row(const char* id, const char* metric, bool less_is_better, bool greatest) {
   return {.id = id,
           .about = "a model of Memory Mode, without the OS",
-          .finders = both([=](const Origin& from) {
+          .finders = all_origins([=](const Origin& from) {
             return over_memory_mode(from, metric, less_is_better, greatest);
           }),
           .missing = "this command without --no-runs",
@@ -292,12 +298,12 @@ std::vector<Row> section3_rows() {
       memory_mode_row("hybrid-vs-mm-lat-low", "mean_us", true, false),
       memory_mode_row("hybrid-vs-mm-lat-high", "mean_us", true, true),
       {.id = "scm-only-vs-dram-low",
-       .finders = both([](const Origin& from) { return dram_over_scm(from, false); }),
+       .finders = all_origins([](const Origin& from) { return dram_over_scm(from, false); }),
        .missing = kRuns},
       {.id = "scm-only-vs-dram-high",
-       .finders = both([](const Origin& from) { return dram_over_scm(from, true); }),
+       .finders = all_origins([](const Origin& from) { return dram_over_scm(from, true); }),
        .missing = kRuns},
-      {.id = "hybrid-vs-naive", .finders = both(gain_over_naive), .missing = kMissingHybrid},
+      {.id = "hybrid-vs-naive", .finders = all_origins(gain_over_naive), .missing = kMissingHybrid},
       {.id = "locality",
        .basis = Basis::kTaken,
        .about = "the profiles' power law has it as a parameter",
@@ -313,48 +319,47 @@ std::vector<Row> section6_rows() {
       "the load of SCM in real runs is fitted to it; the model has no load, and decides";
   return {
       {.id = "tput-low",
-       .finders = both([](const Origin& from) { return gain(from, false); }),
+       .finders = all_origins([](const Origin& from) { return gain(from, false); }),
        .missing = kMissingHybrid},
       {.id = "tput-high",
-       .finders = both([](const Origin& from) { return gain(from, true); }),
+       .finders = all_origins([](const Origin& from) { return gain(from, true); }),
        .missing = kMissingHybrid},
       {.id = "p95",
        .about = kQueue,
-       .finders = both([](const Origin& from) { return latency_gain(from, "p95_us"); }),
+       .finders = all_origins([](const Origin& from) { return latency_gain(from, "p95_us"); }),
        .missing = kMissingHybrid},
       {.id = "p99",
        .about = kQueue,
-       .finders = both([](const Origin& from) { return latency_gain(from, "p99_us"); }),
+       .finders = all_origins([](const Origin& from) { return latency_gain(from, "p99_us"); }),
        .missing = kMissingHybrid},
       {.id = "scm-only-128",
        .about = kLoad,
-       .finders = model_first([](const Origin& from) { return scm_only_gain(from, "32-128"); }),
+       .finders = real_is_fitted([](const Origin& from) { return scm_only_gain(from, "32-128"); }),
        .missing = kMissingHybrid},
       {.id = "scm-only-256",
        .about = kLoad,
-       .finders = model_first([](const Origin& from) { return scm_only_gain(from, "32-256"); }),
+       .finders = real_is_fitted([](const Origin& from) { return scm_only_gain(from, "32-256"); }),
        .missing = kMissingHybrid},
       {.id = "scm-only-p50-low",
        .about = kLoad,
-       .finders = model_first([](const Origin& from) { return scm_only_p50(from, false); }),
+       .finders = real_is_fitted([](const Origin& from) { return scm_only_p50(from, false); }),
        .missing = kMissingHybrid},
       {.id = "scm-only-p50-high",
        .about = kLoad,
-       .finders = model_first([](const Origin& from) { return scm_only_p50(from, true); }),
+       .finders = real_is_fitted([](const Origin& from) { return scm_only_p50(from, true); }),
        .missing = kMissingHybrid},
       parameter("scm-first-threshold-1", 2, "the policy scm_first(2)"),
       parameter("scm-first-threshold-2", 6, "the policy scm_first(6)"),
       parameter("bidirectional-threshold", 4, "the policy bidirectional(4)"),
       parameter("block-size", 16, "the databases' blocks"),
-      {.id = "hit-gain", .finders = both(hit_gain), .missing = kMissingHybrid},
+      {.id = "hit-gain", .finders = all_origins(hit_gain), .missing = kMissingHybrid},
       {.id = "io-less",
-       .basis = Basis::kFitted,
        .about = "the load of emulated flash, 4, is fitted to this statement's share of the disk",
-       .finders = both(storage_less),
+       .finders = real_is_fitted(storage_less),
        .missing = kMissingHybrid},
       {.id = "read-lat",
        .about = kQueue,
-       .finders = both(read_latency_gain),
+       .finders = all_origins(read_latency_gain),
        .missing = kMissingHybrid},
   };
 }

@@ -9,6 +9,7 @@
 #include "apps/command/progress.h"
 #include "base/text.h"
 #include "experiments/reproduce/hybrid_model.h"
+#include "experiments/reproduce/hybrid_simulations.h"
 #include "experiments/reproduce/own_runs.h"
 #include "experiments/reproduce/page.h"
 #include "experiments/reproduce/simulated_rows.h"
@@ -200,7 +201,16 @@ absl::Status add_own_runs(const Options& options, const Clock& clock, Evidence& 
       evidence.add("the simulations of this command", *std::move(document), /*own=*/true);
     }
   }
-  if (wants(options, {"hybrid-cache", "memory-mode"}) && !evidence.has(kHybridModelFormat)) {
+  const bool wants_hybrid = wants(options, {"hybrid-cache", "memory-mode"});
+  if (wants_hybrid && !evidence.has(kHybridSimulationFormat)) {
+    const HybridSimulationPlan plan{.memory_mode_only = options.only == "memory-mode",
+                                    .scale = options.scale,
+                                    .command = options.command};
+    auto document = run_hybrid_simulations(plan, clock);
+    if (!document.ok()) return document.status();
+    evidence.add("the simulations of RocksDB of this command", *std::move(document), /*own=*/true);
+  }
+  if (wants_hybrid && !evidence.has(kHybridModelFormat)) {
     HybridModelPlan plan;
     plan.memory_mode_only = options.only == "memory-mode";
     plan.command = options.command;
