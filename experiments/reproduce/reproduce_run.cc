@@ -83,7 +83,7 @@ json entry_of(const PaperResult& result, const Row& row, const Evidence& evidenc
     const Judgement judgement = judge_row(result, row, *finding);
     findings.push_back(finding_json(*finding, judgement));
     if (!decided && finding->fitted) basis = Basis::kFitted;
-    if (!decided && finding->source == Source::kSimulated) about = {};
+    if (!decided && finding->source == Source::kSimulated) about = row.simulated_about;
     if (!decided) decided = judgement;
   }
   if (!decided) decided = judge_missing(row);

@@ -41,10 +41,11 @@ using Finder = std::function<std::optional<Finding>(const Evidence&)>;
 struct Row {
   std::string id;
   Basis basis = Basis::kResult;
-  std::string_view about = {};       // what it was taken or fitted by; why a real run may differ
-  std::vector<Finder> finders = {};  // the first that finds something decides
-  std::string_view missing = {};     // what would give it, if none does
-  bool memory_mode = false;          // about Memory Mode
+  std::string_view about = {};  // what it was taken or fitted by; why a real run may differ
+  std::string_view simulated_about = {};  // in its place where a simulation decides
+  std::vector<Finder> finders = {};       // the first that finds something decides
+  std::string_view missing = {};          // what would give it, if none does
+  bool memory_mode = false;               // about Memory Mode
   // Replaces usual_baseline(): a number, or none.
   std::optional<double> baseline = std::nullopt;
   bool sized_only = false;  // no baseline, whatever the unit
