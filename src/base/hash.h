@@ -26,8 +26,8 @@ inline uint64_t hash_key(const BlockKey& key, uint64_t seed) {
 }
 
 // Which of `parts` even parts of all hashes a hash is in.
-inline uint32_t part_of(uint64_t hash, uint32_t parts) {
-  return static_cast<uint32_t>((static_cast<unsigned __int128>(hash) * parts) >> 64);
+inline uint64_t part_of(uint64_t hash, uint64_t parts) {
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * parts) >> 64);
 }
 
 // 64 bits of any bytes (XXH3).

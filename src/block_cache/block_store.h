@@ -133,9 +133,7 @@ class BlockStore final : private Pin::Owner {
   void maintain();
 
  private:
-  uint64_t shard_number(uint64_t hash) const {
-    return part_of(hash, static_cast<uint32_t>(shards_.size()));
-  }
+  uint64_t shard_number(uint64_t hash) const { return part_of(hash, shards_.size()); }
   Shard& shard_of(uint64_t hash) { return *shards_[shard_number(hash)]; }
   // A pin's handle is its entry's address: releasing it touches nothing else.
   static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
