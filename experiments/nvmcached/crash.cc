@@ -173,8 +173,8 @@ class CrashRun {
   // Until the hit ratio is stable; the last windows are those before the crash.
   absl::Status warm_up(KvStore& store) {
     for (uint64_t i = 0; i < stream_.keys(); ++i) {
-      const uint64_t key = stream_.load_order(i);
-      if (stream_.loaded(key)) set(store, key, trace_.value_bytes(key));
+      const uint64_t key = stream_.loaded().in_order(i);
+      if (stream_.loaded().contains(key)) set(store, key, trace_.value_bytes(key));
     }
     for (result_.warm_windows = 0; result_.warm_windows < kMostWarmWindows;) {
       auto misses = window(store, "warming up");

@@ -85,8 +85,8 @@ absl::StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std
 void System::load(const RequestStream& stream) {
   std::vector<Request> batch;
   for (uint64_t i = 0; i < stream.keys(); ++i) {
-    const uint64_t key = stream.load_order(i);
-    if (stream.loaded(key)) {
+    const uint64_t key = stream.loaded().in_order(i);
+    if (stream.loaded().contains(key)) {
       batch.push_back({.kind = Request::kSet, .key = key, .value_bytes = trace_.value_bytes(key)});
     }
     if (batch.size() < 1024 && i + 1 < stream.keys()) continue;

@@ -1,15 +1,13 @@
 #include "experiments/reproduce/hybrid_simulations.h"
 
-#include <algorithm>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "apps/command/interrupt.h"
-#include "apps/command/progress.h"
 #include "base/text.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/reproduce/evidence.h"
 #include "experiments/reproduce/hybrid_model.h"
+#include "experiments/reproduce/simulation_document.h"
 #include "experiments/simulate/study.h"
 
 namespace nvcache::reproduce {
@@ -87,14 +85,9 @@ absl::StatusOr<json> run_hybrid_simulations(const HybridSimulationPlan& plan, co
   const std::vector<HybridScenario> scenarios = planned(plan.memory_mode_only);
   auto runs = runs_of(scenarios, plan);
   if (!runs.ok()) return runs.status();
-  Progress progress(clock);
-  const std::string what =
-      fmt::format("of {} simulations of RocksDB at 1/{}", scenarios.size(), plan.scale);
-  const absl::Status status = simulate::carry_out(
-      *runs, std::max(1u, std::thread::hardware_concurrency()), [&](double share) -> absl::Status {
-        progress.update(share, what);
-        return check_not_interrupted();
-      });
+  const absl::Status status = carry_out(
+      *runs, fmt::format("of {} simulations of RocksDB at 1/{}", scenarios.size(), plan.scale),
+      clock);
   if (!status.ok()) return status;
   json list = json::array();
   for (size_t i = 0; i < scenarios.size(); ++i) {
@@ -104,19 +97,11 @@ absl::StatusOr<json> run_hybrid_simulations(const HybridSimulationPlan& plan, co
                     {"round", 1},
                     {"metrics", metrics_of((*runs)[i].result)}});
   }
-  return json{{"kind", "paper"},
-              {"schema", 1},
-              {"format", kHybridSimulationFormat},
-              {"command", plan.command},
-              {"configurations", json::array()},
-              {"figures", json::array()},
-              {"setup",
-               {{"medium", "optane"},
-                {"emulated", true},
-                {"size_factor", plan.scale},
-                {"clients", runs->front().options.clients},
-                {"minutes", plan.minutes}}},
-              {"runs", std::move(list)}};
+  return simulation_document(kHybridSimulationFormat, plan.command,
+                             {{"size_factor", plan.scale},
+                              {"clients", runs->front().options.clients},
+                              {"minutes", plan.minutes}},
+                             std::move(list));
 }
 
 }  // namespace nvcache::reproduce

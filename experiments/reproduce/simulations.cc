@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <thread>
+#include <utility>
 
-#include "apps/command/interrupt.h"
-#include "apps/command/progress.h"
 #include "base/text.h"
+#include "experiments/reproduce/simulation_document.h"
 #include "experiments/simulate/study.h"
 #include "experiments/writes_hurt/scale.h"
 
@@ -127,31 +126,16 @@ std::vector<Scenario> planned_simulations(const std::string& only) {
 absl::StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& clock) {
   auto runs = runs_of_plan(plan);
   if (!runs.ok()) return runs.status();
-  Progress progress(clock);
-  const std::string what =
-      fmt::format("of {} simulations at 1/{}", plan.scenarios.size(), plan.scale);
-  const absl::Status status = simulate::carry_out(
-      *runs, std::max(1u, std::thread::hardware_concurrency()), [&](double share) -> absl::Status {
-        progress.update(share, what);
-        return check_not_interrupted();
-      });
+  const absl::Status status = carry_out(
+      *runs, fmt::format("of {} simulations at 1/{}", plan.scenarios.size(), plan.scale), clock);
   if (!status.ok()) return status;
   json list = json::array();
   for (size_t i = 0; i < runs->size(); ++i) {
     list.push_back(run_json(plan.scenarios[i], (*runs)[i].result));
   }
-  return json{{"kind", "paper"},
-              {"schema", 1},
-              {"format", kSimulationsFormat},
-              {"command", plan.command},
-              {"configurations", json::array()},
-              {"figures", json::array()},
-              {"setup",
-               {{"medium", "optane"},
-                {"emulated", true},
-                {"size_factor", plan.scale},
-                {"minutes", plan.minutes}}},
-              {"runs", std::move(list)}};
+  return simulation_document(kSimulationsFormat, plan.command,
+                             {{"size_factor", plan.scale}, {"minutes", plan.minutes}},
+                             std::move(list));
 }
 
 std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,

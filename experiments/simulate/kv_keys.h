@@ -29,18 +29,14 @@ class KvKeys {
 
   uint64_t keys() const { return keys_; }
   nvmcached::Request next(Prng& prng) const;
-  // Whether the key is there before the first request.
-  bool loaded(uint64_t key) const;
-  // All keys, in an order independent of their popularity.
-  uint64_t load_order(uint64_t number) const;
+  const nvmcached::LoadedKeys& loaded() const { return loaded_; }
 
  private:
   const nvmcached::Trace trace_;
   const uint32_t scale_;
-  const uint64_t seed_;
   const Ranks ranks_;
   const uint64_t keys_;
-  uint64_t stride_;
+  const nvmcached::LoadedKeys loaded_;
 };
 
 }  // namespace nvcache::simulate

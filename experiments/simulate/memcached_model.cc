@@ -135,8 +135,8 @@ MemcachedModel::MemcachedModel(const World& world, const nvmcached::Trace& trace
 // Before the run: it takes no time of it.
 void MemcachedModel::load() {
   for (uint64_t i = 0; i < keys_.keys(); ++i) {
-    const uint64_t key = keys_.load_order(i);
-    if (!keys_.loaded(key)) continue;
+    const uint64_t key = keys_.loaded().in_order(i);
+    if (!keys_.loaded().contains(key)) continue;
     memory_->begin_event(clock_.now_ns());
     carry_out({.kind = Request::kSet, .key = key, .value_bytes = trace_.value_bytes(key)});
   }

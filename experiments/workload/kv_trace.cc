@@ -188,40 +188,29 @@ void write_key(uint64_t key, uint32_t key_bytes, char* to) {
   }
 }
 
-RequestStream::RequestStream(const Trace& trace, uint64_t keys, uint64_t seed)
-    : trace_(trace),
-      keys_(keys),
-      seed_(seed),
-      stride_(keys * 618 / 1000 + 1),
-      zipfian_(keys, trace.theta),
-      prng_(mix64(seed)) {
+LoadedKeys::LoadedKeys(const Trace& trace, uint64_t keys, uint64_t seed)
+    : presence_(trace.presence()), keys_(keys), seed_(seed), stride_(keys * 618 / 1000 + 1) {
   while (std::gcd(stride_, keys_) != 1) ++stride_;
 }
 
-Request RequestStream::next() {
-  const double total = trace_.get + trace_.set + trace_.del;
-  const double choice = unit(prng_()) * total;
-  Request request{.key = zipfian_.next(prng_)};
-  double absent = 0;
-  if (choice < trace_.get) {
-    absent = trace_.absent;
-  } else if (choice < trace_.get + trace_.set) {
-    request.kind = Request::kSet;
-    request.value_bytes = trace_.value_bytes(request.key);
-  } else {
-    request.kind = Request::kDelete;
-    absent = 1 - trace_.del_live;
-  }
-  if (absent > 0 && unit(prng_()) < absent) request.key += Request::kAbsent;
-  return request;
+bool LoadedKeys::contains(uint64_t key) const {
+  return unit(mix64(key ^ mix64(seed_ + 1))) < presence_;
 }
 
-bool RequestStream::loaded(uint64_t key) const {
-  return unit(mix64(key ^ mix64(seed_ + 1))) < trace_.presence();
-}
-
-uint64_t RequestStream::load_order(uint64_t number) const {
+uint64_t LoadedKeys::in_order(uint64_t number) const {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(number) * stride_) % keys_);
+}
+
+RequestStream::RequestStream(const Trace& trace, uint64_t keys, uint64_t seed)
+    : trace_(trace),
+      keys_(keys),
+      loaded_(trace, keys, seed),
+      zipfian_(keys, trace.theta),
+      prng_(mix64(seed)) {}
+
+Request RequestStream::next() {
+  return draw_request(
+      trace_, [this] { return prng_.unit(); }, [this] { return zipfian_.next(prng_); });
 }
 
 }  // namespace nvcache::nvmcached

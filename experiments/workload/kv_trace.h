@@ -65,22 +65,54 @@ struct Request {
 // Writes a key of key_bytes (10 to 250) to `to`.
 void write_key(uint64_t key, uint32_t key_bytes, char* to);
 
+// One request of the trace. `unit()` draws from [0, 1) and `next_key()` a key: the kind of request,
+// its key, and whether that is there, in this order.
+template <typename Unit, typename NextKey>
+Request draw_request(const Trace& trace, const Unit& unit, const NextKey& next_key) {
+  const double choice = unit() * (trace.get + trace.set + trace.del);
+  Request request{.key = next_key()};
+  double absent = 0;
+  if (choice < trace.get) {
+    absent = trace.absent;
+  } else if (choice < trace.get + trace.set) {
+    request.kind = Request::kSet;
+    request.value_bytes = trace.value_bytes(request.key);
+  } else {
+    request.kind = Request::kDelete;
+    absent = 1 - trace.del_live;
+  }
+  if (absent > 0 && unit() < absent) request.key += Request::kAbsent;
+  return request;
+}
+
+// Which keys are there before the first request, and the order in which they come there: all keys,
+// independent of their popularity. Immutable.
+class LoadedKeys {
+ public:
+  LoadedKeys(const Trace& trace, uint64_t keys, uint64_t seed);
+
+  bool contains(uint64_t key) const;
+  uint64_t in_order(uint64_t number) const;
+
+ private:
+  const double presence_;
+  const uint64_t keys_;
+  const uint64_t seed_;
+  uint64_t stride_;
+};
+
 class RequestStream {
  public:
   RequestStream(const Trace& trace, uint64_t keys, uint64_t seed);
 
   Request next();
-  // Whether the key is there before the first request.
-  bool loaded(uint64_t key) const;
-  // All keys, in an order independent of their popularity.
-  uint64_t load_order(uint64_t number) const;
+  const LoadedKeys& loaded() const { return loaded_; }
   uint64_t keys() const { return keys_; }
 
  private:
   const Trace trace_;
   const uint64_t keys_;
-  const uint64_t seed_;
-  uint64_t stride_;
+  const LoadedKeys loaded_;
   Zipfian zipfian_;
   Prng prng_;
 };

@@ -74,7 +74,7 @@ TEST(KvTraceTest, EveryKeyIsLoadedOnceAndHasItsOwnText) {
   const RequestStream stream(trace_named("USR"), 1000, 1);
   std::set<uint64_t> keys;
   std::set<std::string> texts;
-  for (uint64_t i = 0; i < 1000; ++i) keys.insert(stream.load_order(i));
+  for (uint64_t i = 0; i < 1000; ++i) keys.insert(stream.loaded().in_order(i));
   EXPECT_EQ(keys.size(), 1000u);
   for (const uint64_t key : {uint64_t{0}, uint64_t{9}, uint64_t{10}, uint64_t{999'999'999},
                              Request::kAbsent, Request::kAbsent + 9}) {
