@@ -9,7 +9,11 @@ namespace nvcache::hybrid_cache {
 namespace {
 
 constexpr PaperFact kFacts[] = {
+    {"power-dram", "Table 1", "375", "mW/GB of DRAM"},
+    {"power-scm", "Table 1", "98", "mW/GB of SCM"},
+    {"power-flash", "Table 1", "5.7", "mW/GB of flash"},
     {"cost-scm", "Table 1", "0.38", "cost of SCM per GB relative to DRAM"},
+    {"cost-flash", "Table 1", "0.017", "cost of flash per GB relative to DRAM"},
     {"hybrid-vs-naive", "S3.1 Fig 4b", "45", "% gain of hybrid over an SCM-only cache, up to"},
     {"scm-only-128", "S6.1", "15", "% gain over 64-0, SCM only, 128 GB"},
     {"scm-only-256", "S6.1", "25", "% gain over 64-0, SCM only, 256 GB"},

@@ -1,6 +1,8 @@
 #include "experiments/hybrid_cache/servers.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/text.h"
 #include "experiments/hybrid_cache/paper_facts.h"
@@ -26,10 +28,10 @@ constexpr Policy kPolicies[] = {
 // The caches are small: with more shards some would hold only a few dozen blocks.
 constexpr int kShards = 4;
 
-// Table 4 leaves two numbers open: what 64-0 costs before it is rounded, and the price of a
-// GB of DRAM. With these all four costs come out as printed.
-constexpr double kBaseCost = 0.433;
-constexpr double kDramCostPerGb = 0.00142;
+constexpr double kFlashGb = 2048;  // the device of Table 1
+
+// Table 4 leaves a price open, that of a GB of DRAM. Its line goes through these two costs.
+constexpr std::string_view kFittedCosts[] = {kBase, "32-256"};
 
 // In KiB, which all caches take exactly.
 std::string kib(double gb, uint64_t gb_bytes) {
@@ -68,9 +70,28 @@ std::string cache_spec(const Options& options, const Server& server, const Polic
 
 double computed_cost(const Server& server) {
   if (server.name == kTwoSockets) return 1;
-  const Server& base = find_server(kBase);
-  return kBaseCost + kDramCostPerGb *
-                         (server.dram_gb - base.dram_gb + paper_number("cost-scm") * server.scm_gb);
+  const auto memory_gb = [](const Server& each) {  // of DRAM, for the same money
+    return each.dram_gb + paper_number("cost-scm") * each.scm_gb;
+  };
+  const Server& one = find_server(kFittedCosts[0]);
+  const Server& other = find_server(kFittedCosts[1]);
+  const double cost_per_gb = (other.cost - one.cost) / (memory_gb(other) - memory_gb(one));
+  return one.cost + cost_per_gb * (memory_gb(server) - memory_gb(one));
+}
+
+bool is_cost_fitted(const Server& server) {
+  return std::ranges::find(kFittedCosts, server.name) != std::end(kFittedCosts);
+}
+
+double media_watts(const Server& server) {
+  return 1e-3 *
+         (paper_number("power-dram") * server.dram_gb + paper_number("power-scm") * server.scm_gb +
+          paper_number("power-flash") * kFlashGb);
+}
+
+double media_cost_gb(const Server& server) {
+  return server.dram_gb + paper_number("cost-scm") * server.scm_gb +
+         paper_number("cost-flash") * kFlashGb;
 }
 
 }  // namespace nvcache::hybrid_cache

@@ -45,7 +45,14 @@ std::span<const Policy> policies();
 std::string cache_spec(const Options& options, const Server& server, const Policy& policy);
 
 // What a server costs relative to 2P by the prices of its modules: SCM at 0.38 of DRAM's
-// price a GB (Table 1), and a price of DRAM with which Table 4 comes out as printed.
+// price a GB (Table 1). What the paper leaves open is fitted to two of Table 4's costs, those of
+// 64-0 and 32-256; the other two follow.
 double computed_cost(const Server& server);
+bool is_cost_fitted(const Server& server);
+
+// By Table 1, of its DRAM, SCM and one flash device: their power, and how many GB of DRAM cost as
+// much as they do.
+double media_watts(const Server& server);
+double media_cost_gb(const Server& server);
 
 }  // namespace nvcache::hybrid_cache

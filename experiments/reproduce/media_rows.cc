@@ -1,14 +1,17 @@
 // Numbers of hardware: the emulated media's profiles were built from them (docs/design/model.md).
 #include "experiments/reproduce/media_rows.h"
 
+#include <string>
 #include <string_view>
 
+#include "experiments/hybrid_cache/paper_facts.h"
 #include "medium/cost_model.h"
 #include "medium/profiles.h"
 
 namespace nvcache::reproduce {
 namespace {
 
+constexpr std::string_view kWatts = "the watts of a server's media are computed with it";
 constexpr double kModules = 2;  // of the profiles "optane" and "dram"
 
 const Profile& profile(std::string_view name) { return *find_profile(name); }
@@ -56,8 +59,14 @@ Row per_module(const char* id, std::string_view name, double modules, std::strin
           .finders = {fixed(Source::kModel, ours, "the profile, for one module")}};
 }
 
-Row no_model(const char* id, std::string_view about) {
-  return {.id = id, .about = about, .missing = "a property of hardware that no model here has"};
+// A number of Table 1, as hybrid_cache/servers.h computes with it.
+Row medium_fact(const std::string& id, std::string_view about) {
+  return {.id = id,
+          .basis = Basis::kTaken,
+          .about = about,
+          .finders = {fixed(Source::kParameter, number(hybrid_cache::paper_number(id)),
+                            "a number a GB")},
+          .sized_only = true};
 }
 
 }  // namespace
@@ -83,10 +92,11 @@ std::vector<Row> hybrid_cache_media_rows() {
       per_module("bandwidth-scm", "optane", kModules,
                  "emulated:optane has the sequential 12 GB/s of two modules of *Writes Hurt*"),
       per_module("bandwidth-flash", "flash", 1, "the profile's read throughput"),
-      no_model("power-dram", "no result depends on it"),
-      no_model("power-scm", "no result depends on it"),
-      no_model("power-flash", "no result depends on it"),
-      no_model("cost-flash", "no cost that is computed here depends on flash"),
+      medium_fact("power-dram", kWatts),
+      medium_fact("power-scm", kWatts),
+      medium_fact("power-flash", kWatts),
+      medium_fact("cost-scm", "the price that Table 4's costs are computed with"),
+      medium_fact("cost-flash", "the cost of a server's media is computed with it"),
   };
 }
 

@@ -56,6 +56,8 @@ TEST(HybridServersTest, CostsAreThoseOfTable4) {
     EXPECT_EQ(hybrid_cache::paper_value("dram-cache-" + std::string(server.name)),
               fmt::format("{:g} / {:g}", server.dram_cache_gb, server.scm_cache_gb));
   }
+  EXPECT_TRUE(hybrid_cache::is_cost_fitted(hybrid_cache::find_server("64-0")));
+  EXPECT_FALSE(hybrid_cache::is_cost_fitted(hybrid_cache::find_server("64-128")));
   // 6.4: 23% more cost than 64-0; 43% - 48% of savings are 1 minus Table 5.
   EXPECT_NEAR(hybrid_cache::find_server("32-256").cost / hybrid_cache::find_server("64-0").cost,
               1.23, 0.005);
@@ -63,6 +65,14 @@ TEST(HybridServersTest, CostsAreThoseOfTable4) {
   EXPECT_NEAR(hybrid_cache::find_server("32-256").cost / 1.02, 0.52, 0.005);
   EXPECT_NEAR(hybrid_cache::find_server("64-0").cost / 0.60, 0.72, 0.005);
   EXPECT_NEAR(hybrid_cache::find_server("64-0").cost / 0.50, 0.86, 0.005);
+}
+
+TEST(HybridServersTest, MediaTakeWattsAndMoneyByTable1) {
+  const auto& large = hybrid_cache::find_server("32-256");
+  EXPECT_NEAR(hybrid_cache::media_watts(large), 32 * .375 + 256 * .098 + 2048 * .0057, 1e-9);
+  EXPECT_NEAR(hybrid_cache::media_cost_gb(large), 32 + 256 * .38 + 2048 * .017, 1e-9);
+  EXPECT_LT(hybrid_cache::media_watts(large),
+            hybrid_cache::media_watts(hybrid_cache::find_server("2P")) / 2);
 }
 
 TEST(HybridServersTest, CachesAreScaledAlike) {

@@ -62,7 +62,7 @@ TEST(Reproduce, WithoutResultsNothingIsCountedAsRight) {
   EXPECT_EQ(verdict_of(document, "medium-read-1w"), "input");
   EXPECT_EQ(verdict_of(document, "bandwidth-scm"), "direction");  // built from the other paper's
   EXPECT_EQ(verdict_of(document, "cost-48"), "within 25%");
-  EXPECT_EQ(verdict_of(document, "power-scm"), "not measured");
+  EXPECT_EQ(verdict_of(document, "tput-low"), "not measured");
 }
 
 TEST(Reproduce, ResultsOfWritesHurt) {
@@ -100,6 +100,9 @@ TEST(Reproduce, ResultsOfHybridCache) {
   EXPECT_EQ(verdict_of(document, "scm-only-256"), "input");
   EXPECT_EQ(result_of(document, "scm-only-256")["basis"], "fitted");
   EXPECT_EQ(verdict_of(document, "cost-1p-32-256"), "input");
+  EXPECT_EQ(verdict_of(document, "cost-1p-64-128"), "within 25%");
+  EXPECT_EQ(verdict_of(document, "power-scm"), "input");
+  EXPECT_EQ(result_of(document, "power-scm")["basis"], "taken");
 }
 
 TEST(Reproduce, TheModelStandsBesideRocksDbAndAloneWhereThatHasNothing) {
