@@ -162,6 +162,7 @@ class WiredtigerKind final : public EngineKind {
       if (!own.ok()) return own.status();
       config += "," + *own;
     }
+    if (!options.settings.empty()) config += "," + options.settings;
     auto files = files_of(options);
     if (!files.ok()) return files.status();
     auto connection = WiredtigerConnection::open(options.directory, config, *files);

@@ -74,6 +74,7 @@ WiredTigerModel::WiredTigerModel(const World& world)
       os_(keys_.most_pages(), places_.blocks),
       dirty_(keys_.most_pages()),
       idle_evictors_(time_),
+      victims_(thread_seed(world.options.seed, world.options.clients + 1)),
       block_of_(keys_.most_pages(), kNoBlock),
       dirty_target_(cache_pages(world.options, kDirtyTarget)),
       dirty_trigger_(cache_pages(world.options, kDirtyTrigger)),
@@ -255,7 +256,7 @@ Task WiredTigerModel::read_below_os(uint32_t page, uint32_t block) {
 // Unless another client has brought it by then.
 Task WiredTigerModel::enter_page(uint32_t page) {
   while (!cache_.contains(page) && cache_.full()) {
-    const uint32_t victim = cache_.coldest();
+    const uint32_t victim = next_victim();
     if (dirty_.contains(victim)) {
       co_await write_out(victim);
     } else {
@@ -265,6 +266,12 @@ Task WiredTigerModel::enter_page(uint32_t page) {
   if (cache_.contains(page)) co_return;
   cache_.enter(page);
   co_await store({Kind::kPage, cache_.place(page), 0, 0});
+}
+
+// Of a full cache.
+uint32_t WiredTigerModel::next_victim() {
+  const bool writes = dirty_.size() > 0 && dirty_.size() >= dirty_target_;
+  return writes ? cache_.any(victims_) : cache_.coldest();
 }
 
 // The page is dirty from here on.

@@ -1,8 +1,12 @@
 // WiredTiger, as a simulation sees it: a B-tree whose leaf pages are cached, written as blocks that
 // are never overwritten, and written out by checkpoints. Interior pages are always cached.
 //
-//   a page is cached       an LRU; of the cache's size 80% is filled (eviction_target), with pages
-//                          8% larger than their blocks (cache_overhead)
+//   a page is cached       of the cache's size 80% is filled (eviction_target), with pages 8%
+//   larger
+//                          than their blocks (cache_overhead)
+//   a page leaves          the least recently used one; any one while the dirty ones are written
+//                          out: then WiredTiger orders the clean ones by their size in memory,
+//                          whose bytes outweigh their read generations (evict_lru.c)
 //   a page is missed       tier in the engine, OS page cache, tier below it, disk: in this order.
 //                          A block that came from the OS or the disk is offered to the tier
 //   a page is changed      it is dirty. While more than 5% of the cache is (eviction_dirty_target),
@@ -58,6 +62,7 @@ class WiredTigerModel final : public EngineModel {
   Task fetch(uint32_t page);
   Task read_below_os(uint32_t page, uint32_t block);
   Task enter_page(uint32_t page);
+  uint32_t next_victim();
   Task change(uint32_t page);
   Task write_out(uint32_t page);
 
@@ -83,6 +88,7 @@ class WiredTigerModel final : public EngineModel {
   PlacedLru os_;
   LruList dirty_;
   Scheduler::Parked idle_evictors_;
+  Prng victims_;
   std::vector<uint32_t> block_of_;      // by page
   std::deque<uint32_t> free_blocks_;    // to be used again, in this order
   std::vector<uint32_t> freed_blocks_;  // since the last checkpoint began or before
