@@ -63,12 +63,14 @@ uint32_t ScoreTable::use(uint64_t key_hash, uint32_t now, uint32_t noise) {
     return score;
   }
   const uint32_t score = UseScore::once(now);
+  empty_ = false;
   uint16_t& last = lowest(bucket_of(mixed), now);
   if (last == 0 || UseScore::lead(score_of(last), now) <= 0) last = entry_of(mixed, score);
   return score;
 }
 
 std::optional<uint32_t> ScoreTable::take(uint64_t key_hash) {
+  if (empty_) return std::nullopt;
   uint16_t* const entry = find(mix64(key_hash));
   if (entry == nullptr) return std::nullopt;
   const uint32_t score = score_of(*entry);
@@ -78,6 +80,7 @@ std::optional<uint32_t> ScoreTable::take(uint64_t key_hash) {
 
 void ScoreTable::put(uint64_t key_hash, uint32_t score, uint32_t now) {
   const uint64_t mixed = mix64(key_hash);
+  empty_ = false;
   uint16_t* entry = find(mixed);
   if (entry == nullptr) entry = &lowest(bucket_of(mixed), now);
   if (*entry != 0 && UseScore::lead(score_of(*entry), now) >= UseScore::lead(score, now)) return;
@@ -86,6 +89,7 @@ void ScoreTable::put(uint64_t key_hash, uint32_t score, uint32_t now) {
 
 void ScoreTable::follow(uint64_t entries) {
   const uint64_t wanted = std::min<uint64_t>(entries / kWays, buckets_.size());
+  if (empty_) buckets_in_use_ = std::max(buckets_in_use_, wanted);
   for (uint64_t i = 0; i < kGrowth && buckets_in_use_ < wanted; ++i) {
     const uint64_t split = buckets_in_use_ - std::bit_floor(buckets_in_use_);
     buckets_[buckets_in_use_] = buckets_[split];

@@ -33,7 +33,8 @@ class ScoreTable {
   // Notes a block with a score, in the place of the lowest of its bucket if that is lower.
   void put(uint64_t key_hash, uint32_t score, uint32_t now);
 
-  // Grows by at most `kGrowth` buckets towards `entries`. It never shrinks.
+  // Grows by at most `kGrowth` buckets towards `entries`; at once while nothing was noted. It never
+  // shrinks.
   void follow(uint64_t entries);
   // Passes `buckets` buckets from `*bucket` on to UseScore::age(). False after the last one.
   bool age(uint64_t* bucket, uint64_t buckets, uint32_t now);
@@ -55,6 +56,7 @@ class ScoreTable {
 
   ReservedArray<Bucket> buckets_;
   uint64_t buckets_in_use_;
+  bool empty_ = true;  // nothing was ever noted: a cache that fills up after a restart asks in vain
 };
 
 }  // namespace nvcache
