@@ -18,7 +18,7 @@ constexpr uint64_t kIndexBytes = 32;  // a block's record (docs/design/regions.m
 constexpr auto kBetweenLookups = std::chrono::microseconds(50);
 
 std::string settings(bool format) {
-  return fmt::format("&space=regions&restart=warm&keys=immutable&admission=always&eviction=fifo{}",
+  return fmt::format("&space=regions&restart=warm&keys=immutable&admission=always{}",
                      format ? "&format=yes" : "");
 }
 

@@ -23,10 +23,16 @@ void* reserve_zeroed(size_t size_bytes, Pages pages) {
   return start;
 }
 
-void populate_reserved([[maybe_unused]] void* start, [[maybe_unused]] size_t size_bytes) {
+void populate_reserved(void* start, size_t size_bytes) {
+  auto* const bytes = static_cast<std::byte*>(start);
+  const size_t before_huge = (kHugePageBytes - reinterpret_cast<uintptr_t>(start)) % kHugePageBytes;
+  if (size_bytes >= before_huge + kHugePageBytes) {
+    const size_t huge_bytes = (size_bytes - before_huge) / kHugePageBytes * kHugePageBytes;
+    madvise(bytes + before_huge, huge_bytes, MADV_HUGEPAGE);
+  }
 #ifdef MADV_POPULATE_WRITE
   const size_t in_page = reinterpret_cast<uintptr_t>(start) % kPageBytes;
-  madvise(static_cast<std::byte*>(start) - in_page, size_bytes + in_page, MADV_POPULATE_WRITE);
+  madvise(bytes - in_page, size_bytes + in_page, MADV_POPULATE_WRITE);
 #endif
 }
 

@@ -22,20 +22,22 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
     std::vector<std::atomic<uint32_t>> next(parts);  // index of each part
     std::atomic<uint32_t> given{0};
     std::vector<std::atomic<bool>> is_read(kIndexes);
+    std::vector<std::atomic<bool>> is_sorted(kIndexes);
     std::atomic<uint32_t> through{0};
     std::atomic<uint32_t> wrong{0};
     const auto work = [&] {
       for (;;) {
         const RecoveryWindow::Job job = window.next();
-        if (job.what == What::kEnd) return;
+        if (job.what == What::kEnd) return window.leave();
         if (job.what == What::kRead) {
-          given += job.count;
-          for (uint32_t i = 0; i < job.count; ++i) {
-            wrong += is_read[job.index + i].exchange(true) ? 1 : 0;
-          }
-          wrong += job.index + job.count - through.load() > RecoveryWindow::kMostIndexes ? 1 : 0;
-        } else if (job.what == What::kTake) {
+          ++given;
+          wrong += is_read[job.index].exchange(true) ? 1 : 0;
+          wrong += job.index + 1 - through.load() > RecoveryWindow::kMostIndexes ? 1 : 0;
+        } else if (job.what == What::kSort) {
           wrong += is_read[job.index] ? 0 : 1;
+          wrong += is_sorted[job.index].exchange(true) ? 1 : 0;
+        } else if (job.what == What::kTake) {
+          wrong += is_sorted[job.index] ? 0 : 1;
           wrong += next[job.part].fetch_add(1) != job.index ? 1 : 0;
           if (window.is_last(job)) wrong += through.fetch_add(1) != job.index ? 1 : 0;
         }
@@ -70,7 +72,9 @@ TEST(RecoveryWindow, IndexesThatAreLargerThanTheWindowComeOneByOne) {
   for (uint32_t index = 0; index < 9; ++index) {
     RecoveryWindow::Job job = window.next();
     EXPECT_EQ(job.what, What::kRead);
-    EXPECT_EQ(job.count, 1u);
+    window.done(job);
+    job = window.next();
+    EXPECT_EQ(job.what, What::kSort);
     window.done(job);
     job = window.next();
     EXPECT_EQ(job.what, What::kTake);

@@ -22,11 +22,15 @@ struct Geometry {
   static constexpr uint32_t kLeastUnitBytes = 512;
   static constexpr uint32_t kMostUnitBytes = 64 << 10;
 
-  uint32_t grain_bytes = 64;
+  uint32_t grain_bytes = 64;   // a power of two
   uint32_t unit_bytes = 4096;  // of I/O; offsets and sizes of accesses are multiples
   uint64_t region_bytes = 0;   // a power of two
 
   uint32_t region_grains() const { return static_cast<uint32_t>(region_bytes / grain_bytes); }
+  // That a block takes.
+  uint32_t grains_of(uint32_t size_bytes) const {
+    return (size_bytes + grain_bytes - 1) >> std::countr_zero(grain_bytes);
+  }
   uint32_t regions_in(uint64_t medium_bytes) const {
     return medium_bytes <= kHeadBytes
                ? 0

@@ -34,12 +34,6 @@ class ReadPace {
         std::max(due_ns_, clock_->now_ns()) + static_cast<uint64_t>(std::min(took_ns, kLongestNs));
   }
 
-  // Whether a read of that many bytes fits into the bucket.
-  bool fits(uint64_t bytes) const {
-    return bytes_per_second_ <= 0 ||
-           static_cast<double>(bytes) <= bytes_per_second_ * kBurstNs / 1e9;
-  }
-
  private:
   static constexpr uint64_t kBurstNs = 50'000'000;
 

@@ -22,83 +22,98 @@ uint32_t RecoveryWindow::through() const {
   return std::ranges::min_element(parts_, {}, &Part::next)->next;
 }
 
-uint64_t RecoveryWindow::bytes_between(uint32_t first, uint32_t end) const {
+bool RecoveryWindow::has_room() const {
+  if (readers_ == kReaders || next_read_ == count_) return false;
+  const uint32_t first_used = through();
+  if (next_read_ - first_used == kMostIndexes) return false;
   uint64_t bytes = 0;
-  for (uint32_t index = first; index < end; ++index) bytes += index_bytes_[index];
-  return bytes;
+  for (uint32_t index = first_used; index <= next_read_; ++index) bytes += index_bytes_[index];
+  return bytes <= kMostBytes || first_used == next_read_;
 }
 
-// How many indexes there is room for. The first one comes alone, so that its blocks are in soonest;
-// later on reads wait until several fit.
-uint32_t RecoveryWindow::readable() const {
-  if (readers_ == kReaders || next_read_ == count_) return 0;
-  const uint32_t first_used = through();
-  const uint32_t wanted = next_read_ == 0 ? 1 : kTogether;
-  const uint32_t most =
-      std::min({wanted, count_ - next_read_, kMostIndexes - (next_read_ - first_used)});
-  if (most < std::min(kTogether, count_ - next_read_) && next_read_ != 0) return 0;
-  const uint64_t used_bytes = bytes_between(first_used, next_read_);
-  uint64_t bytes = 0;
-  uint32_t count = 0;
-  while (count < most) {
-    bytes += index_bytes_[next_read_ + count];
-    const bool first_of_all = count == 0 && used_bytes == 0;
-    if (used_bytes + bytes > kMostBytes && !first_of_all) break;
-    if (count > 0 && !pace_.fits(bytes)) break;
-    ++count;
+// The medium first, so that it is never idle while there is room.
+RecoveryWindow::Job RecoveryWindow::find() const {
+  if (has_room() && pace_.wait_ns() == 0) return {.what = Job::What::kRead, .index = next_read_};
+  for (uint32_t part = 0; part < parts_.size(); ++part) {
+    const Part& each = parts_[part];
+    if (each.busy || each.next == sorted_end_) continue;
+    return {.what = Job::What::kTake, .index = each.next, .part = part};
   }
-  return count;
+  if (next_sort_ < next_read_ && state_[next_sort_ % kMostIndexes] == State::kRead) {
+    return {.what = Job::What::kSort, .index = next_sort_};
+  }
+  return {.what = through() == count_ ? Job::What::kEnd : Job::What::kNone};
+}
+
+void RecoveryWindow::begin(const Job& job) {
+  if (job.what == Job::What::kRead) {
+    ++next_read_;
+    ++readers_;
+    pace_.take(index_bytes_[job.index]);
+  } else if (job.what == Job::What::kSort) {
+    ++next_sort_;
+  } else if (job.what == Job::What::kTake) {
+    parts_[job.part].busy = true;
+  }
 }
 
 RecoveryWindow::Job RecoveryWindow::next() {
   MutexLock lock(mutex_);
-  const uint32_t count = readable();
-  const uint64_t pace_ns = count == 0 ? 0 : pace_.wait_ns();
-  if (count > 0 && pace_ns == 0) {
-    const uint32_t first = next_read_;
-    next_read_ += count;
-    ++readers_;
-    pace_.take(bytes_between(first, next_read_));
-    return {.what = Job::What::kRead, .index = first, .count = count};
+  const Job job = find();
+  if (job.what == Job::What::kNone) {
+    wait();
+    return job;
   }
-  for (uint32_t part = 0; part < parts_.size(); ++part) {
-    Part& each = parts_[part];
-    if (each.busy || each.next == read_end_) continue;
-    each.busy = true;
-    return {.what = Job::What::kTake, .index = each.next, .part = part};
-  }
-  if (through() == count_) return {.what = Job::What::kEnd};
-  wait(pace_ns);
-  return {};
+  begin(job);
+  // Who is woken takes a job, and wakes the next one if there are more.
+  if (waiting_ > 0 && find().what != Job::What::kNone) changed_.notify_one();
+  return job;
 }
 
-void RecoveryWindow::wait(uint64_t pace_ns) {
-  if (pace_ns == 0) {  // another thread is at work, and tells
+// Another thread is at work, and tells; or the pace lets nobody read.
+void RecoveryWindow::wait() {
+  ++waiting_;
+  const uint64_t pace_ns = has_room() ? pace_.wait_ns() : 0;
+  if (pace_ns == 0) {
     changed_.wait(mutex_);
-    return;
+  } else {
+    const auto longest = std::min(kLongestWait, std::chrono::nanoseconds(pace_ns));
+    (void)changed_.wait_until(mutex_, CondVar::Clock::now() + longest);
   }
-  const auto longest = std::min(kLongestWait, std::chrono::nanoseconds(pace_ns));
-  (void)changed_.wait_until(mutex_, CondVar::Clock::now() + longest);
+  --waiting_;
 }
 
 void RecoveryWindow::done(const Job& job) {
   MutexLock lock(mutex_);
-  if (job.what == Job::What::kRead) {
-    for (uint32_t index = job.index; index < job.index + job.count; ++index) {
-      parts_left_[index % kMostIndexes].store(static_cast<uint32_t>(parts_.size()),
-                                              std::memory_order_relaxed);  // the lock publishes it
-      is_read_[index % kMostIndexes] = true;
-    }
-    NVCACHE_ASSERT(readers_ > 0 && job.index >= read_end_);
-    --readers_;
-    // In their order, whichever read ended first.
-    for (; read_end_ < next_read_ && is_read_[read_end_ % kMostIndexes]; ++read_end_) {
-      is_read_[read_end_ % kMostIndexes] = false;
-    }
-  } else {
-    parts_[job.part].busy = false;
-    ++parts_[job.part].next;
+  State& state = state_[job.index % kMostIndexes];
+  switch (job.what) {
+    case Job::What::kRead:
+      NVCACHE_ASSERT(readers_ > 0 && state == State::kEmpty);
+      --readers_;
+      state = State::kRead;
+      break;
+    case Job::What::kSort:
+      NVCACHE_ASSERT(state == State::kRead);
+      state = State::kSorted;
+      parts_left_[job.index % kMostIndexes].store(static_cast<uint32_t>(parts_.size()),
+                                                  std::memory_order_relaxed);  // the lock publishes
+      // In their order, whichever ended first.
+      while (sorted_end_ < next_sort_ && state_[sorted_end_ % kMostIndexes] == State::kSorted) {
+        state_[sorted_end_++ % kMostIndexes] = State::kEmpty;
+      }
+      break;
+    case Job::What::kTake:
+      parts_[job.part].busy = false;
+      ++parts_[job.part].next;
+      break;
+    case Job::What::kNone:
+    case Job::What::kEnd:
+      break;
   }
+}
+
+void RecoveryWindow::leave() {
+  MutexLock lock(mutex_);
   changed_.notify_all();
 }
 

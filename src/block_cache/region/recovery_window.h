@@ -1,8 +1,9 @@
 // Who does what while the indexes of regions come back in several threads: a window over the
 // indexes, which moves from the newest to the oldest.
 //
-//   read()    two threads at a time read the next few indexes: one read alone waits for the medium
-//             about as long as its blocks take a processor
+//   read()    up to kReaders threads read an index each, and do nothing else while the medium is at
+//             it: so it reads on while processors work
+//   sort()    an index that is read is checked, and sorted by shard
 //   take()    the blocks of an index are divided into parts by their keys; each part goes through
 //             the indexes in their order, one index at a time, by whatever thread is idle
 //   forget    an index leaves once every part has been through it
@@ -27,8 +28,7 @@ namespace nvcache {
 class RecoveryWindow {
  public:
   static constexpr uint32_t kMostIndexes = 8;
-  static constexpr uint32_t kReaders = 2;   // threads that read
-  static constexpr uint32_t kTogether = 2;  // indexes that one reads at a time
+  static constexpr uint32_t kReaders = 2;  // threads that read
   static constexpr uint64_t kMostBytes = 16 << 20;
 
   // `index_bytes` of each index, in their order. Throws std::bad_alloc.
@@ -36,20 +36,23 @@ class RecoveryWindow {
 
   struct Job {
     enum class What : uint8_t {
-      kRead,  // `count` indexes from `index` on; then done()
+      kRead,  // `index`; then done()
+      kSort,  // `index`; then done()
       kTake,  // `part` of `index`; then done()
       kNone,  // look again
       kEnd,   // all are through
     };
     What what = What::kNone;
     uint32_t index = 0;
-    uint32_t count = 0;
     uint32_t part = 0;
   };
   // Waits if there is nothing to do yet.
   Job next();
-  // What was read is there for all threads; what was taken is in.
+  // What was read is there for all threads; what was taken is in. The thread then calls next(), or
+  // leave().
   void done(const Job& job);
+  // The thread calls next() no more: those that wait look again.
+  void leave();
   // Whether all parts but this one have been through the index. Once for each kTake, before
   // done(): so indexes are through in their order.
   bool is_last(const Job& job) {
@@ -61,11 +64,13 @@ class RecoveryWindow {
     uint32_t next = 0;  // index
     bool busy = false;
   };
+  enum class State : uint8_t { kEmpty, kRead, kSorted };
 
-  uint32_t readable() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool has_room() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // to read the next index
   uint32_t through() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t bytes_between(uint32_t first, uint32_t end) const;
-  void wait(uint64_t pace_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Job find() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void begin(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::vector<uint64_t> index_bytes_;
   const uint32_t count_;
@@ -75,9 +80,11 @@ class RecoveryWindow {
   ReadPace pace_ ABSL_GUARDED_BY(mutex_);
   std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
   uint32_t readers_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t next_read_ ABSL_GUARDED_BY(mutex_) = 0;                       // index
-  uint32_t read_end_ ABSL_GUARDED_BY(mutex_) = 0;                        // all before it are there
-  std::array<bool, kMostIndexes> is_read_ ABSL_GUARDED_BY(mutex_) = {};  // from read_end_ on
+  uint32_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t next_read_ ABSL_GUARDED_BY(mutex_) = 0;   // index
+  uint32_t next_sort_ ABSL_GUARDED_BY(mutex_) = 0;   // index
+  uint32_t sorted_end_ ABSL_GUARDED_BY(mutex_) = 0;  // parts may take all before it
+  std::array<State, kMostIndexes> state_ ABSL_GUARDED_BY(mutex_) = {};  // from sorted_end_ on
 };
 
 }  // namespace nvcache

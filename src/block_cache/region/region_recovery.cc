@@ -16,6 +16,8 @@ namespace {
 constexpr uint32_t kNoFooter = ~uint32_t{0};
 constexpr uint32_t kUnread = kNoFooter - 1;
 
+constexpr size_t kAhead = 8;  // records, of 40 bytes
+
 bool is_there(const RegionFooter& footer) { return footer.count < kUnread; }
 
 // Others do what this thread has no memory for.
@@ -58,18 +60,16 @@ bool RegionRecovery::run() {
   // An opening whose superblock did not reach the medium has used these sequences before.
   if (!footers_.empty()) regions_.table.begin_after(footers_.front().sequence);
   std::vector<uint64_t> index_bytes;
-  uint64_t blocks = 0;
   for (const RegionFooter& footer : footers_) {
     index_bytes.push_back(geometry_.round_up(RegionFooter::tail_bytes(footer.count)));
-    blocks += footer.count;
+    blocks_expected_ += footer.count;
   }
-  // More threads than there are parts: while indexes are left, some wait for the medium.
-  const uint32_t threads = parts_ + RecoveryWindow::kReaders;
+  // While indexes are left, some wait for the medium.
+  const uint32_t threads = threads_ + RecoveryWindow::kReaders;
   blocks_.resize(threads);
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts_,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
-  expect_blocks(blocks);
   for (const uint32_t region : unread) regions_.table.recover_unread(region);
   for (auto region = free.rbegin(); region != free.rend(); ++region) {
     regions_.table.recover_free(*region);  // the first one last: it is taken first
@@ -113,42 +113,43 @@ void RegionRecovery::sort_footers() {
   if (test_hooks.recover_oldest_first) std::ranges::reverse(footers_);
 }
 
-void RegionRecovery::expect_blocks(uint64_t blocks) {
-  on_threads(recovery_.threads, [&] {
-    for (;;) {
-      const uint32_t shard = next_shard_.fetch_add(1, std::memory_order_relaxed);
-      if (shard >= recovery_.shards) break;
-      recovery_.expect(shard, blocks);
-    }
-  });
-}
-
 // ---- indexes
 
 void RegionRecovery::work() {
   const uint32_t number = next_blocks_.fetch_add(1, std::memory_order_relaxed);
   if (number >= blocks_.size()) return;  // a thread that was here before: the others do its work
+  carry_out_jobs(blocks_[number]);
+  window_->leave();
+}
+
+void RegionRecovery::carry_out_jobs(Blocks& blocks) {
   while (!recovery_.stop()) {
     const RecoveryWindow::Job job = window_->next();
     if (job.what == RecoveryWindow::Job::What::kEnd) return;
     if (job.what == RecoveryWindow::Job::What::kNone) continue;
-    job.what == RecoveryWindow::Job::What::kRead ? read(job) : take(job, blocks_[number]);
+    if (job.what == RecoveryWindow::Job::What::kTake) {
+      take(job, blocks);
+    } else {
+      prepare(job);
+    }
     window_->done(job);
   }
 }
 
 // An index that cannot be read, or is damaged, costs its region.
-void RegionRecovery::read(const RecoveryWindow::Job& job) noexcept {
-  for (uint32_t at = job.index; at < job.index + job.count; ++at) {
-    Index& index = index_at(at);
-    index.footer = footers_[at];
-    index.usable = read_index(index.footer, &index);
-    if (index.usable) {
-      regions_.table.recover_begin(index.footer.region);
-    } else {
-      regions_.damaged.fetch_add(1, std::memory_order_relaxed);
-      regions_.table.recover_unread(index.footer.region);
-    }
+void RegionRecovery::prepare(const RecoveryWindow::Job& job) noexcept {
+  Index& index = index_at(job.index);
+  if (job.what == RecoveryWindow::Job::What::kRead) {
+    index.footer = footers_[job.index];
+    index.usable = read_index(&index);
+    return;
+  }
+  index.usable = index.usable && sort_index(&index);
+  if (index.usable) {
+    regions_.table.recover_begin(index.footer.region);
+  } else {
+    regions_.damaged.fetch_add(1, std::memory_order_relaxed);
+    regions_.table.recover_unread(index.footer.region);
   }
 }
 
@@ -160,7 +161,8 @@ bool RegionRecovery::read_medium(uint64_t offset, MutableBytes into) noexcept {
   }
 }
 
-bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexcept try {
+bool RegionRecovery::read_index(Index* index) noexcept try {
+  const RegionFooter& footer = index->footer;
   const uint64_t end = geometry_.end_of(footer.region);
   const uint64_t begin = geometry_.round_down(end - RegionFooter::tail_bytes(footer.count));
   if (index->memory == nullptr || index->memory->span().size() < end - begin) {
@@ -171,8 +173,14 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
   if (!read_medium(begin, bytes)) return false;
   const std::byte* const footer_at = bytes.data() + bytes.size() - RegionFooter::kBytes;
   index->records = {reinterpret_cast<const BlockRecord*>(footer_at) - footer.count, footer.count};
-  index->removals = regions_.table.removed_from(footer.region);
-  if (!is_whole(geometry_, regions_.nonce, footer, index->records)) return false;
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
+bool RegionRecovery::sort_index(Index* index) noexcept try {
+  index->removals = regions_.table.removed_from(index->footer.region);
+  if (!is_whole(geometry_, regions_.nonce, index->footer, index->records)) return false;
   index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards);
   return true;
 } catch (const std::exception&) {
@@ -181,20 +189,27 @@ bool RegionRecovery::read_index(const RegionFooter& footer, Index* index) noexce
 
 void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
   const Index& index = index_at(job.index);
+  const uint32_t begin = first_shard(job.part);
+  const uint32_t end = first_shard(job.part + 1);
+  if (job.index == 0) {  // while others read ahead
+    for (uint32_t shard = begin; shard < end; ++shard) recovery_.expect(shard, blocks_expected_);
+  }
   if (!index.usable) return;
   if (!index.removals.all) {
-    const uint32_t end = first_shard(job.part + 1);
-    for (uint32_t shard = first_shard(job.part); shard < end; ++shard) {
-      take_shard(index, shard, blocks);
-    }
+    for (uint32_t shard = begin; shard < end; ++shard) take_shard(index, shard, blocks);
   }
   if (window_->is_last(job)) regions_.table.recover_sealed(index.footer.region);
 }
 
 void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& blocks) {
   const uint64_t first_place = geometry_.place_of(index.footer.region, 0);
+  const std::span<const HashedRecord> records = index.by_shard.of(shard);
   size_t count = 0;
-  for (const HashedRecord& each : index.by_shard.of(shard)) {
+  uint64_t grains = 0;
+  for (size_t i = 0; i < records.size(); ++i) {
+    // Another processor has sorted them: half of them lie in its caches.
+    if (i + kAhead < records.size()) __builtin_prefetch(&records[i + kAhead]);
+    const HashedRecord& each = records[i];
     const BlockRecord& record = each.record;
     if (!may_come_back(index, record)) continue;
     // Member by member: as a whole it is built on the stack, in pieces that a copy has to wait for.
@@ -204,11 +219,13 @@ void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& bloc
     block.place = first_place + record.offset_grains;
     block.size_bytes = record.size_bytes;
     block.checksum = record.checksum;
+    grains += geometry_.grains_of(record.size_bytes);
     if (count < blocks.size()) continue;
-    give(index, shard, blocks);
+    give(index, shard, blocks, grains);
     count = 0;
+    grains = 0;
   }
-  if (count > 0) give(index, shard, std::span(blocks).first(count));
+  if (count > 0) give(index, shard, std::span(blocks).first(count), grains);
 }
 
 bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) const {
@@ -219,16 +236,16 @@ bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record
 }
 
 // The region holds its blocks before anybody can remove one.
-void RegionRecovery::give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks) {
+void RegionRecovery::give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks,
+                          uint64_t grains) {
   const uint32_t region = index.footer.region;
-  uint64_t grains = 0;
-  for (const RecoveredBlock& block : blocks) grains += grains_of(block);
   regions_.table.add(region, grains, static_cast<uint32_t>(blocks.size()));
   recovery_.take(shard, blocks);
   for (const RecoveredBlock& block : blocks) {
     if (block.is_in) continue;
     const uint64_t offset_grains = block.place - geometry_.place_of(region, 0);
-    regions_.table.remove(region, static_cast<uint32_t>(offset_grains), grains_of(block));
+    regions_.table.remove(region, static_cast<uint32_t>(offset_grains),
+                          geometry_.grains_of(block.size_bytes));
   }
 }
 

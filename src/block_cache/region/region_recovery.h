@@ -1,13 +1,12 @@
 // RegionSpace after a restart: reads the footer of each region, then the indexes, the newest region
 // first, so that of two blocks of one key the newer one comes back.
 //
-// Several threads. Each takes a few footers at a time from a shared counter, then one shard after
-// the other, to make room there for what comes. Then a RecoveryWindow gives each thread its work:
-// the cache's shards are divided into one part less than there are threads, and a part goes through
-// the indexes in order. So no two threads want the lock of one shard, and each shard gets its
-// newest blocks first, as with one thread. The thread that read an index sorts it by shard, so that
-// a shard gets all its blocks of a region at once: what changes there then lies in the processor's
-// caches.
+// Several threads. Each takes a few footers at a time from a shared counter. Then a RecoveryWindow
+// gives each thread its work: the cache's shards are divided into parts, and a part goes through
+// the indexes in order, the first time making room in its shards for what comes. So no two threads
+// want the lock of one shard, and each shard gets its newest blocks first, as with one thread. An
+// index that is read is sorted by shard, so that a shard gets all its blocks of a region at once:
+// what changes there then lies in the processor's caches.
 //
 // Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and 80 a block of
 // what the window holds.
@@ -67,7 +66,8 @@ class RegionRecovery {
       : regions_(regions),
         geometry_(regions.geometry),
         recovery_(recovery),
-        parts_(std::max(recovery.threads, 1u)) {}
+        threads_(std::max(recovery.threads, 1u)),
+        parts_(std::min(kPartsPerThread * threads_, recovery.shards)) {}
 
   // False: it was told to stop. May throw std::bad_alloc before anything has come back: then
   // another one may try again.
@@ -78,13 +78,16 @@ class RegionRecovery {
   static constexpr uint32_t kFooterThreads = 8;
   static constexpr uint32_t kFootersTogether = 4;
 
+  // A part waits until its last index is through: the smaller parts are, the shorter they wait.
+  static constexpr uint32_t kPartsPerThread = 2;
+
   static constexpr uint32_t kBlocksTogether = 256;
   using Blocks = std::array<RecoveredBlock, kBlocksTogether>;
 
   struct Index {
     RegionFooter footer;
     std::unique_ptr<AlignedBytes> memory;  // is used again for the next one in its place
-    std::span<const BlockRecord> records;
+    std::span<const BlockRecord> records;  // in it, once it is read
     RecordsByShard by_shard;
     RegionTable::Removals removals;
     bool usable = false;
@@ -93,18 +96,16 @@ class RegionRecovery {
   void read_footers();
   void read_some_footers(uint32_t first, uint32_t count, AlignedBytes& memory);
   void sort_footers();
-  void expect_blocks(uint64_t blocks);
   bool read_medium(uint64_t offset, MutableBytes into) noexcept;
   void work();
-  void read(const RecoveryWindow::Job& job) noexcept;
-  bool read_index(const RegionFooter& footer, Index* index) noexcept;
+  void carry_out_jobs(Blocks& blocks);
+  void prepare(const RecoveryWindow::Job& job) noexcept;
+  bool read_index(Index* index) noexcept;
+  bool sort_index(Index* index) noexcept;
   void take(const RecoveryWindow::Job& job, Blocks& blocks);
   void take_shard(const Index& index, uint32_t shard, Blocks& blocks);
-  void give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks);
+  void give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks, uint64_t grains);
   bool may_come_back(const Index& index, const BlockRecord& record) const;
-  uint32_t grains_of(const RecoveredBlock& block) const {
-    return (block.size_bytes + geometry_.grain_bytes - 1) / geometry_.grain_bytes;
-  }
   // The first shard of a part; of one part too many: one past the last shard.
   uint32_t first_shard(uint32_t part) const {
     return static_cast<uint32_t>(uint64_t{part} * recovery_.shards / parts_);
@@ -114,9 +115,10 @@ class RegionRecovery {
   const Regions regions_;
   const Geometry geometry_;
   const RecoveryPlan& recovery_;
+  const uint32_t threads_;
   const uint32_t parts_;
   std::atomic<uint32_t> next_region_{0};
-  std::atomic<uint32_t> next_shard_{0};
+  uint64_t blocks_expected_ = 0;
   std::vector<RegionFooter> footers_;  // by region, then of those that have one, the newest first
   std::unique_ptr<RecoveryWindow> window_;
   std::array<Index, RecoveryWindow::kMostIndexes> indexes_;
