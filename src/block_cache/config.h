@@ -36,11 +36,11 @@ struct Config {
   bool discard = false;                   // give emptied regions back to the medium
   bool format = false;                    // start an empty cache, whatever the medium holds
   Restart restart = Restart::kCold;
-  bool immutable_keys = false;                  // no key ever names other bytes
+  bool immutable_keys = false;                            // no key ever names other bytes
   uint64_t restart_bytes_per_second = uint64_t{2} << 30;  // of indexes that are read; 0: no bound
-  uint32_t restart_threads = 0;                 // that bring blocks back; 0: by the machine
-  double maintenance_seconds = 1;               // how often the maintenance thread wakes; 0: never
-  uint64_t seed = 1;                            // of probability() and of the hash
+  uint32_t restart_threads = 0;    // that bring blocks back; 0: by the machine
+  double maintenance_seconds = 1;  // how often the maintenance thread wakes; 0: never
+  uint64_t seed = 1;               // of probability() and of the hash
   // By which a new cache in regions tells its own from an earlier one's; 0: random. No setting.
   uint64_t region_nonce = 0;
 
