@@ -1,10 +1,12 @@
 // RecoveryWindow and ReadPace by themselves: who does what, in which order, and how fast.
 #include "block_cache/region/recovery_window.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/virtual_clock.h"
 #include "gtest/gtest.h"
 
@@ -82,6 +84,35 @@ TEST(RecoveryWindow, IndexesThatAreLargerThanTheWindowComeOneByOne) {
     window.done(job);
   }
   EXPECT_EQ(window.next().what, What::kEnd);
+}
+
+// Each look at it takes a while.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(uint64_t look_ns) : look_ns_(look_ns) {}
+  uint64_t now_ns() const override { return now_ns_ += look_ns_; }
+  void wait_until_ns(uint64_t when_ns) override { now_ns_ = std::max(now_ns_, when_ns); }
+
+ private:
+  const uint64_t look_ns_;
+  mutable uint64_t now_ns_ = kPaceSecondNs;
+};
+
+// A thread that finds no work because of the pace, and is let read a moment later, has nobody to
+// wake it if it is the only one.
+TEST(RecoveryWindow, OneThreadDoesNotWaitForOthersWhereThePaceLetsItReadMeanwhile) {
+  for (const uint64_t look_ns : {100'000u, 700'000u, 1'000'000u, 3'000'000u}) {
+    SlowClock clock(look_ns);
+    constexpr uint64_t kIndexBytes = 10'000;  // 10 ms of the pace
+    RecoveryWindow window(std::vector<uint64_t>(40, kIndexBytes), /*parts=*/1,
+                          ReadPace(&clock, 1e6));
+    uint32_t taken = 0;
+    for (RecoveryWindow::Job job = window.next(); job.what != What::kEnd; job = window.next()) {
+      taken += job.what == What::kTake ? 1 : 0;
+      if (job.what != What::kNone) window.done(job);
+    }
+    EXPECT_EQ(taken, 40u);
+  }
 }
 
 TEST(RecoveryWindow, NothingToReadIsTheEnd) {

@@ -70,15 +70,15 @@ RecoveryWindow::Job RecoveryWindow::next() {
   return job;
 }
 
-// Another thread is at work, and tells; or the pace lets nobody read.
+// Where there is room, only the pace kept this thread from reading, and nobody need be at work to
+// wake it, even if the pace lets it read by now. Elsewhere another thread is at work, and tells.
 void RecoveryWindow::wait() {
   ++waiting_;
-  const uint64_t pace_ns = has_room() ? pace_.wait_ns() : 0;
-  if (pace_ns == 0) {
-    changed_.wait(mutex_);
-  } else {
-    const auto longest = std::min(kLongestWait, std::chrono::nanoseconds(pace_ns));
+  if (has_room()) {
+    const auto longest = std::min(kLongestWait, std::chrono::nanoseconds(pace_.wait_ns()));
     (void)changed_.wait_until(mutex_, CondVar::Clock::now() + longest);
+  } else {
+    changed_.wait(mutex_);
   }
   --waiting_;
 }

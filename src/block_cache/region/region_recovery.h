@@ -42,6 +42,7 @@ struct RecoveryPlan {
   uint64_t hash_seed = 0;        // of the keys' hashes
   uint32_t shards = 1;           // of the cache: even parts of the hashes
   // At most that many blocks come to all shards; called once a shard, before its first take().
+  // Throws nothing.
   std::function<void(uint32_t shard, uint64_t blocks)> expect;
   // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
   std::function<void(uint32_t shard, std::span<RecoveredBlock>)> take;
