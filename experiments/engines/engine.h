@@ -56,7 +56,7 @@ struct EngineOptions {
   std::string tier_spec;             // nvcache://...; empty: no second tier
   std::shared_ptr<BlockCache> tier;  // one that is open already, instead of tier_spec
   std::string own_cache;             // the engine's own second-tier cache; empty: none
-  std::string settings = {};         // more of wiredtiger_open()'s configuration
+  std::string settings = {};         // more of wiredtiger_open()'s configuration; RocksDB has none
 };
 
 // Gives the i-th record in key order.

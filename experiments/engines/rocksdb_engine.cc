@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "apps/command/interrupt.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/cache.h"
@@ -243,6 +244,9 @@ class RocksdbKind final : public EngineKind {
   }
 
   absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
+    if (!options.settings.empty()) {
+      return invalid_argument("rocksdb: '{}': settings are WiredTiger's alone", options.settings);
+    }
     std::shared_ptr<::rocksdb::SecondaryCache> secondary;
     std::shared_ptr<BlockCache> tier = options.tier;
     if (!options.tier_spec.empty() && tier == nullptr) {
