@@ -58,7 +58,7 @@ bool RegionWriter::fits(uint64_t cursor, uint32_t grains) const {
 }
 
 Reason RegionWriter::append(uint32_t size_bytes, Spot* spot, For use) {
-  const uint32_t grains = grains_for(size_bytes);
+  const uint32_t grains = geometry_.grains_of(size_bytes);
   if (!fits(0, grains)) return Reason::kNoSpace;
   for (;;) {
     const uint32_t open = open_[static_cast<size_t>(use)].load(std::memory_order_acquire);

@@ -68,7 +68,7 @@ class RegionWriter {
   [[nodiscard]] bool start();  // false: the system has no more threads
 
   // Whether a block of that size fits into a region.
-  bool can_hold(uint32_t size_bytes) const { return fits(0, grains_for(size_bytes)); }
+  bool can_hold(uint32_t size_bytes) const { return fits(0, geometry_.grains_of(size_bytes)); }
 
   // kAdmitted; kNoSpace if no region is free, or the block fits into none; kWriteQueueFull if the
   // medium is behind. One region is kept for blocks that are written again: without it none could
@@ -135,9 +135,6 @@ class RegionWriter {
     uint64_t bytes = 0;
   };
 
-  uint32_t grains_for(uint32_t size_bytes) const {
-    return (size_bytes + geometry_.grain_bytes - 1) / geometry_.grain_bytes;
-  }
   bool fits(uint64_t cursor, uint32_t grains) const;
   bool append_to(uint32_t number, uint32_t grains, Spot* spot);
   Reason open_next(uint32_t seen, For use);
