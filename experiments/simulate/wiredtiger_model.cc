@@ -270,14 +270,16 @@ Task WiredTigerModel::enter_page(uint32_t page) {
 
 // Of a full cache.
 uint32_t WiredTigerModel::next_victim() {
-  const bool writes = dirty_.size() > 0 && dirty_.size() >= dirty_target_;
-  return writes ? cache_.any(victims_) : cache_.coldest();
+  return any_leaves_ ? cache_.any(victims_) : cache_.coldest();
 }
 
 // The page is dirty from here on.
 Task WiredTigerModel::change(uint32_t page) {
   dirty_.touch(page);
-  if (dirty_.size() > dirty_target_) idle_evictors_.wake_one();
+  if (dirty_.size() > dirty_target_) {
+    any_leaves_ = true;
+    idle_evictors_.wake_one();
+  }
   if (dirty_.size() > dirty_trigger_) co_await write_out(dirty_.coldest());
 }
 
@@ -323,6 +325,7 @@ Task WiredTigerModel::write_out(uint32_t page) {
     }
   }
   if (old != kNoBlock) free_block(old);
+  if (dirty_.size() < dirty_target_ / 2) any_leaves_ = false;
 }
 
 uint32_t WiredTigerModel::allocate() {

@@ -4,9 +4,11 @@
 //   a page is cached       of the cache's size 80% is filled (eviction_target), with pages 8%
 //   larger
 //                          than their blocks (cache_overhead)
-//   a page leaves          the least recently used one; any one while the dirty ones are written
-//                          out: then WiredTiger orders the clean ones by their size in memory,
-//                          whose bytes outweigh their read generations (evict_lru.c)
+//   a page leaves          the least recently used one; any one while the database changes. When
+//                          dirty pages were over their target, WiredTiger ordered clean ones by
+//                          their size in memory, whose bytes outweigh their read generations
+//                          (evict_lru.c). Those stay at the end of its queues, so that what its
+//                          walks find later leaves, whenever it was used
 //   a page is missed       tier in the engine, OS page cache, tier below it, disk: in this order.
 //                          A block that came from the OS or the disk is offered to the tier
 //   a page is changed      it is dirty. While more than 5% of the cache is (eviction_dirty_target),
@@ -89,6 +91,7 @@ class WiredTigerModel final : public EngineModel {
   LruList dirty_;
   Scheduler::Parked idle_evictors_;
   Prng victims_;
+  bool any_leaves_ = false;             // dirty pages were over their target, and are not few since
   std::vector<uint32_t> block_of_;      // by page
   std::deque<uint32_t> free_blocks_;    // to be used again, in this order
   std::vector<uint32_t> freed_blocks_;  // since the last checkpoint began or before
