@@ -1,7 +1,6 @@
 #include "policy/shadow_caches.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/assert.h"
 #include "base/prng.h"
@@ -17,9 +16,6 @@ constexpr uint64_t kWindow = 16;
 constexpr double kLead = 0.01;
 constexpr uint32_t kVictims = 8;  // looked at for each
 constexpr double kAbsentPerKey = 1.25;
-constexpr double kRecentUses = 64;
-constexpr double kUsualUsesPerKey = 4;
-constexpr double kHurry = 8;
 
 uint32_t keys_for(uint64_t blocks) {
   return static_cast<uint32_t>(std::clamp<uint64_t>(
@@ -106,7 +102,8 @@ ShadowCaches::ShadowCaches(uint64_t blocks, double insert_cost)
       insert_cost_(insert_cost),
       keys_(keys_for(blocks)),
       highest_sampled_(highest_sampled(blocks)),
-      chosen_(kFirstSettings) {
+      chosen_(kFirstSettings),
+      watch_(keys_) {
   shadows_.reserve(kSettings.size());
   for (const UseSettings& settings : kSettings) {
     shadows_.push_back(std::make_unique<Shadow>(settings, keys_));
@@ -115,22 +112,14 @@ ShadowCaches::ShadowCaches(uint64_t blocks, double insert_cost)
 
 UseSettings ShadowCaches::first_settings() { return kSettings[kFirstSettings]; }
 
-UseSettings ShadowCaches::settings() const {
-  NVCACHE_ASSERT_SLOW(usual_ratio_ >= 0 && usual_ratio_ <= 1);
-  UseSettings settings = kSettings[chosen_];
-  // A quarter of what is usual, less what chance does to a mean of so many uses.
-  const double chance = std::sqrt(usual_ratio_ / (2 * kRecentUses));
-  if (recent_ratio_ < usual_ratio_ / 4 - chance) settings.half_life /= kHurry;
-  return settings;
-}
+UseSettings ShadowCaches::settings() const { return kSettings[chosen_]; }
 
 bool ShadowCaches::samples(uint64_t key_hash, uint64_t blocks) {
   return mix64(key_hash) <= highest_sampled(blocks);
 }
 
 void ShadowCaches::use(uint64_t key_hash, bool hit) {
-  recent_ratio_ += ((hit ? 1 : 0) - recent_ratio_) / kRecentUses;
-  usual_ratio_ += ((hit ? 1 : 0) - usual_ratio_) / (kUsualUsesPerKey * keys_);
+  has_new_phase_ = watch_.use(static_cast<uint32_t>(key_hash), hit);
   const auto noise = static_cast<uint32_t>(mix64(key_hash + uses_) >> 32);
   for (const auto& shadow : shadows_) shadow->use(static_cast<uint32_t>(key_hash), noise);
   if (++uses_ >= kWindow * keys_) choose();
@@ -148,7 +137,8 @@ void ShadowCaches::choose() {
 }
 
 uint64_t ShadowCaches::metadata_bytes() const {
-  uint64_t bytes = shadows_.capacity() * (sizeof(shadows_[0]) + sizeof(Shadow));
+  uint64_t bytes =
+      watch_.metadata_bytes() + shadows_.capacity() * (sizeof(shadows_[0]) + sizeof(Shadow));
   for (const auto& shadow : shadows_) bytes += shadow->metadata_bytes();
   return bytes;
 }

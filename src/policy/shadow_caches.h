@@ -8,9 +8,10 @@
 //
 // What a shadow earns is its hits less `insert_cost` for each insert: writes hurt, so an insert has
 // to earn more than itself. After every kWindow uses for each key of room, the settings change if
-// others earned more by kLead of the uses.
+// others earned more by kLead of the uses. Beside them a PhaseWatch (phase_watch.h) sees the
+// sample.
 //
-// Memory: 8 bytes for each key of a shadow, 22 KiB in all at most. A use of a sampled key
+// Memory: 8 bytes for each key of a shadow, 24 KiB in all at most. A use of a sampled key
 // looks through the keys of every shadow; one key in `blocks / keys` is sampled.
 #pragma once
 
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "policy/phase_watch.h"
 #include "policy/score_table.h"
 #include "policy/use_clock.h"
 
@@ -54,9 +56,10 @@ class ShadowCaches {
   // A use of a sampled key: a lookup that hit in the cache, or an offer.
   void use(uint64_t key_hash, bool hit);
 
-  // What to follow now. While the cache hits much less than it used to, the uses of before fade
-  // kHurry times as fast: they tell little of the uses to come.
+  // What to follow now.
   UseSettings settings() const;
+  // Whether the last use told that the uses of before tell little of those to come.
+  bool has_new_phase() const { return has_new_phase_; }
   uint64_t metadata_bytes() const;
 
  private:
@@ -92,9 +95,8 @@ class ShadowCaches {
   std::vector<std::unique_ptr<Shadow>> shadows_;
   size_t chosen_;
   uint64_t uses_ = 0;  // since choose()
-  // Hit ratios of the cache, of sampled uses.
-  double recent_ratio_ = 0;
-  double usual_ratio_ = 0;
+  PhaseWatch watch_;
+  bool has_new_phase_ = false;
 };
 
 }  // namespace nvcache

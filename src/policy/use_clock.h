@@ -36,6 +36,13 @@ class UseClock {
     return (before + steps) / kHalf != before / kHalf;
   }
 
+  // Moves on by less than kAgeSteps / 2 steps at once, all scores having been passed to
+  // UseScore::age() since the last step.
+  void skip(uint32_t steps) {
+    NVCACHE_ASSERT_SLOW(steps < UseScore::kAgeSteps / 2);
+    now_.store(now() + steps, std::memory_order_relaxed);
+  }
+
  private:
   std::atomic<uint32_t> now_{0};
   double fraction_ = 0;  // of a step

@@ -14,6 +14,8 @@
 //   learn:   half-life and LEAD are those of the shadow cache that earns most: hits, less
 //            INSERT_COST for each insert (policy/shadow_caches.h). There are shadows from the first
 //            contest on
+//   forget:  when the uses become others (policy/phase_watch.h), all scores fall below that of one
+//            use: the blocks that come take the places of all that was there, as in an empty cache
 //
 // INSERT_COST weighs what a write costs against what a hit saves. 0 counts hits alone.
 //
@@ -45,7 +47,13 @@ constexpr double kDefaultInsertCost = 0.2;
 constexpr double kMostInsertCost = 100;
 constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
-constexpr uint32_t kAgeStep = 16;  // slots, and entries of the table, aged with an offer
+// Slots, and entries of the table, aged with an offer; while forgetting.
+constexpr uint32_t kAgeStep = 16;
+constexpr uint32_t kForgetAgeStep = 256;
+// How far scores fall when the cache forgets, and in one aging of all of them.
+constexpr uint32_t kForgetAtOnce = UseScore::kAgeSteps / 2 - 1;
+constexpr uint32_t kForgetSteps = 6 * kForgetAtOnce;
+static_assert(kForgetSteps > UseScore::kHighest + 5, "below one use, by every lead");
 constexpr double kNewcomers = 1024;
 constexpr uint64_t kSmallCache = uint64_t{8} * ShadowCaches::kLeastKeys;
 
@@ -127,10 +135,11 @@ class Auto final : public EvictionPolicy, private Contest {
   static constexpr uint32_t kSampled = 1u << UseScore::kBits;
 
   void offer(uint64_t key_hash) override {
-    if (clock_.offer(settings_.half_life, resident_)) {
-      aging_slot_ = 0;
-      aging_bucket_ = 0;
-      aging_ = true;
+    if (clock_.offer(settings_.half_life, resident_)) begin_aging();
+    if (!aging_ && forget_steps_ > 0) {
+      clock_.skip(kForgetAtOnce);
+      forget_steps_ -= kForgetAtOnce;
+      begin_aging();
     }
     if (aging_) age();
     absent_.use(key_hash, clock_.now(), static_cast<uint32_t>(mix64(key_hash + ++offers_)));
@@ -169,6 +178,16 @@ class Auto final : public EvictionPolicy, private Contest {
   void use_shadows(uint64_t key_hash, bool hit) {
     shadows_->use(key_hash, hit);
     settings_ = shadows_->settings();
+    if (shadows_->has_new_phase()) {
+      forget_steps_ = kForgetSteps;
+      begin_aging();
+    }
+  }
+
+  void begin_aging() {
+    aging_slot_ = 0;
+    aging_bucket_ = 0;
+    aging_ = true;
   }
 
   // Before there are shadows: whether they may sample the key. In a small cache all keys pass for
@@ -183,13 +202,14 @@ class Auto final : public EvictionPolicy, private Contest {
   void age() {
     NVCACHE_ASSERT_SLOW(aging_slot_ <= slots_used_);
     const uint32_t now = clock_.now();
-    const uint32_t end = std::min(aging_slot_ + kAgeStep, slots_used_);
+    const uint32_t step = forget_steps_ > 0 ? kForgetAgeStep : kAgeStep;
+    const uint32_t end = std::min(aging_slot_ + step, slots_used_);
     for (; aging_slot_ < end; ++aging_slot_) {
       const uint32_t record = records_[aging_slot_].load(kRelaxed);
       const uint32_t aged = UseScore::age(record & UseScore::kMask, now) | (record & kSampled);
       if (aged != record) set(aging_slot_, aged);
     }
-    const bool more = absent_.age(&aging_bucket_, kAgeStep / 8, now);
+    const bool more = absent_.age(&aging_bucket_, step / 8, now);
     aging_ = more || aging_slot_ < slots_used_;
   }
 
@@ -214,6 +234,7 @@ class Auto final : public EvictionPolicy, private Contest {
   uint64_t offers_ = 0;
   uint64_t aging_bucket_ = 0;
   uint32_t aging_slot_ = 0;
+  uint32_t forget_steps_ = 0;  // by which scores have still to fall
   uint32_t slots_used_ = 0;
   VictimSample<kSample> sample_;
   bool aging_ = false;

@@ -1,0 +1,70 @@
+// When uses pass for others than before, and when not.
+#include "policy/phase_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.h"
+
+namespace nvcache {
+namespace {
+
+class PhaseWatchTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kKeys = 200;
+
+  // Uses of a cache that has the keys below kKeys for good: after how many the watch tells. 0: not
+  // within `most`.
+  template <typename Next>
+  uint64_t told_after(uint64_t most, Next&& next) {
+    for (uint64_t i = 0; i < most; ++i) {
+      const uint32_t key = next(i);
+      if (watch_.use(static_cast<uint16_t>(key), key < kKeys)) return i + 1;
+    }
+    return 0;
+  }
+  uint32_t below(uint32_t most) { return static_cast<uint32_t>(random_.below(most)); }
+  // The cache has what is used.
+  void be_used() {
+    EXPECT_EQ(told_after(100 * kKeys, [this](uint64_t) { return below(kKeys); }), 0u);
+  }
+
+  Prng random_{1};
+  PhaseWatch watch_{kKeys};
+};
+
+TEST_F(PhaseWatchTest, TellsOfANewSetOnce) {
+  be_used();
+  const auto next = [this](uint64_t) { return 1000 + below(kKeys * 8 / 10); };
+  const uint64_t uses = told_after(10 * kKeys, next);
+  EXPECT_GT(uses, 0u);
+  EXPECT_LT(uses, kKeys);
+  EXPECT_EQ(told_after(2 * kKeys, next), 0u) << "the cache may follow first";
+  EXPECT_GT(told_after(10 * kKeys, next), 0u) << "if it has not followed";
+}
+
+TEST_F(PhaseWatchTest, AScanIsNoPhase) {
+  be_used();
+  const auto scan = [](uint64_t i) { return static_cast<uint32_t>(1000 + i); };
+  EXPECT_EQ(told_after(100 * kKeys, scan), 0u);
+}
+
+TEST_F(PhaseWatchTest, ALoopThatIsTooLongIsNoPhase) {
+  be_used();
+  const auto loop = [](uint64_t i) { return static_cast<uint32_t>(1000 + i % (2 * kKeys)); };
+  EXPECT_EQ(told_after(100 * kKeys, loop), 0u);
+}
+
+// Where the cache hits as much as before, another might hit more: that is for the shadows to learn.
+TEST_F(PhaseWatchTest, WhatIsHitAsOftenAsBeforeIsNoPhase) {
+  be_used();
+  const auto next = [this](uint64_t i) { return i % 2 == 0 ? below(kKeys) : 1000 + below(50); };
+  EXPECT_EQ(told_after(100 * kKeys, next), 0u);
+}
+
+TEST_F(PhaseWatchTest, ChanceIsNoPhase) {
+  const auto next = [this](uint64_t) { return below(2 * kKeys); };
+  EXPECT_EQ(told_after(1'000'000, next), 0u);
+}
+
+}  // namespace
+}  // namespace nvcache
