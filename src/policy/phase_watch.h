@@ -4,7 +4,7 @@
 // It keeps the keys of such a cache, first in first out, of a sample (shadow_caches.h). While the
 // cache hits less than kLow of what is usual, it weighs those of its uses that one of both would
 // hit and the other not: for "three of four are the other's", against "as many are the cache's"
-// (Wald's sequential test). A scan changes nothing: what never comes again, nobody hits.
+// (Wald's sequential test). A scan changes nothing: what never comes again, no cache hits.
 //
 // A new set that the cache has room for is noticed after about half as many lookups as the cache
 // has blocks; in one of fewer than 24,000 blocks, of whose keys one in 48 is sampled, after some
