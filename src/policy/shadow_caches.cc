@@ -41,7 +41,7 @@ ShadowCaches::Shadow::Shadow(const UseSettings& settings, uint32_t keys)
   while (absent_.entries() < entries / 8 * 8) absent_.follow(entries);
 }
 
-void ShadowCaches::Shadow::use(uint32_t key, uint32_t noise) {
+void ShadowCaches::Shadow::use(uint16_t key, uint32_t noise) {
   if (const auto found = std::ranges::find(keys_, key); found != keys_.end()) {
     ++hits_;
     uint8_t& score = scores_[static_cast<size_t>(found - keys_.begin())];
@@ -59,7 +59,7 @@ void ShadowCaches::Shadow::use(uint32_t key, uint32_t noise) {
   admit(key, absent_.use(key, clock_.now(), noise), noise);
 }
 
-void ShadowCaches::Shadow::admit(uint32_t key, uint32_t score, uint32_t noise) {
+void ShadowCaches::Shadow::admit(uint16_t key, uint32_t score, uint32_t noise) {
   NVCACHE_ASSERT_SLOW(keys_.size() == scores_.size() && keys_.size() <= capacity_);
   const uint32_t now = clock_.now();
   if (keys_.size() < capacity_) {
@@ -119,9 +119,9 @@ bool ShadowCaches::samples(uint64_t key_hash, uint64_t blocks) {
 }
 
 void ShadowCaches::use(uint64_t key_hash, bool hit) {
-  has_new_phase_ = watch_.use(static_cast<uint32_t>(key_hash), hit);
+  has_new_phase_ = watch_.use(static_cast<uint16_t>(key_hash), hit);
   const auto noise = static_cast<uint32_t>(mix64(key_hash + uses_) >> 32);
-  for (const auto& shadow : shadows_) shadow->use(static_cast<uint32_t>(key_hash), noise);
+  for (const auto& shadow : shadows_) shadow->use(static_cast<uint16_t>(key_hash), noise);
   if (++uses_ >= kWindow * keys_) choose();
 }
 

@@ -11,7 +11,7 @@
 // others earned more by kLead of the uses. Beside them a PhaseWatch (phase_watch.h) sees the
 // sample.
 //
-// Memory: 8 bytes for each key of a shadow, 24 KiB in all at most. A use of a sampled key
+// Memory: 5.5 bytes for each key of a shadow, 16 KiB in all at most. A use of a sampled key
 // looks through the keys of every shadow; one key in `blocks / keys` is sampled.
 #pragma once
 
@@ -66,18 +66,18 @@ class ShadowCaches {
   class Shadow {
    public:
     Shadow(const UseSettings& settings, uint32_t keys);
-    void use(uint32_t key, uint32_t noise);
+    void use(uint16_t key, uint32_t noise);
     // Hits less the cost of inserts, since the last call, and half of what it was before.
     double earn(double insert_cost);
     uint64_t metadata_bytes() const;
 
    private:
-    void admit(uint32_t key, uint32_t score, uint32_t noise);
+    void admit(uint16_t key, uint32_t score, uint32_t noise);
 
     UseSettings settings_;
     UseClock clock_;
     uint32_t capacity_;
-    std::vector<uint32_t> keys_;  // parts of hashes
+    std::vector<uint16_t> keys_;  // parts of hashes
     std::vector<uint8_t> scores_;
     ScoreTable absent_;
     uint64_t aging_bucket_ = 0;
