@@ -10,7 +10,7 @@
 // has blocks; in one of fewer than 24,000 blocks, of whose keys one in 48 is sampled, after some
 // 10,000 and more.
 //
-// Memory: 2 bytes a key of the sample. A use looks through all of them.
+// Memory: 4 bytes a key of the sample. A use looks through all of them.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class PhaseWatch {
 
   // A use of a sampled key. True where the uses have become others: then not again before twice as
   // many uses as there are keys, in which the cache may follow.
-  bool use(uint16_t key, bool hit) {
+  bool use(uint32_t key, bool hit) {
     NVCACHE_ASSERT_SLOW(keys_.size() <= capacity_);
     recent_ratio_ += ((hit ? 1 : 0) - recent_ratio_) / kRecentUses;
     usual_ratio_ += ((hit ? 1 : 0) - usual_ratio_) / (kUsualUsesPerKey * capacity_);
@@ -60,7 +60,7 @@ class PhaseWatch {
   static constexpr double kAgainst = -0.693;  // ln(0.25 / 0.5)
   static constexpr double kEnough = 8;        // e^8 = 3000 times as likely
 
-  void enter(uint16_t key) {
+  void enter(uint32_t key) {
     if (keys_.size() < capacity_) {
       keys_.push_back(key);
       return;
@@ -70,7 +70,8 @@ class PhaseWatch {
   }
 
   const uint32_t capacity_;
-  std::vector<uint16_t> keys_;  // parts of hashes
+  // Parts of hashes. Of 16 bits, a key of a scan would pass for one of 512 too often.
+  std::vector<uint32_t> keys_;
   uint32_t oldest_ = 0;
   uint32_t quiet_uses_ = 0;
   double evidence_ = 0;

@@ -119,7 +119,7 @@ bool ShadowCaches::samples(uint64_t key_hash, uint64_t blocks) {
 }
 
 void ShadowCaches::use(uint64_t key_hash, bool hit) {
-  has_new_phase_ = watch_.use(static_cast<uint16_t>(key_hash), hit);
+  has_new_phase_ = watch_.use(static_cast<uint32_t>(key_hash), hit);
   const auto noise = static_cast<uint32_t>(mix64(key_hash + uses_) >> 32);
   for (const auto& shadow : shadows_) shadow->use(static_cast<uint16_t>(key_hash), noise);
   if (++uses_ >= kWindow * keys_) choose();

@@ -11,7 +11,7 @@
 // others earned more by kLead of the uses. Beside them a PhaseWatch (phase_watch.h) sees the
 // sample.
 //
-// Memory: 5.5 bytes for each key of a shadow, 16 KiB in all at most. A use of a sampled key
+// Memory: 5.5 bytes for each key of a shadow, 17 KiB in all at most. A use of a sampled key
 // looks through the keys of every shadow; one key in `blocks / keys` is sampled.
 #pragma once
 

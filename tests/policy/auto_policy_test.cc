@@ -107,9 +107,8 @@ TEST(AutoPolicy, FollowsANewPhase) {
   }
 }
 
-// The smallest caches take longer: they sample too few keys to know it sooner.
-TEST(AutoPolicy, ASmallCacheFollowsANewPhase) {
-  constexpr uint64_t kBlocks = 1000;
+TEST(AutoPolicy, FollowsANewWorkingSet) {
+  constexpr uint64_t kBlocks = 20'000;
   FakeShard shard("auto", kBlocks);
   Prng random(3);
   uint64_t first = 0;
@@ -118,6 +117,8 @@ TEST(AutoPolicy, ASmallCacheFollowsANewPhase) {
   first = 1'000'000;
   uint64_t rounds = 0;
   while (hit_ratio(shard, kBlocks, kBlocks, of_set) < 0.9) ASSERT_LT(++rounds, 20u);
+  RecordProperty("lookups_for_each_block", static_cast<int>(rounds));
+  EXPECT_LE(rounds, 15u);
 }
 
 // A part of the keys comes back soon, and then never again: what was used last is worth most.

@@ -18,7 +18,7 @@ class PhaseWatchTest : public testing::Test {
   uint64_t told_after(uint64_t most, Next&& next) {
     for (uint64_t i = 0; i < most; ++i) {
       const uint32_t key = next(i);
-      if (watch_.use(static_cast<uint16_t>(key), key < kKeys)) return i + 1;
+      if (watch_.use(key, key < kKeys)) return i + 1;
     }
     return 0;
   }
@@ -46,6 +46,18 @@ TEST_F(PhaseWatchTest, AScanIsNoPhase) {
   be_used();
   const auto scan = [](uint64_t i) { return static_cast<uint32_t>(1000 + i); };
   EXPECT_EQ(told_after(100 * kKeys, scan), 0u);
+}
+
+// As many keys as there are at most, of which none may pass for another.
+TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
+  constexpr uint32_t kKeys = 512;
+  PhaseWatch watch(kKeys);
+  for (uint64_t i = 0; i < 100 * kKeys; ++i) {
+    watch.use(static_cast<uint32_t>(mix64(i % kKeys)), true);
+  }
+  for (uint64_t i = 0; i < 200 * kKeys; ++i) {
+    ASSERT_FALSE(watch.use(static_cast<uint32_t>(mix64(1'000'000 + i)), false)) << i;
+  }
 }
 
 TEST_F(PhaseWatchTest, ALoopThatIsTooLongIsNoPhase) {
