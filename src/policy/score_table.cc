@@ -69,8 +69,7 @@ uint32_t ScoreTable::use(uint64_t key_hash, uint32_t now, uint32_t noise) {
   return score;
 }
 
-std::optional<uint32_t> ScoreTable::take(uint64_t key_hash) {
-  if (empty_) return std::nullopt;
+std::optional<uint32_t> ScoreTable::take_noted(uint64_t key_hash) {
   uint16_t* const entry = find(mix64(key_hash));
   if (entry == nullptr) return std::nullopt;
   const uint32_t score = score_of(*entry);

@@ -28,8 +28,12 @@ class ScoreTable {
   // Notes one more use. Returns the block's score. A block that is new is not noted where its
   // bucket has no empty entry, and none whose score is that of one use or less.
   uint32_t use(uint64_t key_hash, uint32_t now, uint32_t noise);
-  // Forgets a block; returns the score that it had.
-  std::optional<uint32_t> take(uint64_t key_hash);
+  // Forgets a block; returns the score that it had. Inline where nothing was ever noted: of a cache
+  // that fills up after a restart, each block asks in vain.
+  std::optional<uint32_t> take(uint64_t key_hash) {
+    if (empty_) return std::nullopt;
+    return take_noted(key_hash);
+  }
   // Notes a block with a score, in the place of the lowest of its bucket if that is lower.
   void put(uint64_t key_hash, uint32_t score, uint32_t now);
 
@@ -48,6 +52,7 @@ class ScoreTable {
 
   using Bucket = std::array<uint16_t, kWays>;  // fingerprint << 7 | score; fingerprint 0: empty
 
+  std::optional<uint32_t> take_noted(uint64_t key_hash);
   uint64_t index_of(uint64_t mixed) const;
   Bucket& bucket_of(uint64_t mixed) { return buckets_[index_of(mixed)]; }
   uint16_t* find(uint64_t mixed);
@@ -56,7 +61,7 @@ class ScoreTable {
 
   ReservedArray<Bucket> buckets_;
   uint64_t buckets_in_use_;
-  bool empty_ = true;  // nothing was ever noted: a cache that fills up after a restart asks in vain
+  bool empty_ = true;  // nothing was ever noted
 };
 
 }  // namespace nvcache

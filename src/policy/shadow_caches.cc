@@ -22,13 +22,6 @@ uint32_t keys_for(uint64_t blocks) {
       blocks / ShadowCaches::kBlocksPerKey, ShadowCaches::kLeastKeys, ShadowCaches::kMostKeys));
 }
 
-uint64_t highest_sampled(uint64_t blocks) {
-  if (blocks <= ShadowCaches::kLeastKeys) return ~uint64_t{0};
-  const double keys = std::clamp(static_cast<double>(blocks) / ShadowCaches::kBlocksPerKey,
-                                 double{ShadowCaches::kLeastKeys}, double{ShadowCaches::kMostKeys});
-  return static_cast<uint64_t>(keys / static_cast<double>(blocks) * 0x1p64);
-}
-
 }  // namespace
 
 // ---- one shadow
@@ -114,8 +107,11 @@ UseSettings ShadowCaches::first_settings() { return kSettings[kFirstSettings]; }
 
 UseSettings ShadowCaches::settings() const { return kSettings[chosen_]; }
 
-bool ShadowCaches::samples(uint64_t key_hash, uint64_t blocks) {
-  return mix64(key_hash) <= highest_sampled(blocks);
+uint64_t ShadowCaches::highest_sampled(uint64_t blocks) {
+  if (blocks <= kLeastKeys) return ~uint64_t{0};
+  const double keys = std::clamp(static_cast<double>(blocks) / kBlocksPerKey, double{kLeastKeys},
+                                 double{kMostKeys});
+  return static_cast<uint64_t>(keys / static_cast<double>(blocks) * 0x1p64);
 }
 
 void ShadowCaches::use(uint64_t key_hash, bool hit) {

@@ -46,10 +46,11 @@ class ShadowCaches {
   // Of a cache that has no shadows yet.
   static UseSettings first_settings();
 
-  // Whether the shadows of a cache of that many blocks sample a key. Those of a larger cache sample
-  // no key that those of a smaller one leave out.
-  static bool samples(uint64_t key_hash, uint64_t blocks);
-  bool samples(uint64_t key_hash) const { return mix64(key_hash) <= highest_sampled_; }
+  // Up to which place the shadows of a cache of that many blocks sample the keys. Those of a larger
+  // cache sample no key that those of a smaller one leave out.
+  static uint64_t highest_sampled(uint64_t blocks);
+  static uint64_t place_of(uint64_t key_hash) { return mix64(key_hash); }
+  bool samples(uint64_t key_hash) const { return place_of(key_hash) <= highest_sampled_; }
   // Whether these stand for a cache of that many blocks.
   bool fits(uint64_t blocks) const { return blocks / 2 <= blocks_ && blocks >= blocks_ / 2; }
 

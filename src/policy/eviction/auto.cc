@@ -47,6 +47,7 @@ constexpr double kDefaultInsertCost = 0.2;
 constexpr double kMostInsertCost = 100;
 constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
+constexpr uint64_t kFollowEach = 16;  // inserts
 // Slots, and entries of the table, aged with an offer; while forgetting.
 constexpr uint32_t kAgeStep = 16;
 constexpr uint32_t kForgetAgeStep = 256;
@@ -90,7 +91,7 @@ class Auto final : public EvictionPolicy, private Contest {
     NVCACHE_ASSERT_SLOW(slot < records_.size());
     ++resident_;
     slots_used_ = std::max(slots_used_, slot + 1);
-    absent_.follow(static_cast<uint64_t>(kAbsentPerBlock * static_cast<double>(resident_)));
+    if (resident_ % kFollowEach == 0) follow_size();
     const uint32_t score = absent_.take(key_hash).value_or(UseScore::once(clock_.now()));
     set(slot, score | (is_sampled(key_hash) ? kSampled : 0));
     newcomer_lead_ += (UseScore::lead(score, clock_.now()) - newcomer_lead_) / kNewcomers;
@@ -163,6 +164,7 @@ class Auto final : public EvictionPolicy, private Contest {
     if (shadows_ == nullptr || !shadows_->fits(resident_)) {
       try {
         shadows_ = std::make_unique<ShadowCaches>(resident_, insert_cost_);
+        highest_sampled_ = ShadowCaches::highest_sampled(resident_);
       } catch (const std::bad_alloc&) {  // the settings stay as they are
         return;
       }
@@ -184,6 +186,11 @@ class Auto final : public EvictionPolicy, private Contest {
     }
   }
 
+  void follow_size() {
+    absent_.follow(static_cast<uint64_t>(kAbsentPerBlock * static_cast<double>(resident_)));
+    if (shadows_ == nullptr) highest_sampled_ = ShadowCaches::highest_sampled(resident_);
+  }
+
   void begin_aging() {
     aging_slot_ = 0;
     aging_bucket_ = 0;
@@ -195,8 +202,7 @@ class Auto final : public EvictionPolicy, private Contest {
   // its key is sampled guesses wrong too often.
   bool is_sampled(uint64_t key_hash) const {
     if (resident_ <= kSmallCache) return true;
-    return shadows_ == nullptr ? ShadowCaches::samples(key_hash, resident_)
-                               : shadows_->samples(key_hash);
+    return ShadowCaches::place_of(key_hash) <= highest_sampled_;
   }
 
   void age() {
@@ -231,6 +237,7 @@ class Auto final : public EvictionPolicy, private Contest {
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
   double newcomer_lead_ = 0;  // of blocks when they come, the mean of about the last kNewcomers
   uint64_t resident_ = 0;
+  uint64_t highest_sampled_ = ~uint64_t{0};  // by the shadows; by those to come, or by more
   uint64_t offers_ = 0;
   uint64_t aging_bucket_ = 0;
   uint32_t aging_slot_ = 0;
