@@ -8,9 +8,13 @@ namespace nvcache {
 namespace {
 constexpr uint32_t kFirstBuckets = 16;
 constexpr uint32_t kBucketsPerPage = 4096 / 64;
+constexpr uint32_t kBucketsPerHugePage = kHugePageBytes / 64;
 
+// A range as large as a huge page begins where one does, for populate_reserved(): the system lays
+// reserved ranges so where their size is that of whole ones (Linux 6.7).
 uint32_t whole_pages(uint32_t buckets) {
-  return (buckets + kBucketsPerPage - 1) / kBucketsPerPage * kBucketsPerPage;
+  const uint32_t unit = buckets < kBucketsPerHugePage ? kBucketsPerPage : kBucketsPerHugePage;
+  return (buckets + unit - 1) / unit * unit;
 }
 }  // namespace
 
