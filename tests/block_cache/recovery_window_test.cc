@@ -39,9 +39,12 @@ TEST(RecoveryWindow, EachPartGoesThroughTheIndexesInOrderAndTheWindowIsBounded) 
           wrong += is_read[job.index] ? 0 : 1;
           wrong += is_sorted[job.index].exchange(true) ? 1 : 0;
         } else if (job.what == What::kTake) {
-          wrong += is_sorted[job.index] ? 0 : 1;
-          wrong += next[job.part].fetch_add(1) != job.index ? 1 : 0;
-          if (window.is_last(job)) wrong += through.fetch_add(1) != job.index ? 1 : 0;
+          wrong += job.count < 1 || job.count > RecoveryWindow::kMostTogether ? 1 : 0;
+          for (uint32_t index = job.index; index < job.index + job.count; ++index) {
+            wrong += is_sorted[index] ? 0 : 1;
+            wrong += next[job.part].fetch_add(1) != index ? 1 : 0;
+            if (window.is_last(index)) wrong += through.fetch_add(1) != index ? 1 : 0;
+          }
         }
         if (job.what != What::kNone) window.done(job);
       }
@@ -62,10 +65,27 @@ TEST(RecoveryWindow, OneThreadDoesAllOfTheParts) {
     const RecoveryWindow::Job job = window.next();
     if (job.what == What::kEnd) break;
     ASSERT_NE(job.what, What::kNone) << "nobody else could do it";
-    if (job.what == What::kTake) taken += 1 + (window.is_last(job) ? 100 : 0);
+    for (uint32_t i = 0; job.what == What::kTake && i < job.count; ++i) {
+      taken += 1 + (window.is_last(job.index + i) ? 100 : 0);
+    }
     window.done(job);
   }
   EXPECT_EQ(taken, 20 * (4 + 100));
+}
+
+// A part takes what there is at once, up to a bound: it goes through a shard's memory once for all.
+TEST(RecoveryWindow, APartTakesSeveralSortedIndexesTogether) {
+  constexpr uint32_t kIndexes = 8 * RecoveryWindow::kMostTogether;
+  RecoveryWindow window(std::vector<uint64_t>(kIndexes, 4096), /*parts=*/2, ReadPace(nullptr, 0));
+  uint32_t takes = 0;
+  for (RecoveryWindow::Job job = window.next(); job.what != What::kEnd; job = window.next()) {
+    takes += job.what == What::kTake ? 1 : 0;
+    for (uint32_t i = 0; job.what == What::kTake && i < job.count; ++i) {
+      (void)window.is_last(job.index + i);
+    }
+    window.done(job);
+  }
+  EXPECT_EQ(takes, 2 * 8u);
 }
 
 TEST(RecoveryWindow, IndexesThatAreLargerThanTheWindowComeOneByOne) {
@@ -80,7 +100,8 @@ TEST(RecoveryWindow, IndexesThatAreLargerThanTheWindowComeOneByOne) {
     window.done(job);
     job = window.next();
     EXPECT_EQ(job.what, What::kTake);
-    EXPECT_TRUE(window.is_last(job));
+    EXPECT_EQ(job.count, 1u);
+    EXPECT_TRUE(window.is_last(job.index));
     window.done(job);
   }
   EXPECT_EQ(window.next().what, What::kEnd);
@@ -108,7 +129,7 @@ TEST(RecoveryWindow, OneThreadDoesNotWaitForOthersWhereThePaceLetsItReadMeanwhil
                           ReadPace(&clock, 1e6));
     uint32_t taken = 0;
     for (RecoveryWindow::Job job = window.next(); job.what != What::kEnd; job = window.next()) {
-      taken += job.what == What::kTake ? 1 : 0;
+      taken += job.what == What::kTake ? job.count : 0;
       if (job.what != What::kNone) window.done(job);
     }
     EXPECT_EQ(taken, 40u);

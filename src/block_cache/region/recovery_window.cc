@@ -34,15 +34,26 @@ bool RecoveryWindow::has_room() const {
 // The medium first, so that it is never idle while there is room.
 RecoveryWindow::Job RecoveryWindow::find() const {
   if (has_room() && pace_.wait_ns() == 0) return {.what = Job::What::kRead, .index = next_read_};
-  for (uint32_t part = 0; part < parts_.size(); ++part) {
-    const Part& each = parts_[part];
-    if (each.busy || each.next == sorted_end_) continue;
-    return {.what = Job::What::kTake, .index = each.next, .part = part};
-  }
+  const Job part = find_part();
+  if (part.what == Job::What::kTake && part.count == kMostTogether) return part;
   if (next_sort_ < next_read_ && state_[next_sort_ % kMostIndexes] == State::kRead) {
     return {.what = Job::What::kSort, .index = next_sort_};
   }
+  if (part.what == Job::What::kTake) return part;
   return {.what = through() == count_ ? Job::What::kEnd : Job::What::kNone};
+}
+
+// The part that is furthest behind.
+RecoveryWindow::Job RecoveryWindow::find_part() const {
+  Job most;
+  most.count = 0;
+  for (uint32_t part = 0; part < parts_.size(); ++part) {
+    const Part& each = parts_[part];
+    const uint32_t count = std::min(sorted_end_ - each.next, kMostTogether);
+    if (each.busy || count <= most.count) continue;
+    most = {.what = Job::What::kTake, .index = each.next, .part = part, .count = count};
+  }
+  return most;
 }
 
 void RecoveryWindow::begin(const Job& job) {
@@ -104,7 +115,7 @@ void RecoveryWindow::done(const Job& job) {
       break;
     case Job::What::kTake:
       parts_[job.part].busy = false;
-      ++parts_[job.part].next;
+      parts_[job.part].next += job.count;
       break;
     case Job::What::kNone:
     case Job::What::kEnd:

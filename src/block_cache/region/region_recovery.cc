@@ -188,17 +188,19 @@ bool RegionRecovery::sort_index(Index* index) noexcept try {
 }
 
 void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
-  const Index& index = index_at(job.index);
-  const uint32_t begin = first_shard(job.part);
+  const uint32_t end_index = job.index + job.count;
   const uint32_t end = first_shard(job.part + 1);
-  if (job.index == 0) {  // while others read ahead
-    for (uint32_t shard = begin; shard < end; ++shard) recovery_.expect(shard, blocks_expected_);
+  for (uint32_t shard = first_shard(job.part); shard < end; ++shard) {
+    if (job.index == 0) recovery_.expect(shard, blocks_expected_);  // while others read ahead
+    for (uint32_t i = job.index; i < end_index; ++i) {
+      const Index& index = index_at(i);
+      if (index.usable && !index.removals.all) take_shard(index, shard, blocks);
+    }
   }
-  if (!index.usable) return;
-  if (!index.removals.all) {
-    for (uint32_t shard = begin; shard < end; ++shard) take_shard(index, shard, blocks);
+  for (uint32_t i = job.index; i < end_index; ++i) {
+    const Index& index = index_at(i);
+    if (window_->is_last(i) && index.usable) regions_.table.recover_sealed(index.footer.region);
   }
-  if (window_->is_last(job)) regions_.table.recover_sealed(index.footer.region);
 }
 
 void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& blocks) {

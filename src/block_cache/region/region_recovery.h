@@ -5,8 +5,8 @@
 // gives each thread its work: the cache's shards are divided into parts, and a part goes through
 // the indexes in order, the first time making room in its shards for what comes. So no two threads
 // want the lock of one shard, and each shard gets its newest blocks first, as with one thread. An
-// index that is read is sorted by shard, so that a shard gets all its blocks of a region at once:
-// what changes there then lies in the processor's caches.
+// index that is read is sorted by shard, so that a shard gets all its blocks of a few regions at
+// once: what changes there then lies in the processor's caches.
 //
 // Reads 32 bytes a block and a unit of I/O a region. Memory: 32 bytes a region, and 80 a block of
 // what the window holds.
