@@ -66,7 +66,7 @@ double ms_since(uint64_t start_ns) {
   return static_cast<double>(system_clock().now_ns() - start_ns) / 1e6;
 }
 
-// Where the index of each region lies, the newest last.
+// Where the index of each region lies, in the order of the medium.
 absl::StatusOr<std::vector<Extent>> find_indexes(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "opening " + path);
