@@ -24,7 +24,7 @@ class AllResident final : public Residents {
 void bench_pass(benchmark::State& state) {
   const auto slots = static_cast<uint32_t>(state.range(0));
   const double share = static_cast<double>(state.range(1)) / 1e6;
-  auto policy = *make_eviction("lfru", slots);
+  auto policy = *make_eviction("lfru", {.max_slots = slots});
   EvictionPasses& passes = *policy->passes();
   const AllResident residents(slots);
   uint64_t now_ns = 1'000'000'000;

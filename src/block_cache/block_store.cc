@@ -102,9 +102,11 @@ absl::Status BlockStore::open() {
                                   .references = options_.count_references};
   const uint64_t shard_chunks = options.max_slots / EntryPool::kChunkEntries + 1;
   pool_ = std::make_unique<EntryPool>(shards * shard_chunks);
+  const EvictionContext context = {.max_slots = options.max_slots,
+                                   .learning = make_shared_learning()};
   for (uint32_t i = 0; i < shards; ++i) {
     absl::StatusOr<std::unique_ptr<EvictionPolicy>> eviction =
-        make_eviction(config_.eviction, options.max_slots);
+        make_eviction(config_.eviction, context);
     if (!eviction.ok()) return eviction.status();
     shards_.push_back(
         std::make_unique<Shard>(options, *std::move(eviction), *pool_, *space_, counters_));

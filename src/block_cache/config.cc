@@ -41,7 +41,7 @@ absl::Status set_admission(std::string_view value, Config* config) {
 
 absl::Status set_eviction(std::string_view value, Config* config) {
   config->eviction = value;
-  return prefix("eviction", make_eviction(value, 0).status());
+  return prefix("eviction", make_eviction(value, {}).status());
 }
 
 // Policies for those that a specification does not name. The first is the default.

@@ -1,19 +1,24 @@
 // Tells when the uses of a cache have become others: when it hits little of what it used to, while
 // a cache of the same size that admits all that it misses would hit far more.
 //
-// It keeps the keys of such a cache, first in first out, of a sample (shadow_caches.h). While the
-// cache hits less than kLow of what is usual, it weighs those of its uses that one of both would
-// hit and the other not: for "three of four are the other's", against "as many are the cache's"
-// (Wald's sequential test). A scan changes nothing: what never comes again, no cache hits.
+// It keeps the keys of such a cache, first in first out, of a sample (shared_learning.h). While the
+// cache hits less than kLow of what is usual, it gathers what speaks for others, and what against:
+//   regret:  uses that the other cache would hit, and this one does not. Half as many as the cache
+//            has blocks are enough: then to go on has cost about as much as to start anew
+//   a new set: enough new keys, keys that come a second time, and keys that come a third time
+//            before they would have left. It is seen before there is much to regret
+// A scan changes nothing, as what never comes again no cache hits. Neither do two scans of the same
+// blocks, or a few of a small part: for these to be a new set, keys have to come a third time, and
+// there have to be many.
 //
-// A new set that the cache has room for is noticed after about half as many lookups as the cache
-// has blocks; in one of fewer than 24,000 blocks, of whose keys one in 48 is sampled, after some
-// 10,000 and more.
+// A set that the cache has room for is noticed after some half as many lookups as the cache has
+// blocks; one that is gone through in order, when half as many blocks came a second time.
 //
-// Memory: 4 bytes a key of the sample. A use looks through all of them.
+// Memory: 4 bytes a key of the sample. A use looks at kWays of them.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,57 +29,107 @@ namespace nvcache {
 // Caller-locked.
 class PhaseWatch {
  public:
-  // Throws std::bad_alloc.
-  explicit PhaseWatch(uint32_t keys) : capacity_(keys) { keys_.reserve(keys); }
+  // For that many keys of the sample, kWays at least. Throws std::bad_alloc.
+  explicit PhaseWatch(uint32_t keys)
+      : keys_(std::max(keys, kWays)),
+        recent_uses_(std::max(kLeastRecentUses, kRecentUsesPerKey * keys_)),
+        buckets_(keys_ / kWays) {}
 
   // A use of a sampled key. True where the uses have become others: then not again before twice as
   // many uses as there are keys, in which the cache may follow.
-  bool use(uint32_t key, bool hit) {
-    NVCACHE_ASSERT_SLOW(keys_.size() <= capacity_);
-    recent_ratio_ += ((hit ? 1 : 0) - recent_ratio_) / kRecentUses;
-    usual_ratio_ += ((hit ? 1 : 0) - usual_ratio_) / (kUsualUsesPerKey * capacity_);
-    const bool would_hit = std::ranges::find(keys_, key) != keys_.end();
-    if (!would_hit) enter(key);
+  bool use(uint32_t key_hash, bool hit) {
+    recent_ratio_ += ((hit ? 1 : 0) - recent_ratio_) / recent_uses_;
+    usual_ratio_ += ((hit ? 1 : 0) - usual_ratio_) / (kUsualUsesPerKey * keys_);
+    const Found found = look_up(key_hash);
     if (quiet_uses_ > 0) {
       --quiet_uses_;
       return false;
     }
     if (recent_ratio_ > kLow * usual_ratio_) {
-      evidence_ = 0;
-    } else if (would_hit != hit) {
-      evidence_ = std::max(0.0, evidence_ + (would_hit ? kFor : kAgainst));
+      seen_ = {};
+      return false;
     }
-    if (evidence_ < kEnough) return false;
-    evidence_ = 0;
-    quiet_uses_ = 2 * capacity_;
+    gather(found, hit);
+    if (!is_enough()) return false;
+    seen_ = {};
+    quiet_uses_ = 2 * keys_;
     return true;
   }
 
-  uint64_t metadata_bytes() const { return keys_.capacity() * sizeof(keys_[0]); }
+  uint64_t metadata_bytes() const { return buckets_.capacity() * sizeof(Bucket); }
 
  private:
-  static constexpr double kRecentUses = 64;
+  static constexpr uint32_t kWays = 8;
+  static constexpr double kLeastRecentUses = 64;
+  static constexpr double kRecentUsesPerKey = 1 / 12.0;
   static constexpr double kUsualUsesPerKey = 4;
   static constexpr double kLow = 0.4;
-  static constexpr double kFor = 0.405;       // ln(0.75 / 0.5)
-  static constexpr double kAgainst = -0.693;  // ln(0.25 / 0.5)
-  static constexpr double kEnough = 8;        // e^8 = 3000 times as likely
+  // Enough, for each key of the sample. That a new set has this much is our choice: more makes the
+  // cache follow late, less makes it follow what soon ends.
+  static constexpr double kRegret = 0.5;
+  static constexpr double kNewKeys = 0.2;
+  static constexpr double kSecondUses = 1 / 32.0;
+  static constexpr double kLaterUses = 1 / 128.0;
+  static constexpr double kLeastLaterUses = 6;  // however small the sample is
+  // What a use that only this cache hits takes away.
+  static constexpr double kAgainst = 1.7;
 
-  void enter(uint32_t key) {
-    if (keys_.size() < capacity_) {
-      keys_.push_back(key);
+  // In the other cache: not, since its first use, since another.
+  enum class Found { kNot, kOnce, kAgain };
+
+  // Since the cache hits little of what is usual.
+  struct Seen {
+    uint32_t new_keys = 0;
+    uint32_t second_uses = 0;
+    double later_uses = 0;
+    double regret = 0;
+  };
+
+  void gather(Found found, bool hit) {
+    if (found == Found::kNot) ++seen_.new_keys;
+    if (hit == (found != Found::kNot)) return;
+    if (hit) {
+      seen_.later_uses = std::max(0.0, seen_.later_uses - kAgainst);
+      seen_.regret = std::max(0.0, seen_.regret - kAgainst);
       return;
     }
-    keys_[oldest_] = key;
-    oldest_ = (oldest_ + 1) % capacity_;
+    if (found == Found::kOnce) ++seen_.second_uses;
+    if (found == Found::kAgain) ++seen_.later_uses;
+    ++seen_.regret;
   }
 
-  const uint32_t capacity_;
-  // Parts of hashes. Of 16 bits, a key of a scan would pass for one of 512 too often.
-  std::vector<uint32_t> keys_;
-  uint32_t oldest_ = 0;
+  bool is_enough() const {
+    if (seen_.regret >= kRegret * keys_) return true;
+    return seen_.new_keys >= kNewKeys * keys_ && seen_.second_uses >= kSecondUses * keys_ &&
+           seen_.later_uses >= std::max(kLeastLaterUses, kLaterUses * keys_);
+  }
+
+  // The keys that came last, the last one first. 0: none.
+  using Bucket = std::array<uint32_t, kWays>;
+  // Of an entry. The rest is a part of the key's hash: of 16 bits, a key of a scan would pass for
+  // one of 512 too often.
+  static constexpr uint32_t kSecond = 1;
+
+  // A use of the other cache.
+  Found look_up(uint32_t key_hash) {
+    Bucket& bucket = buckets_[(uint64_t{key_hash} * buckets_.size()) >> 32];
+    const uint32_t key = key_hash | kSecond;
+    for (uint32_t& entry : bucket) {
+      if ((entry | kSecond) != key || entry == 0) continue;
+      if (entry == key) return Found::kAgain;
+      entry = key;
+      return Found::kOnce;
+    }
+    std::shift_right(bucket.begin(), bucket.end(), 1);
+    bucket[0] = key_hash & ~kSecond;
+    return Found::kNot;
+  }
+
+  const uint32_t keys_;
+  const double recent_uses_;
+  std::vector<Bucket> buckets_;
   uint32_t quiet_uses_ = 0;
-  double evidence_ = 0;
+  Seen seen_;
   // Of the cache, of sampled uses.
   double recent_ratio_ = 0;
   double usual_ratio_ = 0;

@@ -9,18 +9,10 @@
 namespace nvcache {
 namespace {
 
-// From "how often" to "how long ago".
-constexpr std::array<UseSettings, 5> kSettings = {{{32, 2}, {8, 3}, {2, 3}, {1, 5}, {0.25, 1}}};
-constexpr size_t kFirstSettings = 1;
-constexpr uint64_t kWindow = 16;
+constexpr uint64_t kWindow = 8;
 constexpr double kLead = 0.01;
 constexpr uint32_t kVictims = 8;  // looked at for each
 constexpr double kAbsentPerKey = 1.25;
-
-uint32_t keys_for(uint64_t blocks) {
-  return static_cast<uint32_t>(std::clamp<uint64_t>(
-      blocks / ShadowCaches::kBlocksPerKey, ShadowCaches::kLeastKeys, ShadowCaches::kMostKeys));
-}
 
 }  // namespace
 
@@ -91,34 +83,19 @@ uint64_t ShadowCaches::Shadow::metadata_bytes() const {
 // ---- all of them
 
 ShadowCaches::ShadowCaches(uint64_t blocks, double insert_cost)
-    : blocks_(blocks),
-      insert_cost_(insert_cost),
-      keys_(keys_for(blocks)),
-      highest_sampled_(highest_sampled(blocks)),
-      chosen_(kFirstSettings),
-      watch_(keys_) {
+    : insert_cost_(insert_cost),
+      sample_(KeySample::of(blocks, kBlocksPerKey, kLeastKeys, kMostKeys)),
+      chosen_(kFirstSettings) {
   shadows_.reserve(kSettings.size());
   for (const UseSettings& settings : kSettings) {
-    shadows_.push_back(std::make_unique<Shadow>(settings, keys_));
+    shadows_.push_back(std::make_unique<Shadow>(settings, sample_.keys));
   }
 }
 
-UseSettings ShadowCaches::first_settings() { return kSettings[kFirstSettings]; }
-
-UseSettings ShadowCaches::settings() const { return kSettings[chosen_]; }
-
-uint64_t ShadowCaches::highest_sampled(uint64_t blocks) {
-  if (blocks <= kLeastKeys) return ~uint64_t{0};
-  const double keys = std::clamp(static_cast<double>(blocks) / kBlocksPerKey, double{kLeastKeys},
-                                 double{kMostKeys});
-  return static_cast<uint64_t>(keys / static_cast<double>(blocks) * 0x1p64);
-}
-
-void ShadowCaches::use(uint64_t key_hash, bool hit) {
-  has_new_phase_ = watch_.use(static_cast<uint32_t>(key_hash), hit);
+void ShadowCaches::use(uint64_t key_hash) {
   const auto noise = static_cast<uint32_t>(mix64(key_hash + uses_) >> 32);
   for (const auto& shadow : shadows_) shadow->use(static_cast<uint16_t>(key_hash), noise);
-  if (++uses_ >= kWindow * keys_) choose();
+  if (++uses_ >= kWindow * sample_.keys) choose();
 }
 
 void ShadowCaches::choose() {
@@ -133,8 +110,7 @@ void ShadowCaches::choose() {
 }
 
 uint64_t ShadowCaches::metadata_bytes() const {
-  uint64_t bytes =
-      watch_.metadata_bytes() + shadows_.capacity() * (sizeof(shadows_[0]) + sizeof(Shadow));
+  uint64_t bytes = shadows_.capacity() * (sizeof(shadows_[0]) + sizeof(Shadow));
   for (const auto& shadow : shadows_) bytes += shadow->metadata_bytes();
   return bytes;
 }

@@ -18,8 +18,8 @@ class Fixture {
  public:
   explicit Fixture(std::string_view eviction) : space_(kSpaceBytes, kSpaceBytes, 256), pool_(4) {
     shards_.push_back(std::make_unique<Shard>(Shard::Options{.max_slots = 512},
-                                              make_eviction(eviction, 512).value(), pool_, space_,
-                                              counters_));
+                                              make_eviction(eviction, {.max_slots = 512}).value(),
+                                              pool_, space_, counters_));
     background = BackgroundEviction::make(
         shards_, space_, clock_,
         {.may_evict = [this] { return may_evict; },

@@ -18,7 +18,10 @@ namespace {
 // What a row of the table says, as the promises of the suite.
 EvictionPromises promises_of(const EvictionRow& row, std::string_view spec) {
   return {.name = std::string(row.name),
-          .make = [spec](uint32_t max_slots) { return make_eviction(spec, max_slots).value(); },
+          .make =
+              [spec](uint32_t max_slots) {
+                return make_eviction(spec, {.max_slots = max_slots}).value();
+              },
           .bytes_per_slot = row.bytes_per_slot,
           .evicts = row.evicts,
           .spares_used = row.spares_used,
@@ -69,7 +72,7 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
       {std::string("lr\0u\x01", 5), "lr\\x00u\\x01"},
   };
   for (const BadSpec& bad : cases) {
-    const auto made = make_eviction(bad.spec, 0);
+    const auto made = make_eviction(bad.spec, {});
     ASSERT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << bad.spec;
     const std::string message(made.status().message());
     EXPECT_NE(message.find(bad.named), std::string::npos) << message;
@@ -79,7 +82,7 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
 
 TEST(EvictionSpec, WhiteSpaceIsIgnored) {
   for (const std::string spec : {" lru ", "lru()", "lfru ( 2.5 )", "tinylfu(16)", "\tclock\n"}) {
-    EXPECT_TRUE(make_eviction(spec, 0).ok()) << spec;
+    EXPECT_TRUE(make_eviction(spec, {}).ok()) << spec;
   }
 }
 
@@ -91,7 +94,7 @@ TEST(EvictionSpec, AnyBytesAreReadWithoutHarm) {
     for (uint64_t left = prng.below(12); left > 0; --left) {
       spec += alphabet[prng.below(alphabet.size())];
     }
-    const auto made = make_eviction(spec, 16);
+    const auto made = make_eviction(spec, {.max_slots = 16});
     if (!made.ok()) {
       EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
     }

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!again.ok() || (*again)->describe() != described) std::abort();
     (*admission)->admit({}, {});
   }
-  const auto eviction = nvcache::make_eviction(text, 16);
+  const auto eviction = nvcache::make_eviction(text, {.max_slots = 16});
   if (!eviction.ok() && eviction.status().message().empty()) std::abort();
   return 0;
 }

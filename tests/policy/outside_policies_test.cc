@@ -80,7 +80,7 @@ TEST(OutsidePolicies, AreNamedInSpecificationsLikeOthers) {
   ASSERT_TRUE(composed.ok()) << composed.status();
   EXPECT_EQ((*composed)->describe(), "second_touch+even_only(a,b)");
   EXPECT_TRUE(make_admission((*composed)->describe(), {}).ok());
-  EXPECT_TRUE(make_eviction(" last_in ", 10).ok());
+  EXPECT_TRUE(make_eviction(" last_in ", {.max_slots = 10}).ok());
 }
 
 TEST(OutsidePolicies, ServeACache) {
@@ -99,7 +99,7 @@ TEST(OutsidePolicies, ServeACache) {
 
 TEST(OutsidePolicies, AreListedWhereAnUnknownOneIsNamed) {
   for (const absl::Status& status :
-       {make_admission("never_heard", {}).status(), make_eviction("never_heard", 0).status()}) {
+       {make_admission("never_heard", {}).status(), make_eviction("never_heard", {}).status()}) {
     const std::string message(status.message());
     EXPECT_NE(message.find(message.starts_with("admission") ? "even_only(ANYTHING)" : "last_in"),
               std::string::npos)

@@ -18,7 +18,7 @@ class PhaseWatchTest : public testing::Test {
   uint64_t told_after(uint64_t most, Next&& next) {
     for (uint64_t i = 0; i < most; ++i) {
       const uint32_t key = next(i);
-      if (watch_.use(key, key < kKeys)) return i + 1;
+      if (watch_.use(static_cast<uint32_t>(mix64(key)), key < kKeys)) return i + 1;
     }
     return 0;
   }
@@ -48,9 +48,48 @@ TEST_F(PhaseWatchTest, AScanIsNoPhase) {
   EXPECT_EQ(told_after(100 * kKeys, scan), 0u);
 }
 
+TEST_F(PhaseWatchTest, TwoScansOfTheSameAreNoPhase) {
+  be_used();
+  // Each of a third of as many keys as there are.
+  constexpr uint64_t kLength = kKeys / 3;
+  const auto scans = [](uint64_t i) {
+    return static_cast<uint32_t>(1000 + i / (2 * kLength) * kLength + i % kLength);
+  };
+  EXPECT_EQ(told_after(2 * kLength, scans), 0u);
+  be_used();
+  EXPECT_EQ(told_after(2 * kLength, scans), 0u) << "nor when they come later";
+}
+
+TEST_F(PhaseWatchTest, AFewScansOfLittleAreNoPhase) {
+  for (uint32_t length : {kKeys / 20, kKeys / 10}) {
+    be_used();
+    const auto scans = [&](uint64_t i) {
+      return static_cast<uint32_t>(length * 1000 + i % length);
+    };
+    EXPECT_EQ(told_after(4 * length, scans), 0u) << length;
+  }
+}
+
+// To go on costs more than to follow in the end, whatever comes.
+TEST_F(PhaseWatchTest, TellsOfALittleSetThatStays) {
+  be_used();
+  const auto next = [this](uint64_t) { return 1000 + below(kKeys / 20); };
+  const uint64_t uses = told_after(10 * kKeys, next);
+  EXPECT_GT(uses, kKeys / 2);
+  EXPECT_LT(uses, kKeys);
+}
+
+TEST_F(PhaseWatchTest, TellsOfALoopThatFits) {
+  be_used();
+  const auto loop = [](uint64_t i) { return static_cast<uint32_t>(1000 + i % (kKeys / 2)); };
+  const uint64_t uses = told_after(10 * kKeys, loop);
+  EXPECT_GT(uses, 0u);
+  EXPECT_LT(uses, 3 * kKeys / 2);
+}
+
 // As many keys as there are at most, of which none may pass for another.
 TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
-  constexpr uint32_t kKeys = 512;
+  constexpr uint32_t kKeys = 2048;
   PhaseWatch watch(kKeys);
   for (uint64_t i = 0; i < 100 * kKeys; ++i) {
     watch.use(static_cast<uint32_t>(mix64(i % kKeys)), true);

@@ -92,7 +92,7 @@ TEST(PolicyTables, EachRowHasAnExampleThatWorksAndErrorsListIt) {
   expect_rows_are_whole(kAdmissionPolicies,
                         [](std::string_view spec) { return make_admission(spec, {}); });
   expect_rows_are_whole(kEvictionPolicies,
-                        [](std::string_view spec) { return make_eviction(spec, 0); });
+                        [](std::string_view spec) { return make_eviction(spec, {}); });
   expect_rows_are_whole(kPlacementPolicies,
                         [](std::string_view spec) { return make_placement(spec); });
 }

@@ -11,8 +11,10 @@ namespace nvcache {
 
 class FakeShard : public PolicyShard {
  public:
+  FakeShard(std::string_view spec, const EvictionContext& context)
+      : PolicyShard(make_eviction(spec, context).value(), context.max_slots) {}
   FakeShard(std::string_view spec, uint32_t max_slots)
-      : PolicyShard(make_eviction(spec, max_slots).value(), max_slots) {}
+      : FakeShard(spec, EvictionContext{.max_slots = max_slots}) {}
 };
 
 }  // namespace nvcache

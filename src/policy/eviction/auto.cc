@@ -12,17 +12,19 @@
 //            each time a block was kept, a cache that turned over fast forgot what it had learned,
 //            turned over faster, and hit next to nothing
 //   learn:   half-life and LEAD are those of the shadow cache that earns most: hits, less
-//            INSERT_COST for each insert (policy/shadow_caches.h). There are shadows from the first
-//            contest on
+//            INSERT_COST for each insert (policy/shadow_caches.h)
 //   forget:  when the uses become others (policy/phase_watch.h), all scores fall below that of one
 //            use: the blocks that come take the places of all that was there, as in an empty cache
+//
+// All shards of a cache learn and forget together (policy/shared_learning.h), from the first
+// contest on.
 //
 // INSERT_COST weighs what a write costs against what a hit saves. 0 counts hits alone.
 //
 // Memory a slot: 1 byte (7 bits of score, and whether the key is sampled), 2.5 bytes of the table,
-// about 1 of the shadows, less in shards of more than 24,000 blocks. on_hit() is lock-free, and
-// writes only where the score changes or the key is sampled; a hit that loses a race does not
-// count. The shard's lock guards the rest.
+// and 25 KiB at most for all shards. on_hit() is lock-free, and writes only where the score
+// changes, or the key is sampled and few were hit since the last contest; a hit that loses a race
+// does not count. The shard's lock guards the rest.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -36,7 +38,7 @@
 #include "policy/eviction/table.h"
 #include "policy/eviction/victim_sample.h"
 #include "policy/score_table.h"
-#include "policy/shadow_caches.h"
+#include "policy/shared_learning.h"
 #include "policy/use_clock.h"
 #include "policy/use_score.h"
 
@@ -47,7 +49,7 @@ constexpr double kDefaultInsertCost = 0.2;
 constexpr double kMostInsertCost = 100;
 constexpr uint32_t kSample = 8;
 constexpr double kAbsentPerBlock = 1.25;
-constexpr uint64_t kFollowEach = 16;  // inserts
+constexpr uint64_t kMostFollowed = 16;  // blocks that have come or left, before others learn of it
 // Slots, and entries of the table, aged with an offer; while forgetting.
 constexpr uint32_t kAgeStep = 16;
 constexpr uint32_t kForgetAgeStep = 256;
@@ -56,13 +58,18 @@ constexpr uint32_t kForgetAtOnce = UseScore::kAgeSteps / 2 - 1;
 constexpr uint32_t kForgetSteps = 6 * kForgetAtOnce;
 static_assert(kForgetSteps > UseScore::kHighest + 5, "below one use, by every lead");
 constexpr double kNewcomers = 1024;
-constexpr uint64_t kSmallCache = uint64_t{8} * ShadowCaches::kLeastKeys;
+constexpr uint64_t kSmallShard = 128;
 
-// Slots that were hit, of blocks with a sampled key: of those that share a place, the last.
-// Thread-safe: add(). Caller-locked: drain().
+// Slots that were hit, of blocks with a sampled key: of those that share a place, the first, so
+// that threads that only hit write nothing here. Thread-safe: add(). Caller-locked: drain().
 class SampledHits {
  public:
-  void add(uint32_t slot) { slots_[slot % kPlaces].store(slot + 1, std::memory_order_relaxed); }
+  void add(uint32_t slot) {
+    std::atomic<uint32_t>& place = slots_[slot % kPlaces];
+    if (place.load(std::memory_order_relaxed) == 0) {
+      place.store(slot + 1, std::memory_order_relaxed);
+    }
+  }
   // A hit that comes at the same time may be taken the next time, or be lost.
   template <typename Take>
   void drain(Take&& take) {
@@ -81,17 +88,21 @@ class SampledHits {
 
 class Auto final : public EvictionPolicy, private Contest {
  public:
-  Auto(uint32_t max_slots, double insert_cost)
+  Auto(uint32_t max_slots, double insert_cost, std::shared_ptr<SharedLearning> learning)
       : insert_cost_(insert_cost),
         records_(max_slots),
         absent_(static_cast<uint64_t>(kAbsentPerBlock * max_slots)),
-        settings_(ShadowCaches::first_settings()) {}
+        learning_(std::move(learning)),
+        settings_(learning_->settings()),
+        phases_(learning_->phases()) {
+    learning_->add_shard();
+  }
 
   void on_insert(uint32_t slot, uint64_t key_hash) override {
     NVCACHE_ASSERT_SLOW(slot < records_.size());
     ++resident_;
     slots_used_ = std::max(slots_used_, slot + 1);
-    if (resident_ % kFollowEach == 0) follow_size();
+    if (resident_ >= followed_ + follow_each_) follow_size();
     const uint32_t score = absent_.take(key_hash).value_or(UseScore::once(clock_.now()));
     set(slot, score | (is_sampled(key_hash) ? kSampled : 0));
     newcomer_lead_ += (UseScore::lead(score, clock_.now()) - newcomer_lead_) / kNewcomers;
@@ -109,6 +120,7 @@ class Auto final : public EvictionPolicy, private Contest {
   void on_remove(uint32_t slot, uint64_t key_hash, bool evicted) override {
     NVCACHE_ASSERT_SLOW(slot < slots_used_ && resident_ > 0);
     --resident_;
+    if (resident_ + follow_each_ <= followed_) follow_size();
     if (evicted) absent_.put(key_hash, score(slot), clock_.now());
   }
 
@@ -128,7 +140,7 @@ class Auto final : public EvictionPolicy, private Contest {
 
   uint64_t metadata_bytes() const override {
     return slots_used_ * sizeof(records_[0]) + absent_.metadata_bytes() +
-           (shadows_ == nullptr ? 0 : sizeof(ShadowCaches) + shadows_->metadata_bytes());
+           learning_->metadata_bytes();
   }
 
  private:
@@ -144,12 +156,12 @@ class Auto final : public EvictionPolicy, private Contest {
     }
     if (aging_) age();
     absent_.use(key_hash, clock_.now(), static_cast<uint32_t>(mix64(key_hash + ++offers_)));
-    if (shadows_ != nullptr && shadows_->samples(key_hash)) use_shadows(key_hash, false);
+    if (KeySample::place_of(key_hash) <= highest_sampled_) note_use(key_hash, false);
   }
 
   bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
     if (resident_ == 0) return true;
-    follow_shadows(residents);
+    follow_learning(residents);
     const uint32_t now = clock_.now();
     const uint32_t score = absent_.score(key_hash).value_or(UseScore::once(now));
     const int bound = UseScore::lead(score, now) - settings_.lead_steps + 1;
@@ -158,37 +170,38 @@ class Auto final : public EvictionPolicy, private Contest {
     return chosen_.has_value();
   }
 
-  // Makes the shadows, or makes them anew where the cache has outgrown them; tells them of hits. If
-  // it has shrunk, the shadows learn of hits as blocks come and go.
-  void follow_shadows(const Residents& residents) {
-    if (shadows_ == nullptr || !shadows_->fits(resident_)) {
-      try {
-        shadows_ = std::make_unique<ShadowCaches>(resident_, insert_cost_);
-        highest_sampled_ = ShadowCaches::highest_sampled(resident_);
-      } catch (const std::bad_alloc&) {  // the settings stay as they are
-        return;
-      }
-      sampled_hits_.drain([](uint32_t) {});
-    }
+  // Tells of hits, and follows what the shards have learned. If the cache has shrunk, more keys are
+  // sampled, but hits of their blocks are only learned of as these come and go.
+  void follow_learning(const Residents& residents) {
+    learning_->follow_size(insert_cost_);
+    highest_sampled_ = learning_->highest_sampled();
     sampled_hits_.drain([&](uint32_t slot) {
       NVCACHE_ASSERT_SLOW(slot < slots_used_);
       const uint64_t key_hash = residents.key_hash(slot);
-      if (shadows_->samples(key_hash)) use_shadows(key_hash, true);
+      if (KeySample::place_of(key_hash) <= highest_sampled_) note_use(key_hash, true);
     });
-  }
-
-  void use_shadows(uint64_t key_hash, bool hit) {
-    shadows_->use(key_hash, hit);
-    settings_ = shadows_->settings();
-    if (shadows_->has_new_phase()) {
+    settings_ = learning_->settings();
+    if (const uint32_t phases = learning_->phases(); phases != phases_) {
+      phases_ = phases;
       forget_steps_ = kForgetSteps;
       begin_aging();
     }
   }
 
+  void note_use(uint64_t key_hash, bool hit) {
+    NVCACHE_ASSERT_SLOW(uses_noted_ < uses_.size());
+    uses_[uses_noted_++] = {.key_hash = key_hash, .hit = hit};
+    if (uses_noted_ < std::min<size_t>(learning_->uses_together(), uses_.size())) return;
+    learning_->use(std::span(uses_).first(uses_noted_));
+    uses_noted_ = 0;
+  }
+
   void follow_size() {
     absent_.follow(static_cast<uint64_t>(kAbsentPerBlock * static_cast<double>(resident_)));
-    if (shadows_ == nullptr) highest_sampled_ = ShadowCaches::highest_sampled(resident_);
+    learning_->add_blocks(static_cast<int64_t>(resident_) - static_cast<int64_t>(followed_));
+    followed_ = resident_;
+    follow_each_ = std::min(1 + resident_ / 8, kMostFollowed);
+    highest_sampled_ = learning_->highest_sampled();
   }
 
   void begin_aging() {
@@ -197,12 +210,12 @@ class Auto final : public EvictionPolicy, private Contest {
     aging_ = true;
   }
 
-  // Before there are shadows: whether they may sample the key. In a small cache all keys pass for
-  // sampled, and follow_shadows() sorts them out: a processor that has to guess at each hit whether
-  // its key is sampled guesses wrong too often.
+  // Whether the key is sampled, or may be once learning begins. In a small shard all keys pass for
+  // sampled, and follow_learning() sorts them out: a processor that has to guess at each hit
+  // whether its key is sampled guesses wrong too often.
   bool is_sampled(uint64_t key_hash) const {
-    if (resident_ <= kSmallCache) return true;
-    return ShadowCaches::place_of(key_hash) <= highest_sampled_;
+    if (resident_ <= kSmallShard) return true;
+    return KeySample::place_of(key_hash) <= highest_sampled_;
   }
 
   void age() {
@@ -232,12 +245,17 @@ class Auto final : public EvictionPolicy, private Contest {
   alignas(64) UseClock clock_;  // in one cache line: what a hit needs, but for its record
   SampledHits sampled_hits_;
   static_assert(sizeof(UseClock) + sizeof(SampledHits) <= 64);
+  const std::shared_ptr<SharedLearning> learning_;
   UseSettings settings_;
-  std::unique_ptr<ShadowCaches> shadows_;
+  uint32_t phases_;  // followed so far
+  std::array<SampledUse, SharedLearning::kMostTogether> uses_{};
+  size_t uses_noted_ = 0;
   std::optional<uint32_t> chosen_;  // by outranks_victim(), for the next next_victim()
   double newcomer_lead_ = 0;  // of blocks when they come, the mean of about the last kNewcomers
   uint64_t resident_ = 0;
-  uint64_t highest_sampled_ = ~uint64_t{0};  // by the shadows; by those to come, or by more
+  uint64_t followed_ = 0;  // resident blocks, as of the last follow_size()
+  uint64_t follow_each_ = 1;
+  uint64_t highest_sampled_ = ~uint64_t{0};  // as of the last look at what was learned
   uint64_t offers_ = 0;
   uint64_t aging_bucket_ = 0;
   uint32_t aging_slot_ = 0;
@@ -249,12 +267,14 @@ class Auto final : public EvictionPolicy, private Contest {
 
 }  // namespace
 
-EvictionOr make_auto(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_auto(const SpecMember& member, const EvictionContext& context) {
   const absl::StatusOr<double> insert_cost = only_number(
       kEviction, member,
       {.name = "INSERT_COST", .fallback = kDefaultInsertCost, .least = 0, .most = kMostInsertCost});
   if (!insert_cost.ok()) return insert_cost.status();
-  return std::make_unique<Auto>(max_slots, *insert_cost);
+  return std::make_unique<Auto>(
+      context.max_slots, *insert_cost,
+      context.learning != nullptr ? context.learning : std::make_shared<SharedLearning>());
 }
 
 }  // namespace nvcache

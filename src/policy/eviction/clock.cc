@@ -74,10 +74,10 @@ class ClockPolicy final : public EvictionPolicy {
 
 }  // namespace
 
-EvictionOr make_clock(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_clock(const SpecMember& member, const EvictionContext& context) {
   const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
-  return std::make_unique<ClockPolicy>(max_slots);
+  return std::make_unique<ClockPolicy>(context.max_slots);
 }
 
 }  // namespace nvcache

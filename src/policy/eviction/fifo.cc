@@ -64,10 +64,10 @@ class Fifo final : public EvictionPolicy {
 
 }  // namespace
 
-EvictionOr make_fifo(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_fifo(const SpecMember& member, const EvictionContext& context) {
   const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
-  return std::make_unique<Fifo>(max_slots);
+  return std::make_unique<Fifo>(context.max_slots);
 }
 
 }  // namespace nvcache

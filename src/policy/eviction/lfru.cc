@@ -223,14 +223,14 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
 
 }  // namespace
 
-EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_lfru(const SpecMember& member, const EvictionContext& context) {
   const absl::StatusOr<double> window_seconds = only_number(kEviction, member,
                                                             {.name = "WINDOW_SECONDS",
                                                              .fallback = kDefaultWindowSeconds,
                                                              .least = kMinWindowSeconds,
                                                              .most = kMaxWindowSeconds});
   if (!window_seconds.ok()) return window_seconds.status();
-  return std::make_unique<Lfru>(max_slots, *window_seconds);
+  return std::make_unique<Lfru>(context.max_slots, *window_seconds);
 }
 
 }  // namespace nvcache

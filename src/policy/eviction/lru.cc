@@ -197,10 +197,10 @@ class Lru final : public EvictionPolicy {
 
 }  // namespace
 
-EvictionOr make_lru(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_lru(const SpecMember& member, const EvictionContext& context) {
   const absl::Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
-  return std::make_unique<Lru>(max_slots);
+  return std::make_unique<Lru>(context.max_slots);
 }
 
 }  // namespace nvcache

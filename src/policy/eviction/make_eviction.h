@@ -12,9 +12,21 @@
 
 namespace nvcache {
 
-// Makes the policy that `spec` names. `max_slots` bounds the slots that will ever be used; 0 is
-// enough to check a specification. INVALID_ARGUMENT names what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(std::string_view spec,
-                                                                            uint32_t max_slots);
+class SharedLearning;
+
+// What a policy is made for. By default enough to check a specification.
+struct EvictionContext {
+  uint32_t max_slots = 0;  // bounds the slots that the shard will ever use
+  // What the shards of a cache learn together. Null: the shard learns alone.
+  std::shared_ptr<SharedLearning> learning = nullptr;
+};
+
+// For the shards of one cache.
+std::shared_ptr<SharedLearning> make_shared_learning();
+
+// Makes the policy that `spec` names, for one shard. INVALID_ARGUMENT names what was given and what
+// is allowed.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(
+    std::string_view spec, const EvictionContext& context);
 
 }  // namespace nvcache

@@ -16,21 +16,21 @@ namespace nvcache {
 using EvictionOr = absl::StatusOr<std::unique_ptr<EvictionPolicy>>;
 
 // Each factory checks its own arguments.
-EvictionOr make_none(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_fifo(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_lru(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_clock(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_lfru(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_s3fifo(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots);
-EvictionOr make_auto(const SpecMember& member, uint32_t max_slots);
+EvictionOr make_none(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_fifo(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_lru(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_clock(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_lfru(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_s3fifo(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_tinylfu(const SpecMember& member, const EvictionContext& context);
+EvictionOr make_auto(const SpecMember& member, const EvictionContext& context);
 
 // See policy_table.h. The last three are promises that the contract suite checks.
 struct EvictionRow {
   std::string_view name;
   std::string_view usage;
   std::string_view example;
-  EvictionOr (*make)(const SpecMember& member, uint32_t max_slots);
+  EvictionOr (*make)(const SpecMember& member, const EvictionContext& context);
   double bytes_per_slot = 0;  // DRAM, at most
   bool evicts = true;         // every block leaves in the end
   bool spares_used = true;    // blocks in use survive a scan

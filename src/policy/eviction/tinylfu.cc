@@ -138,12 +138,12 @@ class TinyLfu final : public EvictionPolicy, private Contest {
 
 }  // namespace
 
-EvictionOr make_tinylfu(const SpecMember& member, uint32_t max_slots) {
+EvictionOr make_tinylfu(const SpecMember& member, const EvictionContext& context) {
   const absl::StatusOr<double> period = only_number(
       kEviction, member,
       {.name = "PERIOD", .fallback = kDefaultPeriod, .least = kMinPeriod, .most = kMaxPeriod});
   if (!period.ok()) return period.status();
-  return std::make_unique<TinyLfu>(max_slots, *period);
+  return std::make_unique<TinyLfu>(context.max_slots, *period);
 }
 
 }  // namespace nvcache

@@ -1,0 +1,89 @@
+// What `auto` (eviction/auto.cc) learns of the uses of a cache: which settings suit them, by shadow
+// caches (shadow_caches.h), and when they have become others, by a phase watch (phase_watch.h). All
+// shards of a cache tell it of the uses of sampled keys, and follow it. So a cache learns from as
+// many lookups, however many shards it has.
+//
+// Memory: 17 KiB of shadow caches and 8 KiB of the watch at most, from the first contest on. A
+// shard reads one cache line for each contest. It takes the lock once for kMostTogether sampled
+// uses or fewer, and never waits for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/mutex.h"
+#include "policy/key_sample.h"
+#include "policy/phase_watch.h"
+#include "policy/shadow_caches.h"
+
+namespace nvcache {
+
+// A use of a sampled key: a lookup that hit in the cache, or an offer.
+struct SampledUse {
+  uint64_t key_hash = 0;
+  bool hit = false;
+};
+
+// Thread-safe.
+class SharedLearning {
+ public:
+  static constexpr uint32_t kMostTogether = 8;
+
+  // For the policy of one shard more.
+  void add_shard() { shards_.fetch_add(1, kRelaxed); }
+  // That many blocks have come, or have left. A shard calls it once for many.
+  void add_blocks(int64_t blocks);
+
+  // Begins to learn, or begins anew where the cache has become twice as large or half as large.
+  // Without memory for that the settings stay as they are.
+  void follow_size(double insert_cost) {
+    if (!fits_.load(kRelaxed)) begin(insert_cost);
+  }
+  // Drops the uses where another shard tells of its own at this moment.
+  void use(std::span<const SampledUse> uses);
+
+  // What to follow now.
+  UseSettings settings() const { return ShadowCaches::settings_at(chosen_.load(kRelaxed)); }
+  // How often the uses have become others.
+  uint32_t phases() const { return phases_.load(kRelaxed); }
+  // Up to which place keys are sampled (KeySample); before it begins, up to which they may be.
+  uint64_t highest_sampled() const { return highest_sampled_.load(kRelaxed); }
+  // How many uses a shard gathers: of small samples few, or those of many shards would be late.
+  uint32_t uses_together() const { return uses_together_.load(kRelaxed); }
+  // Of one shard's share.
+  uint64_t metadata_bytes() const;
+
+ private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  struct Learned {
+    Learned(uint64_t blocks, double insert_cost);
+    bool fits(uint64_t cache_blocks) const {
+      return cache_blocks / 2 <= blocks && cache_blocks >= blocks / 2;
+    }
+
+    uint64_t blocks;
+    KeySample sample;
+    ShadowCaches shadows;
+    PhaseWatch watch;
+  };
+
+  void begin(double insert_cost);
+
+  // What a contest reads, in one cache line.
+  alignas(64) std::atomic<uint64_t> highest_sampled_{~uint64_t{0}};
+  std::atomic<uint32_t> chosen_{ShadowCaches::kFirstSettings};
+  std::atomic<uint32_t> phases_{0};
+  std::atomic<uint32_t> uses_together_{1};
+  std::atomic<bool> fits_{false};
+
+  alignas(64) std::atomic<int64_t> blocks_{0};
+  std::atomic<uint32_t> shards_{0};
+  std::atomic<uint64_t> bytes_{0};
+  Mutex mutex_;
+  std::unique_ptr<Learned> learned_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace nvcache
