@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/hash.h"
+#include "base/prng.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/workload/ycsb.h"
 
@@ -54,5 +56,12 @@ struct BenchOptions {
   ResultFiles files;
   std::string command;  // as typed
 };
+
+// The seed of the operations of a workload in a round (1 and up): the same for all configurations,
+// another for each workload and round. A tier that is kept would know the keys of a workload that
+// drew the same ones before it.
+inline uint64_t seed_of(const BenchOptions& options, const YcsbWorkload& workload, uint32_t round) {
+  return mix64(mix64(options.seed + options.first_round + round) ^ hash_bytes({&workload.name, 1}));
+}
 
 }  // namespace nvcache

@@ -7,7 +7,6 @@
 
 #include "apps/command/interrupt.h"
 #include "apps/command/machine.h"
-#include "base/prng.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/workload/record.h"
@@ -55,8 +54,7 @@ RunPlan plan_of(const BenchOptions& options, const YcsbWorkload& workload, uint3
   plan.warmup_seconds = options.warmup_seconds;
   plan.warmup_ops = options.warmup_ops;
   plan.seconds = options.seconds;
-  // All configurations of a round see the same operations; rounds differ.
-  plan.seed = mix64(options.seed + options.first_round + round);
+  plan.seed = seed_of(options, workload, round);
   return plan;
 }
 

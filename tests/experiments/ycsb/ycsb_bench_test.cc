@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "apps/command/exit_code.h"
@@ -45,6 +46,19 @@ std::string contents(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+TEST(YcsbSeed, DiffersByWorkloadAndRound) {
+  BenchOptions options;
+  std::set<uint64_t> seeds;
+  for (const uint32_t first : {0, 10}) {
+    options.first_round = first;
+    for (const char* letter : {"a", "b", "c"}) {
+      const YcsbWorkload workload = ycsb_workload(letter).value();
+      for (uint32_t round = 1; round <= 3; ++round) seeds.insert(seed_of(options, workload, round));
+    }
+  }
+  EXPECT_EQ(seeds.size(), 2u * 3 * 3);
 }
 
 // An engine in memory. After `fail_after` reads it fails, or gives a damaged value.
