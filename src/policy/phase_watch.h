@@ -7,12 +7,13 @@
 //            has blocks are enough: then to go on has cost about as much as to start anew
 //   a new set: enough new keys, keys that come a second time, and keys that come a third time
 //            before they would have left. It is seen before there is much to regret
-// A scan changes nothing, as what never comes again no cache hits. Neither do two scans of the same
-// blocks, or a few of a small part: for these to be a new set, keys have to come a third time, and
-// there have to be many.
+// A scan changes nothing: no cache hits what never comes again. Two scans of the same blocks are no
+// new set, as no key comes a third time; a few scans of a small part are none, as there are few
+// keys.
 //
-// A set that the cache has room for is noticed after some half as many lookups as the cache has
-// blocks; one that is gone through in order, when half as many blocks came a second time.
+// A set that the cache has room for is noticed when the lookups are about half as many as the
+// blocks of the cache; one that is gone through in order, when half as many blocks came a second
+// time. A scan of half a cache that is repeated twice passes for a new set.
 //
 // Memory: 4 bytes a key of the sample. A use looks at kWays of them.
 #pragma once
@@ -64,14 +65,16 @@ class PhaseWatch {
   static constexpr double kRecentUsesPerKey = 1 / 12.0;
   static constexpr double kUsualUsesPerKey = 4;
   static constexpr double kLow = 0.4;
-  // Enough, for each key of the sample. That a new set has this much is our choice: more makes the
-  // cache follow late, less makes it follow what soon ends.
+  // Enough, for each key of the sample. More makes the cache follow late, less makes it follow what
+  // soon ends. Chosen so that AutoPolicy.FollowsANewPhase holds, and that no double scan of the
+  // trace cloudPhysicsIO passes for a new set.
   static constexpr double kRegret = 0.5;
   static constexpr double kNewKeys = 0.2;
   static constexpr double kSecondUses = 1 / 32.0;
   static constexpr double kLaterUses = 1 / 128.0;
   static constexpr double kLeastLaterUses = 6;  // however small the sample is
-  // What a use that only this cache hits takes away.
+  // What a use that only this cache hits takes away: ln 2 / ln 1.5, where three of four uses are
+  // the other's if the set is new, and two of four if not (Wald's sequential test).
   static constexpr double kAgainst = 1.7;
 
   // In the other cache: not, since its first use, since another.

@@ -156,7 +156,7 @@ class Auto final : public EvictionPolicy, private Contest {
     }
     if (aging_) age();
     absent_.use(key_hash, clock_.now(), static_cast<uint32_t>(mix64(key_hash + ++offers_)));
-    if (KeySample::place_of(key_hash) <= highest_sampled_) note_use(key_hash, false);
+    if (samples(key_hash)) note_use(key_hash, false);
   }
 
   bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
@@ -178,7 +178,7 @@ class Auto final : public EvictionPolicy, private Contest {
     sampled_hits_.drain([&](uint32_t slot) {
       NVCACHE_ASSERT_SLOW(slot < slots_used_);
       const uint64_t key_hash = residents.key_hash(slot);
-      if (KeySample::place_of(key_hash) <= highest_sampled_) note_use(key_hash, true);
+      if (samples(key_hash)) note_use(key_hash, true);
     });
     settings_ = learning_->settings();
     if (const uint32_t phases = learning_->phases(); phases != phases_) {
@@ -213,8 +213,8 @@ class Auto final : public EvictionPolicy, private Contest {
   // Whether the key is sampled, or may be once learning begins. In a small shard all keys pass for
   // sampled, and follow_learning() sorts them out: a processor that has to guess at each hit
   // whether its key is sampled guesses wrong too often.
-  bool is_sampled(uint64_t key_hash) const {
-    if (resident_ <= kSmallShard) return true;
+  bool is_sampled(uint64_t key_hash) const { return resident_ <= kSmallShard || samples(key_hash); }
+  bool samples(uint64_t key_hash) const {
     return KeySample::place_of(key_hash) <= highest_sampled_;
   }
 
