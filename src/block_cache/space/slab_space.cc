@@ -181,17 +181,16 @@ uint64_t SlabSpace::find_in_slab(uint64_t slab, uint32_t grains) const {
   uint32_t run = 0;
   for (uint64_t word = slab * kSlabWords; word < (slab + 1) * kSlabWords; ++word) {
     const uint64_t bits = free_word(word);
-    if (bits == ~uint64_t{0}) {  // a whole free word
-      run += 64;
-      if (run >= grains) return start;
-      continue;
-    }
-    for (uint32_t bit = 0; bit < 64; ++bit) {
-      if ((bits >> bit) & 1) {
-        if (++run >= grains) return start;
+    for (uint32_t bit = 0; bit < 64;) {
+      const uint64_t rest = bits >> bit;
+      if (const auto free = static_cast<uint32_t>(std::countr_one(rest)); free > 0) {
+        run += free;
+        if (run >= grains) return start;
+        bit += free;
       } else {
+        bit = std::min(bit + static_cast<uint32_t>(std::countr_zero(rest)), 64u);
         run = 0;
-        start = word * 64 + bit + 1;
+        start = word * 64 + bit;
       }
     }
   }
