@@ -1,8 +1,12 @@
 // Tells when the uses of a cache have become others: when it hits little of what it used to, while
 // a cache of the same size that admits all that it misses would hit far more.
 //
-// It keeps the keys of such a cache, first in first out, of a sample (shared_learning.h). While the
-// cache hits less than kLow of what is usual, it gathers what speaks for others, and what against:
+// It keeps the keys of such a cache, of a sample (shared_learning.h); the one that was not used for
+// longest leaves. While the cache has room for all that comes, both are the same, and the watch
+// only follows what comes in: then it is taken to hit all, until more is known.
+//
+// While the cache hits less than kLow of what is usual, the watch gathers what speaks for others,
+// and what against:
 //   regret:  uses that the other cache would hit, and this one does not. Half as many as the cache
 //            has blocks are enough: then to go on has cost about as much as to start anew
 //   a new set: enough new keys, keys that come a second time, and keys that come a third time
@@ -35,6 +39,21 @@ class PhaseWatch {
       : keys_(std::max(keys, kWays)),
         recent_uses_(std::max(kLeastRecentUses, kRecentUsesPerKey * keys_)),
         buckets_(keys_ / kWays) {}
+
+  // For a cache that has grown or shrunk: goes on from `before`, with those of its keys that the
+  // new sample has, too. Throws std::bad_alloc.
+  PhaseWatch(uint32_t keys, const PhaseWatch& before) : PhaseWatch(keys) {
+    recent_ratio_ = before.recent_ratio_;
+    usual_ratio_ = before.usual_ratio_;
+    for (const Bucket& bucket : before.buckets_) {
+      for (size_t way = kWays; way-- > 0;) {
+        if (bucket[way] != 0) put_first(bucket_of(bucket[way]), kWays - 1, bucket[way]);
+      }
+    }
+  }
+
+  // A sampled key comes into a cache that has room.
+  void fill(uint32_t key_hash) { look_up(key_hash); }
 
   // A use of a sampled key. True where the uses have become others: then not again before twice as
   // many uses as there are keys, in which the cache may follow.
@@ -107,7 +126,7 @@ class PhaseWatch {
            seen_.later_uses >= std::max(kLeastLaterUses, kLaterUses * keys_);
   }
 
-  // The keys that came last, the last one first. 0: none.
+  // The keys that were used last, the last one first. 0: none.
   using Bucket = std::array<uint32_t, kWays>;
   // Of an entry. The rest is a part of the key's hash: of 16 bits, a key of a scan would pass for
   // one of 512 too often.
@@ -115,17 +134,25 @@ class PhaseWatch {
 
   // A use of the other cache.
   Found look_up(uint32_t key_hash) {
-    Bucket& bucket = buckets_[(uint64_t{key_hash} * buckets_.size()) >> 32];
+    Bucket& bucket = bucket_of(key_hash);
     const uint32_t key = key_hash | kSecond;
-    for (uint32_t& entry : bucket) {
+    for (size_t way = 0; way < kWays; ++way) {
+      const uint32_t entry = bucket[way];
       if ((entry | kSecond) != key || entry == 0) continue;
-      if (entry == key) return Found::kAgain;
-      entry = key;
-      return Found::kOnce;
+      put_first(bucket, way, key);
+      return entry == key ? Found::kAgain : Found::kOnce;
     }
-    std::shift_right(bucket.begin(), bucket.end(), 1);
-    bucket[0] = key_hash & ~kSecond;
+    put_first(bucket, kWays - 1, key_hash & ~kSecond);
     return Found::kNot;
+  }
+
+  Bucket& bucket_of(uint32_t key_hash) {
+    return buckets_[(uint64_t{key_hash} * buckets_.size()) >> 32];
+  }
+  // In the place of the one at `way`.
+  static void put_first(Bucket& bucket, size_t way, uint32_t entry) {
+    std::shift_right(bucket.begin(), bucket.begin() + way + 1, 1);
+    bucket[0] = entry;
   }
 
   const uint32_t keys_;
@@ -134,8 +161,8 @@ class PhaseWatch {
   uint32_t quiet_uses_ = 0;
   Seen seen_;
   // Of the cache, of sampled uses.
-  double recent_ratio_ = 0;
-  double usual_ratio_ = 0;
+  double recent_ratio_ = 1;
+  double usual_ratio_ = 1;
 };
 
 }  // namespace nvcache

@@ -16,21 +16,44 @@ KeySample sample_for(uint64_t blocks) {
 
 }  // namespace
 
-SharedLearning::Learned::Learned(uint64_t cache_blocks, double insert_cost)
+SharedLearning::Learned::Learned(uint64_t cache_blocks, std::optional<double> insert_cost,
+                                 const Learned* before)
     : blocks(cache_blocks),
       sample(sample_for(blocks)),
-      shadows(blocks, insert_cost),
-      watch(sample.keys) {}
+      watch(before == nullptr ? PhaseWatch(sample.keys) : PhaseWatch(sample.keys, before->watch)) {
+  if (insert_cost) shadows.emplace(blocks, *insert_cost);
+}
+
+bool SharedLearning::Learned::use(const SampledUse& use) {
+  const auto key = static_cast<uint32_t>(use.key_hash);
+  if (!shadows) {
+    watch.fill(key);
+    return false;
+  }
+  if (shadows->samples(use.key_hash)) shadows->use(use.key_hash);
+  return watch.use(key, use.hit);
+}
+
+uint64_t SharedLearning::Learned::metadata_bytes() const {
+  return sizeof(Learned) + watch.metadata_bytes() + (shadows ? shadows->metadata_bytes() : 0);
+}
 
 void SharedLearning::add_blocks(int64_t blocks) {
   const int64_t all = blocks_.fetch_add(blocks, kRelaxed) + blocks;
   const auto now = static_cast<uint64_t>(std::max<int64_t>(all, 0));
   if (!mutex_.try_lock()) return;
-  if (learned_ == nullptr) {
+  // While the cache grows, the watch sees as many keys as it has room for.
+  if (learned_ == nullptr || !full_.load(kRelaxed)) {
     highest_sampled_.store(sample_for(now).highest, kRelaxed);
-  } else if (!learned_->fits(now)) {
-    fits_.store(false, kRelaxed);
   }
+  if (learned_ != nullptr && !learned_->fits(now)) fits_.store(false, kRelaxed);
+  mutex_.unlock();
+}
+
+void SharedLearning::become_full() {
+  if (!mutex_.try_lock()) return;
+  full_.store(true, kRelaxed);
+  fits_.store(false, kRelaxed);
   mutex_.unlock();
 }
 
@@ -39,16 +62,16 @@ void SharedLearning::begin(double insert_cost) {
   const int64_t blocks = blocks_.load(kRelaxed);
   if (blocks > 0 && !fits_.load(kRelaxed)) {
     try {
-      learned_ = std::make_unique<Learned>(static_cast<uint64_t>(blocks), insert_cost);
+      const std::optional<double> cost =
+          full_.load(kRelaxed) ? std::optional(insert_cost) : std::nullopt;
+      learned_ = std::make_unique<Learned>(static_cast<uint64_t>(blocks), cost, learned_.get());
       highest_sampled_.store(learned_->sample.highest, kRelaxed);
       const uint32_t shards = std::max(shards_.load(kRelaxed), 1u);
       uses_together_.store(std::clamp(learned_->sample.keys / (8 * shards), 1u, kMostTogether),
                            kRelaxed);
-      bytes_.store(
-          sizeof(Learned) + learned_->shadows.metadata_bytes() + learned_->watch.metadata_bytes(),
-          kRelaxed);
+      bytes_.store(learned_->metadata_bytes(), kRelaxed);
       fits_.store(true, kRelaxed);
-    } catch (const std::bad_alloc&) {  // the next contest tries again
+    } catch (const std::bad_alloc&) {  // the next offer tries again
     }
   }
   mutex_.unlock();
@@ -59,12 +82,11 @@ void SharedLearning::use(std::span<const SampledUse> uses) {
   if (learned_ != nullptr) {
     for (const SampledUse& use : uses) {
       if (!learned_->sample.has(use.key_hash)) continue;
-      if (learned_->watch.use(static_cast<uint32_t>(use.key_hash), use.hit)) {
-        phases_.fetch_add(1, kRelaxed);
-      }
-      if (learned_->shadows.samples(use.key_hash)) learned_->shadows.use(use.key_hash);
+      if (learned_->use(use)) phases_.fetch_add(1, kRelaxed);
     }
-    chosen_.store(static_cast<uint32_t>(learned_->shadows.chosen()), kRelaxed);
+    if (learned_->shadows) {
+      chosen_.store(static_cast<uint32_t>(learned_->shadows->chosen()), kRelaxed);
+    }
   }
   mutex_.unlock();
 }

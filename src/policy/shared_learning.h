@@ -3,15 +3,19 @@
 // shards of a cache tell it of the uses of sampled keys, and follow it. So a cache learns from as
 // many lookups, however many shards it has.
 //
-// Memory: 17 KiB of shadow caches and 8 KiB of the watch at most, from the first contest on; taken
-// in that contest, and again whenever the cache has doubled. A shard reads one cache line for each
-// contest. It takes the lock once for kMostTogether sampled uses or fewer, for about a microsecond
-// each, and never waits for it.
+// The watch begins with the first offer, and the shadow caches when there is no room for all any
+// more: while there is, all settings are the same.
+//
+// Memory: 8 KiB of the watch and 17 KiB of shadow caches at most, taken as they begin, and again
+// whenever the cache has doubled. A shard reads one cache line for each offer. It takes the lock
+// once for kMostTogether sampled uses or fewer, for about a microsecond each, and never waits for
+// it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/mutex.h"
@@ -37,12 +41,17 @@ class SharedLearning {
   // That many blocks have come, or have left. A shard calls it once for many.
   void add_blocks(int64_t blocks);
 
-  // Begins to learn, or begins anew where the cache has become twice as large or half as large.
-  // Without memory for that the settings stay as they are.
+  // There is a contest: the cache has no room for all any more.
+  void note_contest() {
+    if (!full_.load(kRelaxed)) become_full();
+  }
+  // Begins to learn, or begins anew where the cache has become full, or twice as large, or half as
+  // large. Without memory for that nothing changes.
   void follow_size(double insert_cost) {
     if (!fits_.load(kRelaxed)) begin(insert_cost);
   }
-  // Drops the uses where another shard tells of its own at this moment.
+  // Drops the uses where another shard tells of its own at this moment. Until there are contests,
+  // all count as offers of blocks that there is room for.
   void use(std::span<const SampledUse> uses);
 
   // What to follow now.
@@ -60,16 +69,22 @@ class SharedLearning {
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
   struct Learned {
-    Learned(uint64_t blocks, double insert_cost);
+    // For shadow caches where `insert_cost` is given. Goes on from `before` where that is not null.
+    Learned(uint64_t cache_blocks, std::optional<double> insert_cost, const Learned* before);
+    // True where the uses have become others.
+    bool use(const SampledUse& use);
+    uint64_t metadata_bytes() const;
     bool fits(uint64_t cache_blocks) const {
       return cache_blocks / 2 <= blocks && cache_blocks >= blocks / 2;
     }
 
     uint64_t blocks;
     KeySample sample;
-    ShadowCaches shadows;
+    std::optional<ShadowCaches> shadows;
     PhaseWatch watch;
   };
+
+  void become_full();
 
   void begin(double insert_cost);
 
@@ -79,6 +94,7 @@ class SharedLearning {
   std::atomic<uint32_t> phases_{0};
   std::atomic<uint32_t> uses_together_{1};
   std::atomic<bool> fits_{false};
+  std::atomic<bool> full_{false};
 
   alignas(64) std::atomic<int64_t> blocks_{0};
   std::atomic<uint32_t> shards_{0};

@@ -99,6 +99,36 @@ TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
   }
 }
 
+// What a cache has room for comes in, until it is full of a set that is not used any more.
+TEST_F(PhaseWatchTest, TellsOfANewSetInACacheThatHadRoom) {
+  for (uint32_t key = 0; key < kKeys; ++key) watch_.fill(static_cast<uint32_t>(mix64(key)));
+  const auto next = [this](uint64_t) { return 1000 + below(kKeys * 8 / 10); };
+  const uint64_t uses = told_after(10 * kKeys, next);
+  EXPECT_GT(uses, 0u);
+  EXPECT_LT(uses, kKeys);
+}
+
+TEST_F(PhaseWatchTest, WhatCameInAndIsUsedIsNoPhase) {
+  for (uint32_t key = 0; key < kKeys; ++key) watch_.fill(static_cast<uint32_t>(mix64(key)));
+  // One use in three is of other keys.
+  const auto next = [this](uint64_t i) { return i % 3 == 0 ? 1000 + below(kKeys) : below(kKeys); };
+  EXPECT_EQ(told_after(100 * kKeys, next), 0u);
+}
+
+TEST_F(PhaseWatchTest, GoesOnWhenTheCacheGrows) {
+  constexpr uint32_t kNew = kKeys / 4;
+  be_used();
+  for (uint32_t key = 0; key < kNew; ++key) watch_.fill(static_cast<uint32_t>(mix64(1000 + key)));
+  PhaseWatch grown(2 * kKeys, watch_);
+  PhaseWatch fresh(2 * kKeys);
+  const auto uses = [this](PhaseWatch& watch) {
+    uint32_t count = 1;
+    while (!watch.use(static_cast<uint32_t>(mix64(1000 + below(kNew))), false)) ++count;
+    return count;
+  };
+  EXPECT_LT(uses(grown), uses(fresh)) << "they came before it grew";
+}
+
 TEST_F(PhaseWatchTest, ALoopThatIsTooLongIsNoPhase) {
   be_used();
   const auto loop = [](uint64_t i) { return static_cast<uint32_t>(1000 + i % (2 * kKeys)); };

@@ -23,6 +23,7 @@ TEST(SharedLearning, SamplesFewerKeysAsTheCacheGrows) {
     EXPECT_LT(learning.highest_sampled(), before);
     before = learning.highest_sampled();
   }
+  learning.note_contest();
   learning.follow_size(kInsertCost);
   EXPECT_EQ(learning.highest_sampled(), before) << "as many as before it began";
   learning.add_blocks(1000);
@@ -33,21 +34,26 @@ TEST(SharedLearning, SamplesFewerKeysAsTheCacheGrows) {
   EXPECT_LT(learning.highest_sampled(), before) << "it begins anew";
 }
 
-TEST(SharedLearning, BeginsWithAContestAndNotWithoutBlocks) {
+TEST(SharedLearning, WatchesAsTheCacheFillsAndLearnsMoreWhenItIsFull) {
   SharedLearning learning;
   const uint64_t idle = learning.metadata_bytes();
   learning.follow_size(kInsertCost);
-  EXPECT_EQ(learning.metadata_bytes(), idle);
+  EXPECT_EQ(learning.metadata_bytes(), idle) << "of no blocks there is nothing to learn";
   learning.add_blocks(100'000);
   EXPECT_EQ(learning.metadata_bytes(), idle);
   learning.follow_size(kInsertCost);
   EXPECT_GT(learning.metadata_bytes(), idle);
+  EXPECT_LE(learning.metadata_bytes(), idle + (9u << 10));
+  learning.note_contest();
+  learning.follow_size(kInsertCost);
+  EXPECT_GT(learning.metadata_bytes(), idle + (16u << 10));
   EXPECT_LE(learning.metadata_bytes(), idle + (26u << 10));
 }
 
 TEST(SharedLearning, EachShardAnswersForItsShareOfTheMemory) {
   SharedLearning learning;
   learning.add_blocks(100'000);
+  learning.note_contest();
   learning.follow_size(kInsertCost);
   const uint64_t alone = learning.metadata_bytes();
   for (int shard = 0; shard < 16; ++shard) learning.add_shard();
@@ -59,6 +65,7 @@ TEST(SharedLearning, AllShardsSeeAPhaseThatNoneSeesAlone) {
   constexpr uint64_t kCacheBlocks = 10'000;
   SharedLearning learning;
   learning.add_blocks(kCacheBlocks);
+  learning.note_contest();
   learning.follow_size(kInsertCost);
   Prng random(5);
   const auto use = [&](uint64_t first, bool hit, uint64_t times) {
@@ -73,6 +80,19 @@ TEST(SharedLearning, AllShardsSeeAPhaseThatNoneSeesAlone) {
   EXPECT_EQ(learning.phases(), 1u);
 }
 
+TEST(SharedLearning, ACacheThatFillsIsInNoPhase) {
+  constexpr uint64_t kCacheBlocks = 10'000;
+  SharedLearning learning;
+  Prng random(5);
+  for (uint64_t i = 0; i < 20 * kCacheBlocks; ++i) {
+    if (i % 20 == 0) learning.add_blocks(1);
+    learning.follow_size(kInsertCost);
+    const SampledUse offer = {.key_hash = mix64(random.below(kCacheBlocks / 2)), .hit = false};
+    learning.use({&offer, 1});
+  }
+  EXPECT_EQ(learning.phases(), 0u);
+}
+
 // Threads lose some uses to each other, and nothing else.
 TEST(SharedLearning, ThreadsShareIt) {
   SharedLearning learning;
@@ -84,6 +104,7 @@ TEST(SharedLearning, ThreadsShareIt) {
       std::vector<SampledUse> uses(SharedLearning::kMostTogether);
       for (int i = 0; i < 2000; ++i) {
         learning.add_blocks(10);
+        if (i == 1000) learning.note_contest();
         learning.follow_size(kInsertCost);
         for (SampledUse& use : uses) use = {.key_hash = random(), .hit = i % 2 == 0};
         learning.use(uses);
