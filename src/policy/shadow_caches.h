@@ -34,7 +34,7 @@ class ShadowCaches {
  public:
   static constexpr uint64_t kBlocksPerKey = 48;  // at least
   static constexpr uint32_t kMostKeys = 512;
-  static constexpr uint32_t kLeastKeys = 128;
+  static constexpr uint32_t kLeastKeys = 100;
 
   // For a cache of `blocks` blocks. Throws std::bad_alloc.
   ShadowCaches(uint64_t blocks, double insert_cost);

@@ -51,14 +51,14 @@ class SharedLearning {
     if (!fits_.load(kRelaxed)) begin(insert_cost);
   }
   // Drops the uses where another shard tells of its own at this moment. Until there are contests,
-  // all count as offers of blocks that there is room for.
+  // all count as blocks that came in.
   void use(std::span<const SampledUse> uses);
 
   // What to follow now.
   UseSettings settings() const { return ShadowCaches::settings_at(chosen_.load(kRelaxed)); }
   // How often the uses have become others.
   uint32_t phases() const { return phases_.load(kRelaxed); }
-  // Up to which place keys are sampled (KeySample); before it begins, up to which they may be.
+  // Up to which place keys are sampled (KeySample).
   uint64_t highest_sampled() const { return highest_sampled_.load(kRelaxed); }
   // How many uses a shard gathers: of small samples few, or those of many shards would be late.
   uint32_t uses_together() const { return uses_together_.load(kRelaxed); }
@@ -85,10 +85,9 @@ class SharedLearning {
   };
 
   void become_full();
-
   void begin(double insert_cost);
 
-  // What a contest reads, in one cache line.
+  // What an offer reads, in one cache line.
   alignas(64) std::atomic<uint64_t> highest_sampled_{~uint64_t{0}};
   std::atomic<uint32_t> chosen_{ShadowCaches::kFirstSettings};
   std::atomic<uint32_t> phases_{0};

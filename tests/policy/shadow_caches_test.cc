@@ -44,7 +44,7 @@ TEST(ShadowCaches, FollowWhatSuitsTheUses) {
 TEST(ShadowCaches, TakeFewBytes) {
   EXPECT_LE(ShadowCaches(10'000'000, 0.2).metadata_bytes(), 17u << 10);
   EXPECT_LE(ShadowCaches(100'000, 0.2).metadata_bytes(), 17u << 10);
-  EXPECT_LE(ShadowCaches(1000, 0.2).metadata_bytes(), 5000u);
+  EXPECT_LE(ShadowCaches(1000, 0.2).metadata_bytes(), 4096u);
 }
 
 }  // namespace

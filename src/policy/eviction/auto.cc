@@ -110,6 +110,7 @@ class Auto final : public EvictionPolicy, private Contest {
     if (resident_ >= followed_ + follow_each_) follow_size();
     const uint32_t score = absent_.take(key_hash).value_or(UseScore::once(clock_.now()));
     set(slot, score | (is_sampled(key_hash) ? kSampled : 0));
+    if (!full_ && samples(key_hash)) note_use(key_hash, false);
     newcomer_lead_ += (UseScore::lead(score, clock_.now()) - newcomer_lead_) / kNewcomers;
   }
 
@@ -162,7 +163,7 @@ class Auto final : public EvictionPolicy, private Contest {
     if (aging_) age();
     learning_->follow_size(insert_cost_);
     absent_.use(key_hash, clock_.now(), static_cast<uint32_t>(mix64(key_hash + ++offers_)));
-    if (samples(key_hash)) note_use(key_hash, false);
+    if (full_ && samples(key_hash)) note_use(key_hash, false);
   }
 
   bool outranks_victim(uint64_t key_hash, const Residents& residents) override {
