@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
+#include "nvcache/erase.h"
 #include "nvcache/pin.h"
 #include "nvcache/stats.h"
 #include "nvcache/verdict.h"
@@ -120,43 +120,20 @@ class BlockCache {
     return admit(key, block.size(), origin, token).commit(block);
   }
 
-  // Removes a block, if present; says whether it was. After it returns no lookup
-  // finds the old block, and puts with older tokens of this key are refused.
-  virtual bool erase(const BlockKey& key) = 0;
-  // As erase(), of a key that is never looked up or put again, such as one of a file that is gone.
-  // Keys share what makes tokens stale: erase() may refuse a put of another key, this does not.
-  virtual bool erase_dead(const BlockKey& key) { return erase(key); }
+  // Removes blocks; returns how many were there. How it holds: see Gone. A key costs a lock and a
+  // lookup; files cost a pass over the cache's metadata (24 bytes a block), one for all of them with
+  // kMayReturn, else one each. Only kDurable writes to the medium. Errors, of kDurable alone: the
+  // medium's, RESOURCE_EXHAUSTED; then the blocks are erased, and may be back after a restart.
+  absl::StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone = Gone::kForGood) {
+    return erase_blocks(blocks, gone);
+  }
+  // Of one key; says whether it was there. Of kDurable the other one says whether it holds.
+  bool erase(const BlockKey& key, Gone gone = Gone::kForGood) {
+    return erase_blocks({.keys = {&key, 1}}, gone).value_or(0) != 0;
+  }
 
   // Whether a lookup would find the block now: counts and pins nothing. Lock-free.
   virtual bool contains(const BlockKey& key) const = 0;
-
-  // Removes all blocks of a file; says how many. Cost: a pass over the cache's
-  // metadata (24 bytes a block), no medium access.
-  virtual uint64_t erase_file(uint64_t file) = 0;
-
-  // As erase_file(), of files that are gone: none of their keys is ever looked up again. One pass
-  // for all of them. Tokens of other keys stay good, and for a while no block of these files is let
-  // in (kStaleToken), such as those that a cache above still evicts. Allocates; writes nothing to
-  // the medium.
-  virtual uint64_t erase_dead_files(std::span<const uint64_t> files) {
-    uint64_t erased = 0;
-    for (const uint64_t file : files) erased += erase_file(file);
-    return erased;
-  }
-
-  // As erase() and erase_file(), of all of these, also over a crash: what comes back after a
-  // restart is without them. Where keys are mutable nothing comes back after a crash, and this
-  // costs what erase() does. With `keys=immutable` a list is written besides, 24 bytes for each key
-  // and file that was ever given here, and the medium is synced: give many at once. After 19,000
-  // the list is full, and the cache comes back with what was written later alone. A key that is put
-  // again may stay away after the next restart. An error of the medium, RESOURCE_EXHAUSTED: they
-  // are erased now, and may be back after a restart.
-  [[nodiscard]] virtual absl::Status erase_durably(std::span<const BlockKey> keys,
-                                                   std::span<const uint64_t> files = {}) {
-    for (const BlockKey& key : keys) erase(key);
-    for (const uint64_t file : files) erase_file(file);
-    return absl::OkStatus();
-  }
 
   // Changes how much of the medium is used, rounded down to whole sectors. Shrinking evicts what
   // lies beyond and gives the space back. 0 switches the cache off: each lookup is a miss and each
@@ -182,6 +159,9 @@ class BlockCache {
 
   // A snapshot. Counters are read one by one while others go on.
   virtual Stats stats() const = 0;
+
+ private:
+  virtual absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) = 0;
 };
 
 // Opens the cache that a specification describes, e.g.
@@ -195,8 +175,8 @@ class BlockCache {
 // A cache begins empty, unless it is in regions and `restart=warm` is asked for. Who asks for that
 // says that no other cache stood in for this one since it was closed: what was erased then was
 // erased here. After a crash nothing comes back, unless `keys=immutable` promises besides that no
-// key ever names other bytes: a block that was erased before may be served again then, unless
-// erase_durably() erased it.
+// key ever names other bytes: a block that was erased before may be served again then, unless it
+// was erased with Gone::kDurable.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

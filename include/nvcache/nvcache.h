@@ -24,7 +24,7 @@ extern "C" {
 
 typedef struct nvcache_cache nvcache_t;
 
-/* A block's name: 16 bytes. nvcache_erase_file() removes all of one `file`. */
+/* A block's name: 16 bytes. nvcache_erase_blocks() removes all of one `file`. */
 typedef struct nvcache_key {
   uint64_t file;
   uint64_t offset;
@@ -89,20 +89,28 @@ NVCACHE_API int nvcache_put_after_miss(nvcache_t* cache, nvcache_key_t key, cons
 /* A refusal's reason in words ("overhead"); "admitted" for 0. Never NULL, static. */
 NVCACHE_API const char* nvcache_reason_name(int reason);
 
-/* Removes a block; returns 1 if it was present. Once it returns, no lookup finds
+/* How an erase must hold; nvcache/erase.h says more. */
+typedef enum nvcache_gone {
+  NVCACHE_MAY_RETURN = 0, /* the key never names other bytes, or is never looked up again: it may
+                           * be back after a restart. Of files: they are gone */
+  NVCACHE_FOR_GOOD = 1,   /* what was erased is never served again; with keys=immutable it may be
+                           * back after a restart, for its bytes are right */
+  NVCACHE_DURABLE = 2     /* nor after a crash, whatever the keys. With keys=immutable a list is
+                           * written, and the medium synced: give many at once */
+} nvcache_gone_t;
+
+/* Removes a block, for good; returns 1 if it was present. Once it returns, no lookup finds
  * the old block. */
 NVCACHE_API int nvcache_erase(nvcache_t* cache, nvcache_key_t key);
 
-/* Removes all blocks of a file; returns how many. Costs a pass over the metadata. */
-NVCACHE_API uint64_t nvcache_erase_file(nvcache_t* cache, uint64_t file);
-
-/* As nvcache_erase() and nvcache_erase_file(), of all of these, also over a crash: what comes back
- * after a restart is without them. Costs more than nvcache_erase() only with keys=immutable: a list
- * is written, and the medium synced, so give many at once (block_cache.h, erase_durably). Unless
- * NVCACHE_OK, they are erased now, and may be back after a restart. */
-NVCACHE_API nvcache_status_t nvcache_erase_durably(nvcache_t* cache, const nvcache_key_t* keys,
-                                                   size_t key_count, const uint64_t* files,
-                                                   size_t file_count);
+/* Removes the blocks of these keys, and all blocks of these files; *erased, unless NULL, is how many
+ * there were. Files cost a pass over the metadata. NVCACHE_INVALID_ARGUMENT: no such `gone`, and
+ * nothing changed. Other errors, of NVCACHE_DURABLE alone: they are erased now, and may be back
+ * after a restart. */
+NVCACHE_API nvcache_status_t nvcache_erase_blocks(nvcache_t* cache, const nvcache_key_t* keys,
+                                                  size_t key_count, const uint64_t* files,
+                                                  size_t file_count, nvcache_gone_t gone,
+                                                  uint64_t* erased);
 
 /* Changes the size in bytes; 0 switches the cache off until the next change.
  * NVCACHE_INVALID_ARGUMENT between 0 and 64 KiB, and beyond max_size. */

@@ -23,7 +23,7 @@ struct Stats {
   uint64_t compressed_blocks = 0;  // of `inserts`: the engine hands them over compressed
   uint64_t removals = 0;   // blocks removed: evictions + erases + damaged + failed reads and writes
   uint64_t evictions = 0;  // of `removals`: chosen by the eviction policy, or by resize
-  uint64_t erases = 0;     // of `removals`: by erase() and erase_file()
+  uint64_t erases = 0;     // of `removals`: by erase()
   uint64_t recovered_blocks = 0;  // that came back after a restart; not among `inserts`
   uint64_t damaged_regions = 0;   // whose index could not be read after a restart
   uint64_t rewritten_blocks = 0;  // moved to another region when theirs was emptied

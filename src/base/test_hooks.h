@@ -16,8 +16,13 @@ struct TestHooks {
   // RegionSpace: what an opening left that was not closed in order is believed although its keys
   // were mutable.
   bool believe_mutable_keys = false;
-  // RegionSpace: the list of removed blocks is not read at the opening.
+  // RegionHead: the list of removals is not read at the opening.
   bool skip_removed = false;
+  // Shard: an erase that finds its block forgets that an older one may not have come back yet.
+  bool forget_found = false;
+  // RegionRecovery, RegionTable: blocks and regions that the list keeps away are not on the next
+  // list.
+  bool forget_filtered = false;
   // The checksum of a region's records is not compared.
   bool skip_region_check = false;
   // RegionRecovery: the oldest region comes back first, so that an old block hides a newer one.

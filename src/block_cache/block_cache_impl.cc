@@ -41,10 +41,4 @@ Verdict BlockCacheImpl::commit(const Admission::Offer& offer, ByteView block) {
   return store_.enter(offer.key_hash, offer.key, block, store_.since(offer.key_hash, offer.token));
 }
 
-absl::Status BlockCacheImpl::erase_durably(std::span<const BlockKey> keys,
-                                           std::span<const uint64_t> files) {
-  if (absl::Status erased = BlockCache::erase_durably(keys, files); !erased.ok()) return erased;
-  return store_.remember_erased(keys, files);
-}
-
 }  // namespace nvcache

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -26,14 +25,6 @@ class BlockCacheImpl final : public BlockCache, private Admission::Owner {
   Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                   MissToken token = {}) override;
   bool contains(const BlockKey& key) const override { return store_.contains(key); }
-  bool erase(const BlockKey& key) override { return store_.erase(key); }
-  bool erase_dead(const BlockKey& key) override { return store_.erase_dead(key); }
-  uint64_t erase_file(uint64_t file) override { return store_.erase_file(file); }
-  uint64_t erase_dead_files(std::span<const uint64_t> files) override {
-    return store_.erase_dead_files(files);
-  }
-  absl::Status erase_durably(std::span<const BlockKey> keys,
-                             std::span<const uint64_t> files) override;
   absl::Status resize(uint64_t size_bytes) override { return store_.resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { store_.set_dataset_size(size_bytes); }
   void note_storage_read(uint64_t took_ns) override { store_.note_storage_read(took_ns); }
@@ -52,6 +43,9 @@ class BlockCacheImpl final : public BlockCache, private Admission::Owner {
       : store_(config, std::move(medium), clock, {.tokens = true}, std::move(admission)) {}
 
   Verdict commit(const Admission::Offer& offer, ByteView block) override;
+  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+    return store_.erase(blocks, gone);
+  }
 
   BlockStore store_;
 };

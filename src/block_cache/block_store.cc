@@ -125,7 +125,7 @@ BlockStore::BlockStore(const Config& config, std::unique_ptr<Medium> medium, Clo
       health_(counters_, clock),
       reader_(*medium_, health_, counters_, choose_reads(config, medium_->traits())),
       verify_(choose_verify(config, medium_->traits())),
-      generations_(options.tokens || config.restart == Restart::kWarm),
+      generations_(options.tokens),
       dead_files_(clock),
       recovery_({.name = "nvcache-recover", .round = [this] { return recover(); }}),
       maintenance_({.name = "nvcache-maint",
@@ -305,70 +305,11 @@ Verdict BlockStore::refuse(Reason reason) {
   return Verdict::refuse(reason);
 }
 
-// ---- removal and upkeep
-
-bool BlockStore::erase(const BlockKey& key) {
-  const uint64_t hash = hash_of(key);
-  const bool erased = generations_.kept() ? shard_of(hash).erase(hash, key, generations_.of(hash))
-                                          : shard_of(hash).erase_dead(hash, key);
-  if (!erased) note_unseen_removal();
-  give_back();
-  return erased;
-}
-
-bool BlockStore::erase_dead(const BlockKey& key) {
-  const uint64_t hash = hash_of(key);
-  const bool erased = shard_of(hash).erase_dead(hash, key);
-  give_back();
-  return erased;
-}
+// ---- upkeep
 
 bool BlockStore::contains(const BlockKey& key) const {
   const uint64_t hash = hash_of(key);
   return shards_[shard_number(hash)]->contains(hash, key);
-}
-
-void BlockStore::move_generations() {
-  generations_.move_all();
-  note_unseen_removal();
-}
-
-uint64_t BlockStore::erase_file(uint64_t file) {
-  move_generations();
-  uint64_t erased = 0;
-  for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_file(file);
-  give_back();
-  return erased;
-}
-
-uint64_t BlockStore::erase_dead_files(std::span<const uint64_t> files) {
-  uint64_t erased = 0;
-  std::vector<uint64_t> rest(files.begin(), files.end());
-  if (std::erase(rest, DeadFiles::kNone) > 0) erased += erase_file(DeadFiles::kNone);
-  // Of two files with one place in the table only the last is there: the other has a pass of its
-  // own. Each round takes one file at least, unless other threads take the places.
-  for (size_t rounds = files.size(); rounds > 0 && !rest.empty(); --rounds) {
-    for (const uint64_t file : rest) dead_files_.add(file);
-    for (const std::unique_ptr<Shard>& shard : shards_) {
-      erased += shard->erase_dead_files(dead_files_);
-    }
-    std::erase_if(rest, [this](uint64_t file) { return dead_files_.has(file); });
-  }
-  give_back();
-  return erased;
-}
-
-void BlockStore::clear() {
-  if (recovering()) move_generations();
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->erase_all();
-  give_back();
-}
-
-uint64_t BlockStore::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches) {
-  uint64_t erased = 0;
-  for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_matching(matches);
-  give_back();
-  return erased;
 }
 
 void BlockStore::set_dataset_size(uint64_t size_bytes) {

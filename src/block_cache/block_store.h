@@ -95,10 +95,8 @@ class BlockStore final : private Pin::Owner {
 
   // These are as those of BlockCache.
   bool contains(const BlockKey& key) const;
-  bool erase(const BlockKey& key);
-  bool erase_dead(const BlockKey& key);
-  uint64_t erase_file(uint64_t file);
-  uint64_t erase_dead_files(std::span<const uint64_t> files);
+  absl::StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone);
+  bool erase(const BlockKey& key, Gone gone);  // kMayReturn, kForGood
   absl::Status resize(uint64_t size_bytes);
   void drain();
   Stats stats() const;
@@ -110,15 +108,11 @@ class BlockStore final : private Pin::Owner {
   }
   bool weighs_costs() const { return admission_->weighs_costs(); }
 
-  // These keys and files were erased, and do not come back after a restart, either: of
-  // BlockCache::erase_durably().
-  [[nodiscard]] absl::Status remember_erased(std::span<const BlockKey> keys,
-                                             std::span<const uint64_t> files);
-  // Removes every block.
+  // Removes every block, for good.
   void clear();
   // Removes the blocks whose keys match, and returns how many. One that the cache is moving on its
   // medium, or that has not come back yet after a restart, may stay. `matches` is called with a
-  // shard locked.
+  // shard locked. They may come back after a restart.
   uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
   // Share of the space that is taken.
   double used_share() const {
@@ -158,8 +152,8 @@ class BlockStore final : private Pin::Owner {
   // Removes the block if its bytes are damaged.
   bool intact(uint64_t hash, const BlockKey& key, const PinnedBlock& found, ByteView block);
   void release(uint64_t handle) override;
-  // Refuses all puts, and all blocks of before a restart, that are under way.
-  void move_generations();
+  uint64_t erase_file(uint64_t file);
+  uint64_t erase_dead_files(std::span<const uint64_t> files);
 
   [[nodiscard]] absl::Status open_space();
   [[nodiscard]] absl::Status open_in_place();
@@ -174,10 +168,8 @@ class BlockStore final : private Pin::Owner {
   RecoveryPlan plan_recovery();
   uint32_t recovery_threads() const;
   void recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks);
-  // A block may have been removed that has not come back yet.
-  void note_unseen_removal() {
-    if (recovering()) unseen_removals_.store(true, std::memory_order_relaxed);
-  }
+  // What was erased while blocks came back.
+  RegionSpace::Unread end_recovery() noexcept;
   Verdict append(uint64_t hash, const BlockKey& key, ByteView block, const Freshness& fresh);
   bool read_block(Shard& shard, const DetachedBlock& block, MutableBytes into);
   // Blocks were erased: a region may have none left.
@@ -223,7 +215,7 @@ class BlockStore final : private Pin::Owner {
   BlockReader reader_;
   const bool verify_;
   Refusals refused_;
-  KeyGenerations generations_;  // kept for tokens, and for blocks that come back
+  KeyGenerations generations_;  // kept for tokens
   DeadFiles dead_files_;
   std::unique_ptr<EntryPool> pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
@@ -235,7 +227,6 @@ class BlockStore final : private Pin::Owner {
   std::unique_ptr<RegionSpace> regions_;     // null: the space is in place
   std::unique_ptr<RegionEviction> region_eviction_;
   std::atomic<bool> closing_{false};
-  std::atomic<bool> unseen_removals_{false};
   BackgroundThread recovery_;
   BackgroundThread maintenance_;
 };

@@ -71,6 +71,10 @@ absl::Status BlockStore::start_regions() {
       (regions_->holds_blocks() && !recovery_.start())) {
     return absl::ResourceExhaustedError("no thread for the regions of a cache");
   }
+  if (regions_->holds_blocks()) {
+    for (const std::unique_ptr<Shard>& shard : shards_) shard->begin_recovery();
+  }
+  if (absl::Status status = regions_->begin(); !status.ok()) return status;
   if (regions_->holds_blocks()) recovery_.wake();
   return absl::OkStatus();
 }
@@ -82,7 +86,7 @@ void BlockStore::close_regions() {
   closing_ = true;
   recovery_.stop();
   region_eviction_->stop();
-  if (config_.restart == Restart::kWarm) health_.note(regions_->close(unseen_removals_));
+  if (config_.restart == Restart::kWarm) health_.note(regions_->close(end_recovery()));
   regions_.reset();  // its threads may still tell of a region that is lost
 }
 
@@ -119,6 +123,7 @@ bool BlockStore::recover() try {
   if (closing_ || !regions_->recovering()) return false;
   regions_->recover(plan_recovery());
   if (regions_->recovering()) return false;  // told to stop
+  (void)end_recovery();
   finish_resize();
   return false;
 } catch (const std::bad_alloc&) {
@@ -128,14 +133,25 @@ bool BlockStore::recover() try {
 
 void BlockStore::recover_blocks(uint32_t shard, std::span<RecoveredBlock> blocks) {
   for (RecoveredBlock& block : blocks) {
-    block.generation = dead_files_.has(block.key.file) ? nullptr : &generations_.of(block.hash);
+    block.is_dead = dead_files_.has(block.key.file);
   }
   shards_[shard]->restore(blocks);
 }
 
-absl::Status BlockStore::remember_erased(std::span<const BlockKey> keys,
-                                         std::span<const uint64_t> files) {
-  return regions_ == nullptr ? absl::OkStatus() : regions_->remember_erased(keys, files);
+// Without memory for the keys nothing that was not read comes back.
+RegionSpace::Unread BlockStore::end_recovery() noexcept {
+  RegionSpace::Unread unread;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const std::unique_ptr<ErasedKeys> erased = shard->end_recovery();
+    if (erased == nullptr) continue;
+    try {
+      unread.keys.insert(unread.keys.end(), erased->keys().begin(), erased->keys().end());
+    } catch (const std::bad_alloc&) {
+      unread.all = true;
+    }
+    unread.all = unread.all || erased->all();
+  }
+  return unread;
 }
 
 bool BlockStore::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {

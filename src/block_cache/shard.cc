@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/test_hooks.h"
 
 namespace nvcache {
 namespace {
@@ -175,19 +176,16 @@ uint32_t Shard::add_reference(uint32_t slot) {
   return before + 1u;
 }
 
-bool Shard::erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation) {
+bool Shard::erase(uint64_t hash, const BlockKey& key, Gone gone,
+                  std::atomic<uint32_t>* generation) {
   MutexLock lock(mutex_);
-  generation.fetch_add(1, std::memory_order_relaxed);
-  return erase_locked(hash, key);
-}
-
-bool Shard::erase_dead(uint64_t hash, const BlockKey& key) {
-  MutexLock lock(mutex_);
-  return erase_locked(hash, key);
-}
-
-bool Shard::erase_locked(uint64_t hash, const BlockKey& key) {
   const std::optional<uint32_t> slot = find_slot(hash, key);
+  if (gone != Gone::kMayReturn) {
+    if (generation != nullptr) generation->fetch_add(1, std::memory_order_relaxed);
+    // Also if it was found: an older block of the key may not have come back.
+    const bool note = erased_keys_ != nullptr && !(slot && test_hooks.forget_found);
+    if (note) erased_keys_->add(key);
+  }
   if (slot) remove(hash, *slot, Cause::kErased);
   return slot.has_value();
 }
@@ -240,6 +238,10 @@ uint64_t Shard::remove_matching(Cause cause, Matches&& matches) {
 }
 
 uint64_t Shard::erase_file(uint64_t file) {
+  {
+    MutexLock lock(mutex_);
+    if (erased_keys_ != nullptr) erased_keys_->add({file, RemovalList::kWholeFile});
+  }
   return remove_matching(Cause::kErased,
                          [file](const BlockKey& key, EntryWord) { return key.file == file; });
 }
@@ -255,6 +257,10 @@ uint64_t Shard::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches)
 }
 
 uint64_t Shard::erase_all() {
+  {
+    MutexLock lock(mutex_);
+    if (erased_keys_ != nullptr) erased_keys_->add_all();
+  }
   return remove_matching(Cause::kErased, [](const BlockKey&, EntryWord) { return true; });
 }
 

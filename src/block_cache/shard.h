@@ -24,10 +24,12 @@
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
+#include "block_cache/region/erased_keys.h"
 #include "block_cache/region/recovered_block.h"
 #include "block_cache/space/space.h"
 #include "nvcache/block_key.h"
 #include "nvcache/eviction_policy.h"
+#include "nvcache/erase.h"
 #include "nvcache/verdict.h"
 
 namespace nvcache {
@@ -129,14 +131,18 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // For a space in regions (shard_regions.cc). Makes room in the index for that many more blocks.
+  // For a space in regions (shard_regions.cc). From here on keys that are erased for good are noted,
+  // and their blocks stay away. Throws std::bad_alloc.
+  void begin_recovery();
+  // What was noted; null without a begin.
+  std::unique_ptr<ErasedKeys> end_recovery();
+  // Makes room in the index for that many more blocks.
   void expect_blocks(uint64_t blocks);
   // Enters blocks that lie on the medium already, and says of each whether it is in. They are live
   // at once, and displace no others: not if the key is in, was erased, or no slot is free.
   void restore(std::span<RecoveredBlock> blocks);
-  // The block of this key at this place
-  // has to leave it: evicts it, or keeps it if it `may_stay` and the policy finds it worth a second
-  // write. `sink` may be null.
+  // The block of this key at this place has to leave it: evicts it, or keeps it if it `may_stay`
+  // and the policy finds it worth a second write. `sink` may be null.
   Evacuation evacuate(uint64_t hash, const BlockKey& key, uint64_t offset_grains, bool may_stay,
                       EvictionSink* sink);
   // Evicts what reaches into a range of places.
@@ -155,10 +161,9 @@ class Shard final : public Residents {
   // Starts a pass of such a policy, which evict_one() then carries out.
   void begin_pass(uint64_t now_ns, double share);
 
-  // Removes a block by key. Moves the key's generation on, whether the block is there or not.
-  bool erase(uint64_t hash, const BlockKey& key, std::atomic<uint32_t>& generation);
-  // As erase(), of a key that is never looked up or put again: the generation stays.
-  bool erase_dead(uint64_t hash, const BlockKey& key);
+  // Removes a block by key; says whether it was there. For good: it does not come back after a
+  // restart, and its generation, if given, moves on, whether the block is there or not.
+  bool erase(uint64_t hash, const BlockKey& key, Gone gone, std::atomic<uint32_t>* generation);
   // Removes a block that was damaged when it was read, if no other thread has removed it. The
   // caller has pinned it.
   void remove_damaged(uint64_t hash, uint32_t slot) { remove_if_live(hash, slot, Cause::kDamaged); }
@@ -166,10 +171,12 @@ class Shard final : public Residents {
   void remove_unreadable(uint64_t hash, uint32_t slot) {
     remove_if_live(hash, slot, Cause::kFailed);
   }
+  // All of a file, and all there is: for good.
   uint64_t erase_file(uint64_t file);
+  uint64_t erase_all();
+  // These may come back after a restart.
   uint64_t erase_dead_files(const DeadFiles& files);
   uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
-  uint64_t erase_all();
 
   uint64_t metadata_bytes() const;
 
@@ -197,7 +204,6 @@ class Shard final : public Residents {
   void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool erase_locked(uint64_t hash, const BlockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
   // A slot whose entry is reserved or restored.
   void enter(uint64_t hash, uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -223,6 +229,7 @@ class Shard final : public Residents {
   mutable Mutex mutex_;
   uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNoSlot;
+  std::unique_ptr<ErasedKeys> erased_keys_ ABSL_GUARDED_BY(mutex_);  // while blocks come back
 };
 
 // Inline, and few instructions: what a lookup costs is how many of them the

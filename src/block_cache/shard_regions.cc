@@ -2,6 +2,7 @@
 // region, or move to another one.
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/assert.h"
 #include "block_cache/shard.h"
@@ -14,6 +15,16 @@ void Shard::expect_blocks(uint64_t blocks) {
   index_.reserve(static_cast<uint32_t>(entries), [this](uint32_t slot) { return hash_of(slot); });
   if (checksums_.size() == 0 || entries <= slot_limit_) return;
   populate_reserved(&checksums_[slot_limit_], (entries - slot_limit_) * sizeof(uint32_t));
+}
+
+void Shard::begin_recovery() {
+  MutexLock lock(mutex_);
+  erased_keys_ = std::make_unique<ErasedKeys>();
+}
+
+std::unique_ptr<ErasedKeys> Shard::end_recovery() {
+  MutexLock lock(mutex_);
+  return std::move(erased_keys_);
 }
 
 void Shard::restore(std::span<RecoveredBlock> blocks) {
@@ -40,10 +51,7 @@ void Shard::restore(std::span<RecoveredBlock> blocks) {
 }
 
 bool Shard::restore_locked(const RecoveredBlock& block) try {
-  // Generations begin at 0: a key that was erased since the opening does not come back.
-  if (block.generation == nullptr || block.generation->load(std::memory_order_relaxed) != 0) {
-    return false;
-  }
+  if (block.is_dead || (erased_keys_ != nullptr && erased_keys_->covers(block.key))) return false;
   if (find_slot(block.hash, block.key)) return false;
   // Older blocks come last: they do not displace those that are in.
   if (first_free_ == kNoSlot && slot_limit_ == max_slots_) return false;

@@ -160,7 +160,7 @@ bool CachedFile::erase_some(FileRange* rest) {
   uint64_t erased = 0;
   for (const FileRange& extent : removed) {
     const BlockKey key{id_, extent.offset};
-    erased += (dead ? owner_.cache_->erase_dead(key) : owner_.cache_->erase(key)) ? 1 : 0;
+    erased += owner_.cache_->erase(key, dead ? Gone::kMayReturn : Gone::kForGood) ? 1 : 0;
   }
   if (erased != 0) owner_.counts_.add(FileCount::kInvalidated, erased);
   return erased != 0;

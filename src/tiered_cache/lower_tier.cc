@@ -69,7 +69,7 @@ Lookup LowerTier::lookup(const BlockKey& key, Caller caller, uint32_t* reference
 
 void LowerTier::erase(const BlockKey& key) {
   if (BlockStore* const store = opened(); store != nullptr) {
-    store->erase(keys_.inside(key));
+    store->erase(keys_.inside(key), Gone::kForGood);
   }
 }
 
@@ -77,7 +77,7 @@ void LowerTier::supersede(const BlockKey& key) {
   const bool may_differ = !config_.cache.immutable_keys && !test_hooks.restore_superseded;
   if (may_differ) return erase(key);
   if (BlockStore* const store = opened(); store != nullptr) {
-    store->erase_dead(keys_.inside(key));
+    store->erase(keys_.inside(key), Gone::kMayReturn);
   }
 }
 
@@ -85,13 +85,13 @@ void LowerTier::erase_dead_files(std::span<const uint64_t> files) {
   BlockStore* const store = opened();
   if (store == nullptr) return;
   if (keys_.whole()) {
-    store->erase_dead_files(files);
+    (void)store->erase(Blocks{.files = files}, Gone::kMayReturn);
     return;
   }
   std::vector<uint64_t> inside;
   inside.reserve(files.size());
   for (const uint64_t file : files) inside.push_back(keys_.inside_file(file));
-  store->erase_dead_files(inside);
+  (void)store->erase(Blocks{.files = inside}, Gone::kMayReturn);
 }
 
 void LowerTier::clear() {

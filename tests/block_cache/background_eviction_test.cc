@@ -44,9 +44,8 @@ class Fixture {
   }
   // Erases every other block: half of the space is free, in runs of one block.
   void erase_every_other(uint64_t blocks) {
-    std::atomic<uint32_t> generation{0};
     for (uint64_t id = 0; id < blocks; id += 2) {
-      ASSERT_TRUE(shards_[0]->erase(hash_key({1, id}, 0), {1, id}, generation));
+      ASSERT_TRUE(shards_[0]->erase(hash_key({1, id}, 0), {1, id}, Gone::kForGood, nullptr));
     }
   }
   bool has_room(uint32_t size_bytes) const { return space_.has_room(size_bytes); }

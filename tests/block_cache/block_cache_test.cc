@@ -41,7 +41,7 @@ TEST(BlockCache, RemovingBlocksWritesNothing) {
   for (uint64_t i = 0; i < 500; ++i) put(*cache, {1, i}, 4096);
   const uint64_t written = cache->stats().medium_written_bytes;
   for (uint64_t i = 0; i < 250; ++i) cache->erase({1, i});
-  cache->erase_file(1);
+  test::erase_file(*cache, 1);
   EXPECT_EQ(cache->stats().blocks, 0u);
   EXPECT_EQ(cache->stats().medium_written_bytes, written);
 }

@@ -75,7 +75,11 @@ TEST_F(CApi, APutAfterAMissIsRefusedOnceTheKeyWasErased) {
 
 TEST_F(CApi, ErasesFilesAndResizes) {
   for (uint64_t i = 0; i < 10; ++i) put({i % 2, i}, 'f');
-  EXPECT_EQ(nvcache_erase_file(cache_, 1), 5u);
+  const uint64_t file = 1;
+  uint64_t erased = 0;
+  EXPECT_EQ(nvcache_erase_blocks(cache_, nullptr, 0, &file, 1, NVCACHE_FOR_GOOD, &erased),
+            NVCACHE_OK);
+  EXPECT_EQ(erased, 5u);
   EXPECT_EQ(nvcache_resize(cache_, 512 << 10), NVCACHE_OK);
   EXPECT_EQ(nvcache_resize(cache_, 2 << 20), NVCACHE_OK);
   EXPECT_EQ(nvcache_resize(cache_, 3 << 20), NVCACHE_INVALID_ARGUMENT) << "beyond max_size";

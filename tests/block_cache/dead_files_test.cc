@@ -24,7 +24,7 @@ TEST(DeadFiles, AllTheirBlocksLeaveInOnePassAndNoOthers) {
   const auto cache = test::open(kDeadSpec);
   for (uint64_t file = 1; file <= 20; ++file) put_blocks(*cache, file, 50, 1000);
   const MissToken token = cache->lookup({30, 1}).token;
-  EXPECT_EQ(cache->erase_dead_files(std::vector<uint64_t>{3, 7, 8, 99}), 150u);
+  EXPECT_EQ(test::erase_files(*cache, {3, 7, 8, 99}, Gone::kMayReturn), 150u);
   for (uint64_t file = 1; file <= 20; ++file) {
     const bool dead = file == 3 || file == 7 || file == 8;
     EXPECT_EQ(test::count_blocks(*cache, file, 50, 1000), dead ? 0u : 50u) << file;
@@ -39,7 +39,7 @@ TEST(DeadFiles, APinnedBlockStaysReadable) {
   const auto cache = test::open(kDeadSpec);
   put_blocks(*cache, 5, 1, 1000);
   const Lookup held = cache->lookup({5, 0});
-  EXPECT_EQ(cache->erase_dead_files(std::vector<uint64_t>{5}), 1u);
+  EXPECT_EQ(test::erase_files(*cache, {5}, Gone::kMayReturn), 1u);
   EXPECT_FALSE(cache->lookup({5, 0}).hit());
   EXPECT_TRUE(test::holds(held.pin.bytes(), {5, 0}, 1000));
 }
@@ -57,7 +57,7 @@ TEST(DeadFiles, NoBlockOfTheirsComesInUntilTheyAreForgotten) {
   EXPECT_FALSE(files.has(5));
 
   const auto cache = test::open(kDeadSpec);
-  EXPECT_EQ(cache->erase_dead_files(std::vector<uint64_t>{5}), 0u);
+  EXPECT_EQ(test::erase_files(*cache, {5}, Gone::kMayReturn), 0u);
   EXPECT_EQ(test::put(*cache, {5, 1}, 1000).reason, Reason::kStaleToken);
   EXPECT_TRUE(test::put(*cache, {6, 1}, 1000).admitted());
 }
@@ -70,7 +70,7 @@ TEST(DeadFiles, MoreFilesThanTheTableHasPlacesAreAllErased) {
     files.push_back(file);
   }
   put_blocks(*cache, files.size(), 1, 600);
-  EXPECT_EQ(cache->erase_dead_files(files), files.size());
+  EXPECT_EQ(test::erase_files(*cache, files, Gone::kMayReturn), files.size());
   EXPECT_EQ(cache->stats().blocks, 1u);
 }
 
@@ -93,7 +93,7 @@ TEST(DeadFiles, WhatHasNotComeBackYetStaysAwayAndNothingIsWritten) {
   ASSERT_TRUE(medium.ok()) << medium.status();
   const auto cache = BlockCacheImpl::make(config, *std::move(medium), clock).value();
   const uint64_t writes = cache->stats().medium_writes;
-  cache->erase_dead_files(std::vector<uint64_t>{2});
+  test::erase_files(*cache, {2}, Gone::kMayReturn);
   while (cache->stats().recovering != 0) clock.wait_until_ns(clock.now_ns() + 1'000'000);
   EXPECT_EQ(test::count_blocks(*cache, 1, 200, 4096), 200u);
   EXPECT_EQ(test::count_blocks(*cache, 2, 200, 4096), 0u);

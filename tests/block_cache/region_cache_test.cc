@@ -198,7 +198,7 @@ TEST_F(RegionCacheTest, ASuperblockThatIsDamagedOrOfAnotherVersionIsRefusedUntil
     const char* message;
   };
   for (const Case& each : {Case{40, "damage", "damaged superblock"},
-                           Case{8, std::string("\x02\0\0\0", 4), "damaged superblock"}}) {
+                           Case{8, std::string("\x03\0\0\0", 4), "damaged superblock"}}) {
     ASSERT_NE(open("&format=yes"), nullptr);
     overwrite(each.at, each.text);
     EXPECT_NE(open(), nullptr) << "the other copy is whole";
@@ -211,9 +211,9 @@ TEST_F(RegionCacheTest, ASuperblockThatIsDamagedOrOfAnotherVersionIsRefusedUntil
     EXPECT_NE(open(), nullptr);
   }
   // As a later version would write it.
-  overwrite(8, std::string("\x02\0\0\0", 4));
+  overwrite(8, std::string("\x03\0\0\0", 4));
   overwrite(120, "its check");
-  EXPECT_THAT(refused(spec()), testing::HasSubstr("version 2"));
+  EXPECT_THAT(refused(spec()), testing::HasSubstr("version 3"));
   EXPECT_NE(open("&format=yes"), nullptr);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "block_cache/region/erased_list.h"
+#include "block_cache/region/removal_list.h"
 #include "block_cache/region/inspect.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
@@ -19,64 +19,6 @@ namespace {
 using test::put;
 using test::put_blocks;
 using test::wait_for_recovery;
-
-// ---- the list
-
-TEST(ErasedList, CoversKeysAndFilesUpToASequence) {
-  ErasedList list;
-  EXPECT_TRUE(list.empty());
-  EXPECT_FALSE(list.covers({1, 2}, 0));
-  list.add({1, 2}, 10);
-  list.add({7, ErasedList::kWholeFile}, 20);
-  list.add({1, 2}, 5);  // what was erased stays so
-  EXPECT_TRUE(list.covers({1, 2}, 9));
-  EXPECT_FALSE(list.covers({1, 2}, 10));
-  EXPECT_FALSE(list.covers({1, 3}, 0));
-  EXPECT_TRUE(list.covers({7, 12345}, 19));
-  EXPECT_FALSE(list.covers({7, 12345}, 20));
-  EXPECT_FALSE(list.covers({8, 0}, 0));
-}
-
-TEST(ErasedList, ThatIsFullCoversAllThatIsOlder) {
-  ErasedList list;
-  for (uint64_t i = 0; i < ErasedList::kMost; ++i) list.add({1, i}, 50);
-  EXPECT_FALSE(list.covers({2, 0}, 3));
-  EXPECT_LE(list.encoded_bytes(), ErasedList::kHalfBytes);
-  list.add({1, ErasedList::kMost}, 40);
-  EXPECT_EQ(list.all_until(), 50u);
-  EXPECT_TRUE(list.covers({2, 0}, 49));
-  EXPECT_FALSE(list.covers({1, 0}, 50));
-}
-
-TEST(ErasedList, IsReadAsItWasWrittenOrNotAtAll) {
-  ErasedList list;
-  Prng random(test_seed());
-  for (int i = 0; i < 300; ++i) list.add({random.below(9), random.below(99)}, random.below(1000));
-  list.advance();
-  std::vector<std::byte> bytes(list.encoded_bytes() + 100);
-  list.encode(77, bytes);
-  EXPECT_EQ(ErasedList::size_in(77, bytes), list.encoded_bytes());
-  EXPECT_EQ(ErasedList::size_in(78, bytes), std::nullopt) << "an earlier cache's";
-  const auto read = ErasedList::decode(77, bytes);
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->number(), 1u);
-  for (uint64_t file = 0; file < 9; ++file) {
-    for (uint64_t sequence = 0; sequence < 1000; sequence += 37) {
-      EXPECT_EQ(read->covers({file, 5}, sequence), list.covers({file, 5}, sequence));
-    }
-  }
-  for (int i = 0; i < 2000; ++i) {
-    std::vector<std::byte> damaged = bytes;
-    const uint64_t at = random.below(list.encoded_bytes());
-    damaged[at] ^= static_cast<std::byte>(1 + random.below(255));
-    EXPECT_FALSE(ErasedList::decode(77, damaged).has_value()) << at;
-  }
-  for (size_t size = 0; size < list.encoded_bytes(); size += 11) {
-    EXPECT_FALSE(ErasedList::decode(77, ByteView(bytes).first(size)).has_value()) << size;
-  }
-}
-
-// ---- the cache
 
 constexpr uint64_t kEraseBytes = 5 << 20;
 constexpr uint64_t kFiles = 12;
@@ -135,11 +77,8 @@ class Lives {
     for (uint64_t i = random_.below(6); i > 0; --i) keys.push_back(any_key());
     std::vector<uint64_t> files;
     if (random_.below(40) == 0) files.push_back(1 + random_.below(kFiles));
-    if (how_ == How::kDurably) {
-      EXPECT_TRUE(cache.erase_durably(keys, files).ok());
-    } else {
-      EXPECT_TRUE(cache.BlockCache::erase_durably(keys, files).ok());
-    }
+    const Gone gone = how_ == How::kDurably ? Gone::kDurable : Gone::kForGood;
+    EXPECT_TRUE(cache.erase({.keys = keys, .files = files}, gone).ok());
     for (const BlockKey& key : keys) gone_.emplace(key.file, key.offset);
     gone_files_.insert(files.begin(), files.end());
   }
@@ -186,7 +125,7 @@ std::vector<std::byte> after_erasing(std::vector<std::byte> image, std::vector<B
   auto cache = test::make_on(kEraseSpec, std::move(medium));
   put_blocks(*cache, 7, blocks_to_put, 1000);
   put_blocks(*cache, 8, blocks_to_put, 1000);
-  EXPECT_TRUE(cache->erase_durably(keys, files).ok());
+  EXPECT_TRUE(cache->erase({.keys = keys, .files = files}, Gone::kDurable).ok());
   cache.reset();  // fills `closed`
   return closed;
 }
@@ -213,10 +152,11 @@ TEST(RegionErase, AnInspectionAgrees) {
   EXPECT_TRUE(first.is_whole());
   image = after_erasing(std::move(image), {{7, 4}}, {}, 0);
   EXPECT_EQ(inspect_erased(image).live.blocks, 98u);
-  // Both halves are there by now. With one of them damaged the other one counts, with both none.
-  for (const uint64_t half : {0, 1}) {
+  // Both halves are there by now. The older one does not matter; without the newer one it is not
+  // known what was erased last.
+  for (const uint64_t half : {1, 0}) {
     EXPECT_TRUE(inspect_erased(image).comes_back());
-    image[Geometry::kRemovedAt + half * ErasedList::kHalfBytes + 30] ^= std::byte{1};
+    image[Geometry::kRemovedAt + half * RemovalList::kHalfBytes + 30] ^= std::byte{1};
   }
   EXPECT_FALSE(inspect_erased(image).comes_back());
   EXPECT_EQ(inspect_erased(image).live.blocks, 0u);
@@ -238,14 +178,15 @@ TEST_F(RegionEraseFile, OthersAreThereAfterAClosing) {
     const auto cache = open();
     put_blocks(*cache, 1, 100, 1000);
     put_blocks(*cache, 2, 100, 1000);
-    EXPECT_TRUE(cache->erase_durably(std::vector<BlockKey>{{1, 3}, {1, 99}, {9, 9}}).ok());
+    const std::vector<BlockKey> keys = {{1, 3}, {1, 99}, {9, 9}};
+    EXPECT_TRUE(cache->erase(Blocks{.keys = keys}, Gone::kDurable).ok());
   }
   {
     const auto cache = open();
     wait_for_recovery(*cache);
     EXPECT_EQ(cache->stats().recovered_blocks, 198u);
     EXPECT_FALSE(cache->contains({1, 3}));
-    EXPECT_TRUE(cache->erase_durably({}, std::vector<uint64_t>{2}).ok());
+    test::erase_files(*cache, {2}, Gone::kDurable);
   }
   const auto cache = open();
   wait_for_recovery(*cache);
@@ -258,8 +199,8 @@ TEST_F(RegionEraseFile, MoreThanTheListHoldsStayAwayWithAllThatIsOlder) {
     const auto cache = open();
     put_blocks(*cache, 1, 100, 1000);
     std::vector<BlockKey> keys;
-    for (uint64_t i = 0; i <= ErasedList::kMost; ++i) keys.push_back({3, i});
-    EXPECT_TRUE(cache->erase_durably(keys).ok());
+    for (uint64_t i = 0; i <= RemovalList::kMostKeys; ++i) keys.push_back({3, i});
+    EXPECT_TRUE(cache->erase(Blocks{.keys = keys}, Gone::kDurable).ok());
   }
   {
     const auto cache = open();

@@ -26,8 +26,7 @@ Superblock some_superblock() {
           .closed = true,
           .immutable_keys = true,
           .regions = 12,
-          .removed_count = 3,
-          .removed_checksum = 99};
+          .list_number = 3};
 }
 
 SuperblockBytes encoded(const Superblock& superblock) {
@@ -53,8 +52,8 @@ TEST(Superblock, IsReadAsItWasWritten) {
   EXPECT_TRUE((*read)->closed);
   EXPECT_TRUE((*read)->immutable_keys);
   EXPECT_EQ((*read)->regions, written.regions);
-  EXPECT_EQ((*read)->removed_count, written.removed_count);
-  EXPECT_EQ((*read)->removed_checksum, written.removed_checksum);
+  EXPECT_EQ((*read)->list_number, written.list_number);
+  EXPECT_EQ((*read)->version_1.count, 0u);
 }
 
 TEST(Superblock, ZerosAndOtherBytesAreNone) {
@@ -88,7 +87,7 @@ TEST(Superblock, OfAnotherVersionIsRefused) {
   bytes[Superblock::kBytes - 1] ^= std::byte{1};
   const auto read = Superblock::decode(bytes);
   EXPECT_TRUE(absl::IsFailedPrecondition(read.status())) << read.status();
-  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("version 2"));
+  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("version 3"));
 }
 
 TEST(Superblock, AGeometryThatCannotBeIsDamage) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "base/prng.h"
 #include "block_cache/region/inspect.h"
+#include "block_cache/region/removal_list.h"
 #include "gmock/gmock.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
@@ -202,7 +203,9 @@ TEST(RegionInspect, CountsDamagedIndexesAndStrangeFooters) {
 
 TEST(RegionInspect, ADamagedListOfRemovedBlocksBringsNothingBack) {
   Image image = filled();
-  image[Geometry::kRemovedAt] ^= std::byte{1};
+  for (const uint64_t half : {0, 1}) {
+    image[Geometry::kRemovedAt + half * RemovalList::kHalfBytes] ^= std::byte{1};
+  }
   const Inspection found = inspected(image);
   EXPECT_TRUE(found.removed_list_damaged);
   EXPECT_FALSE(found.comes_back());
@@ -238,7 +241,7 @@ TEST(RegionInspect, AnotherVersionIsRefused) {
   image[Superblock::kBytes - 1] ^= std::byte{1};
   const auto found = inspect_image(image);
   EXPECT_TRUE(absl::IsFailedPrecondition(found.status())) << found.status();
-  EXPECT_THAT(std::string(found.status().message()), HasSubstr("version 2"));
+  EXPECT_THAT(std::string(found.status().message()), HasSubstr("version 3"));
 }
 
 // As a file that was cut short: what is left is shown.
@@ -277,7 +280,7 @@ TEST(RegionInspect, TakesAnyBytes) {
     superblock.geometry.unit_bytes = 512u << random.below(8);
     superblock.geometry.region_bytes = uint64_t{512} << random.below(22);
     superblock.regions = static_cast<uint32_t>(random() >> random.below(64));
-    superblock.removed_count = static_cast<uint32_t>(random() >> random.below(64));
+    superblock.list_number = random() >> random.below(64);
     superblock.closed = random.below(2) == 0;
     superblock.immutable_keys = random.below(2) == 0;
     superblock.encode(damaged);

@@ -60,20 +60,47 @@ TEST(RegionTable, LimitsMoveDownAndUp) {
   EXPECT_EQ(table.take_free(), std::nullopt);
 }
 
+RemovalList listed(const RegionTable& table,
+                   RegionTable::Unknown unknown = RegionTable::Unknown::kKept) {
+  RemovalList list;
+  table.list_removals(unknown, &list);
+  return list;
+}
+
 TEST(RegionTable, ListsWhatWasRemovedUntilTheRegionLeaves) {
   RegionTable table({.regions = 4, .limit = 4, .list_removals = true});
+  EXPECT_TRUE(listed(table).outdated().empty()) << "nothing was ever written";
   const uint32_t region = *table.take_free();
   table.add(region, 1);
   table.add(region, 1);
   table.remove(region, 5, 1);
   table.seal(region);
-  ASSERT_EQ(table.removed().size(), 1u);
-  EXPECT_EQ(table.removed()[0].offset_grains, 5u);
+  ASSERT_EQ(listed(table).places().size(), 1u);
+  EXPECT_EQ(listed(table).places()[0], (RemovalList::Place{region, 5}));
   ASSERT_TRUE(table.take_sealed(region));
   table.let_go(region);
   table.remove(region, 0, 1);
-  ASSERT_EQ(table.removed().size(), 1u);
-  EXPECT_EQ(table.removed()[0].offset_grains, RegionTable::kWholeRegion);
+  EXPECT_TRUE(listed(table).places().empty());
+  ASSERT_EQ(listed(table).outdated().size(), 1u);
+  EXPECT_EQ(listed(table).outdated()[0], (RemovalList::Run{region, 1}));
+}
+
+// However many regions there are that this opening does not know: they are one run.
+TEST(RegionTable, RegionsThatItDoesNotKnowAreOneRunOfTheList) {
+  constexpr uint32_t kMany = 140'000;
+  RegionTable table({.regions = kMany,
+                     .limit = 100,
+                     .list_removals = true,
+                     .recovers = true,
+                     .believed = 90});
+  ASSERT_EQ(listed(table).outdated().size(), 1u);
+  EXPECT_EQ(listed(table).outdated()[0], (RemovalList::Run{90, kMany - 90}));
+  EXPECT_FALSE(table.is_believed(90));
+  for (uint32_t region = 0; region < 90; ++region) table.recover_free(region);
+  for (uint32_t region = 90; region < 100; ++region) table.recover_outdated(region);
+  EXPECT_EQ(listed(table).outdated()[0], (RemovalList::Run{90, kMany - 90}));
+  EXPECT_EQ(table.take_free(), 99u);
+  EXPECT_EQ(listed(table, RegionTable::Unknown::kGivenUp).outdated().size(), 1u);
 }
 
 TEST(RegionTable, ARegionChangesItsStateInOrderOnly) {
@@ -87,35 +114,6 @@ TEST(RegionTable, ARegionChangesItsStateInOrderOnly) {
   ASSERT_TRUE(table.take_sealed(region));
   table.remove(region, 0, 2);
   EXPECT_DEATH(table.let_go(region), "held.load") << "a grain of its block is missing";
-}
-
-TEST(RegionTable, AListThatIsTooLongGivesUpTheRegionsWithMostInIt) {
-  const auto list = [](std::initializer_list<std::pair<uint32_t, uint32_t>> counts) {
-    std::vector<RegionTable::Removed> removed;
-    for (const auto& [region, count] : counts) {
-      for (uint32_t i = 0; i < count; ++i) removed.push_back({region, i});
-    }
-    return removed;
-  };
-  const auto whole = [](const std::vector<RegionTable::Removed>& removed) {
-    std::vector<uint32_t> regions;
-    for (const auto& each : removed) {
-      if (each.offset_grains == RegionTable::kWholeRegion) regions.push_back(each.region);
-    }
-    return regions;
-  };
-  auto removed = list({{1, 3}, {2, 10}, {4, 1}, {5, 6}});
-  RegionTable::shorten(&removed, 20);
-  EXPECT_EQ(removed.size(), 20u);
-  EXPECT_TRUE(whole(removed).empty());
-  RegionTable::shorten(&removed, 11);
-  EXPECT_EQ(removed.size(), 11u);
-  EXPECT_EQ(whole(removed), std::vector<uint32_t>{2});
-  RegionTable::shorten(&removed, 7);
-  EXPECT_EQ(removed.size(), 6u);
-  EXPECT_EQ(whole(removed), (std::vector<uint32_t>{2, 5}));
-  RegionTable::shorten(&removed, 1);
-  EXPECT_EQ(removed.size(), 4u) << "one a region is the least";
 }
 
 }  // namespace

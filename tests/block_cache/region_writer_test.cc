@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/prng.h"
 #include "block_cache/index/entry.h"
+#include "block_cache/region/aligned_io.h"
 #include "gtest/gtest.h"
 #include "support/power_loss_medium.h"
 #include "support/test_seed.h"

@@ -96,7 +96,7 @@ class ErasingSink final : public EvictionSink {
  public:
   uint32_t token_of(const BlockKey&) override { return 0; }
   void take(const BlockKey&, ByteView, uint32_t) override {
-    for (uint64_t i = 0; i < 5; ++i) store->erase({7, i});
+    for (uint64_t i = 0; i < 5; ++i) store->erase({7, i}, Gone::kForGood);
   }
   BlockStore* store = nullptr;
 };

@@ -73,7 +73,7 @@ TEST_P(BlockCacheContract, EraseOfAFileTakesAllItsBlocksAndNoOther) {
   for (uint64_t file = 1; file <= 3; ++file) {
     for (uint64_t i = 0; i < 100; ++i) put(*cache, {file, i}, 4096);
   }
-  EXPECT_EQ(cache->erase_file(2), 100u);
+  EXPECT_EQ(test::erase_file(*cache, 2), 100u);
   for (uint64_t i = 0; i < 100; ++i) {
     EXPECT_TRUE(cache->lookup({1, i}).hit());
     EXPECT_FALSE(cache->lookup({2, i}).hit());
@@ -88,7 +88,7 @@ TEST_P(BlockCacheContract, APutWithATokenFromBeforeAnEraseIsRefused) {
   EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, stale).reason,
             Reason::kStaleToken);
   const MissToken old_file = cache->lookup({1, 1}).token;
-  cache->erase_file(1);
+  test::erase_file(*cache, 1);
   EXPECT_EQ(cache->put({1, 1}, make_block({1, 1}, 4096), Origin::kRead, old_file).reason,
             Reason::kStaleToken);
   const MissToken fresh = cache->lookup({1, 1}).token;
@@ -101,7 +101,7 @@ TEST_P(BlockCacheContract, ADeadBlockIsErasedAndLeavesTokensAsTheyAre) {
   const auto cache = open_cache("4MiB");
   put(*cache, {1, 1}, 4096);
   const MissToken token = cache->lookup({2, 1}).token;
-  for (uint64_t i = 0; i < 10'000; ++i) EXPECT_EQ(cache->erase_dead({1, i}), i == 1);
+  for (uint64_t i = 0; i < 10'000; ++i) EXPECT_EQ(cache->erase({1, i}, Gone::kMayReturn), i == 1);
   EXPECT_FALSE(cache->lookup({1, 1}).hit());
   EXPECT_TRUE(cache->put({2, 1}, make_block({2, 1}, 4096), Origin::kRead, token).admitted());
   EXPECT_EQ(cache->stats().erases, 1u);

@@ -129,9 +129,10 @@ class PausingCache final : public BlockCache, private Admission::Owner {
     if (after_commit) std::exchange(after_commit, nullptr)();
     return verdict;
   }
-  bool erase(const BlockKey& key) override { return inner_->erase(key); }
   bool contains(const BlockKey& key) const override { return inner_->contains(key); }
-  uint64_t erase_file(uint64_t file) override { return inner_->erase_file(file); }
+  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+    return inner_->erase(blocks, gone);
+  }
   absl::Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { inner_->set_dataset_size(size_bytes); }
   void note_storage_read(uint64_t took_ns) override { inner_->note_storage_read(took_ns); }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "block_cache/block_cache_impl.h"
-#include "block_cache/region/erased_list.h"
+#include "block_cache/region/removal_list.h"
 #include "block_cache/region/format.h"
 #include "support/power_loss_medium.h"
 
@@ -24,7 +24,7 @@ void decode(ByteView bytes) {
   (void)RegionFooter::decode_of(kGeometry, 0, 0, bytes);
   uint64_t nonce = 0;  // the list's own
   if (bytes.size() >= 16) std::memcpy(&nonce, bytes.data() + 8, sizeof nonce);
-  if (const auto list = ErasedList::decode(nonce, bytes)) (void)list->covers({1, 1}, 1);
+  if (const auto list = RemovalList::decode(nonce, bytes)) (void)list->covers({1, 1}, 1);
   std::vector<BlockRecord> records(bytes.size() / sizeof(BlockRecord));
   if (!records.empty()) {
     std::memcpy(records.data(), bytes.data(), records.size() * sizeof(BlockRecord));

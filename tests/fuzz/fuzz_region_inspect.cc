@@ -56,8 +56,7 @@ Superblock superblock_of(Input& input) {
           .closed = (shape >> 16 & 1) != 0,
           .immutable_keys = (shape >> 17 & 1) != 0,
           .regions = input.word(),
-          .removed_count = input.word(),
-          .removed_checksum = input.word()};
+          .list_number = input.word()};
 }
 
 // The regions' own bytes stay; their ends become an index of them.

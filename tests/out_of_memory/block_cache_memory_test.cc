@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "nvcache/nvcache.h"
 #include "out_of_memory/sweep.h"
@@ -71,6 +72,25 @@ TEST_P(OutOfMemory, OpeningIsAStatus) {
       [] {});
   EXPECT_GT(failed, 10u);
   EXPECT_NE(test::open(text), nullptr);
+}
+
+// An opening that fails changes nothing: what mutable keys left there comes back at the next one.
+TEST(OutOfMemoryWarm, AnOpeningThatFailsLeavesWhatIsThere) {
+  const TempDir folder;
+  const std::string text =
+      "nvcache://?size=2MiB&shards=1&maintenance=0&admission=always&eviction=clock&space=regions"
+      "&region=64KiB&restart=warm&medium=file:" +
+      folder.file("blocks");
+  {
+    const auto cache = test::open(text);
+    for (uint64_t i = 0; i < 100; ++i) put(*cache, {1, i}, 2000);
+  }
+  const uint64_t failed = sweep(
+      Allocations::kOfThisThread, [&] { (void)open_block_cache(text); }, [] {});
+  EXPECT_GT(failed, 10u);
+  const auto cache = test::open(text);
+  while (cache->stats().recovering != 0) std::this_thread::yield();
+  EXPECT_GT(cache->stats().recovered_blocks, 50u);
 }
 
 TEST_P(OutOfMemory, APutLeavesNoSlotBehind) {
@@ -143,7 +163,8 @@ TEST_P(OutOfMemory, RemovalAndResizeNeedNone) {
       Allocations::kOfThisThread,
       [&] {
         cache->erase({1, 1});
-        cache->erase_file(1);
+        const uint64_t file = 1;
+        (void)cache->erase(Blocks{.files = {&file, 1}});
         cache->set_dataset_size(1 << 20);
         (void)cache->contains({1, 2});
         (void)cache->resize(0);
@@ -183,7 +204,8 @@ TEST_P(OutOfMemory, TheCApiThrowsNothing) {
         nvcache_resize(cache, 0);
         nvcache_resize(cache, 128 << 10);
         nvcache_erase(cache, key);
-        nvcache_erase_file(cache, 1);
+        const uint64_t file = 1;
+        nvcache_erase_blocks(cache, &key, 1, &file, 1, NVCACHE_FOR_GOOD, nullptr);
         nvcache_drain(cache);
         nvcache_close(cache);
       },

@@ -51,6 +51,14 @@ inline std::unique_ptr<BlockCacheImpl> make_on(const std::string& spec,
   return *std::move(cache);
 }
 
+inline uint64_t erase_files(BlockCache& cache, const std::vector<uint64_t>& files,
+                            Gone gone = Gone::kForGood) {
+  const absl::StatusOr<uint64_t> erased = cache.erase(Blocks{.files = files}, gone);
+  EXPECT_TRUE(erased.ok()) << erased.status();
+  return erased.value_or(0);
+}
+inline uint64_t erase_file(BlockCache& cache, uint64_t file) { return erase_files(cache, {file}); }
+
 inline Verdict put(BlockCache& cache, const BlockKey& key, size_t size_bytes,
                    uint64_t version = 0) {
   return cache.put(key, make_block(key, size_bytes, version), Origin::kRead);

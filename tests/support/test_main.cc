@@ -22,6 +22,8 @@ constexpr struct {
 } kHooks[] = {{"leak_slots", &TestHooks::leak_slots},
               {"believe_mutable_keys", &TestHooks::believe_mutable_keys},
               {"skip_removed", &TestHooks::skip_removed},
+              {"forget_found", &TestHooks::forget_found},
+              {"forget_filtered", &TestHooks::forget_filtered},
               {"skip_region_check", &TestHooks::skip_region_check},
               {"recover_oldest_first", &TestHooks::recover_oldest_first},
               {"believe_discards", &TestHooks::believe_discards},

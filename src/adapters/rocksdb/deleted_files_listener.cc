@@ -121,7 +121,7 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
             of_both_forms.push_back(file ^ static_cast<uint64_t>(form));
           }
         }
-        alive->erase_dead_files(of_both_forms);
+        (void)alive->erase(Blocks{.files = of_both_forms}, Gone::kMayReturn);
       });
 }
 

@@ -126,7 +126,7 @@ SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_
     return nullptr;
   }
   if (exclusive_ && advise_erase) {
-    cache_->erase(block_key);
+    cache_->erase(block_key, Gone::kMayReturn);  // it is above; should it come back, it is right
   } else {
     kept = true;
   }

@@ -28,8 +28,8 @@ struct RawSuperblock {
   uint64_t region_bytes;
   uint64_t nonce;
   uint64_t opening;
-  uint64_t removed_checksum;
-  uint32_t removed_count;
+  uint64_t list_number;     // version 1: the checksum of its list
+  uint32_t removed_count;  // version 1: of its list
   uint32_t regions;
   uint32_t unused[14];
   uint64_t checksum;
@@ -47,6 +47,7 @@ struct RawFooter {
 };
 static_assert(sizeof(RawFooter) == RegionFooter::kBytes);
 
+constexpr uint32_t kVersion1 = 1;
 constexpr uint32_t kClosed = 1;
 constexpr uint32_t kImmutableKeys = 2;
 
@@ -80,8 +81,7 @@ void Superblock::encode(MutableBytes to) const {
   raw.region_bytes = geometry.region_bytes;
   raw.nonce = nonce;
   raw.opening = opening;
-  raw.removed_checksum = removed_checksum;
-  raw.removed_count = removed_count;
+  raw.list_number = list_number;
   raw.regions = regions;
   raw.checksum = checksum_of(raw, 0);
   std::memcpy(to.data(), &raw, sizeof raw);
@@ -94,13 +94,15 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
   if (std::string_view(raw.magic, sizeof raw.magic) != kRegionsHead) {
     return std::optional<Superblock>();
   }
-  if (raw.version != kVersion) {
-    RawSuperblock own = raw;
-    own.version = kVersion;
-    if (raw.checksum == checksum_of(own, 0)) return absl::DataLossError("a damaged superblock");
+  if (raw.version != kVersion && raw.version != kVersion1) {
+    for (const uint32_t version : {kVersion1, kVersion}) {
+      RawSuperblock own = raw;
+      own.version = version;
+      if (raw.checksum == checksum_of(own, 0)) return absl::DataLossError("a damaged superblock");
+    }
     return absl::FailedPreconditionError(
-        fmt::format("a superblock of version {}; this version of nvcache reads version {}",
-                    raw.version, +kVersion));
+        fmt::format("a superblock of version {}; this version of nvcache reads versions {} and {}",
+                    raw.version, kVersion1, +kVersion));
   }
   Superblock found;
   found.geometry = {.grain_bytes = raw.grain_bytes,
@@ -113,9 +115,12 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
   found.opening = raw.opening;
   found.closed = (raw.flags & kClosed) != 0;
   found.immutable_keys = (raw.flags & kImmutableKeys) != 0;
-  found.removed_count = raw.removed_count;
   found.regions = raw.regions;
-  found.removed_checksum = raw.removed_checksum;
+  if (raw.version == kVersion1) {
+    found.version_1 = {.count = raw.removed_count, .checksum = raw.list_number};
+  } else {
+    found.list_number = raw.list_number;
+  }
   return std::optional<Superblock>(found);
 }
 

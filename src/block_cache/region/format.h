@@ -18,17 +18,23 @@
 namespace nvcache {
 
 struct Superblock {
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;  // which is written; version 1 is read, too
   static constexpr size_t kBytes = 128;
+
+  // Version 1 kept another list of what was removed from mutable keys. 0 entries: none.
+  struct Version1List {
+    uint32_t count = 0;  // meaningful if closed
+    uint64_t checksum = 0;
+  };
 
   Geometry geometry;
   uint64_t nonce = 0;
   uint64_t opening = 0;  // counts openings and closings; the copy with the higher number is valid
-  bool closed = false;   // in order: `removed` lists all that was removed
+  bool closed = false;   // in order: the list of removals has all that was removed
   bool immutable_keys = false;  // of this opening: no key ever names other bytes
   uint32_t regions = 0;         // the first of them may be believed, the others not; 0: all may
-  uint32_t removed_count = 0;   // of the list; meaningful if closed
-  uint64_t removed_checksum = 0;
+  uint64_t list_number = 0;     // of the list of removals; one with a lower number is out of date
+  Version1List version_1 = {};  // not written
 
   void encode(MutableBytes to) const;  // kBytes at least
 

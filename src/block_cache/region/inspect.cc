@@ -12,13 +12,14 @@
 #include "base/hash.h"
 #include "base/no_memory.h"
 #include "base/text.h"
-#include "block_cache/region/erased_list.h"
-#include "block_cache/region/region_table.h"
+#include "block_cache/region/region_head.h"
+#include "block_cache/region/removal_list.h"
 
 namespace nvcache {
 namespace {
 
 constexpr uint64_t kKeySeed = 0x5bd1e9955bd1e995ull;  // of the hashes that tell keys apart
+constexpr uint64_t kAll = ~uint64_t{0};
 constexpr int kMostFailures = 16;                     // one after the other: the medium is gone
 
 using FooterBytes = std::array<std::byte, RegionFooter::kBytes>;
@@ -33,8 +34,7 @@ class Inspector {
 
   absl::StatusOr<Inspection> run() {
     if (absl::Status status = read_superblock(); !status.ok()) return status;
-    read_removed();
-    read_erased();
+    read_list();
     if (absl::Status status = read_footers(); !status.ok()) return status;
     for (size_t done = 0; done < footers_.size(); ++done) {
       if (absl::Status status = tell("index", done, footers_.size()); !status.ok()) return status;
@@ -89,41 +89,31 @@ class Inspector {
     return absl::OkStatus();
   }
 
-  // Means something after a closing only.
-  void read_removed() {
-    const Superblock& superblock = found_.superblock;
-    if (!superblock.closed || superblock.removed_count == 0) return;
-    const uint64_t bytes = uint64_t{superblock.removed_count} * sizeof(RegionTable::Removed);
-    found_.removed_list_damaged = true;
-    if (bytes > Geometry::kRemovedBytes || Geometry::kRemovedAt + bytes > found_.medium_bytes) {
-      return;
-    }
-    std::vector<RegionTable::Removed> removed(superblock.removed_count);
-    const MutableBytes into(reinterpret_cast<std::byte*>(removed.data()), bytes);
-    if (!read_(Geometry::kRemovedAt, into).ok()) return;
-    if (RegionTable::checksum(removed) != superblock.removed_checksum) return;
-    found_.removed_list_damaged = false;
-    for (const RegionTable::Removed& each : removed) {
+  // As RegionHead reads it.
+  void read_list() {
+    const ReadMedium within = [this](uint64_t offset, MutableBytes into) -> absl::Status {
+      const uint64_t end = found_.medium_bytes;
+      if (offset > end || end - offset < into.size()) return absl::OutOfRangeError("");
+      return read_(offset, into);
+    };
+    list_ = read_removals(found_.superblock, kAll, within);
+    found_.removed_list_damaged = list_.all_until() == kAll;
+    for (const RemovalList::Place& each : list_.places()) {
       removed_.insert(removal(each.region, each.offset_grains));
     }
-  }
-
-  // What was erased durably, if keys are immutable.
-  void read_erased() {
-    if (!found_.superblock.immutable_keys || found_.medium_bytes < Geometry::kHeadBytes) return;
-    constexpr uint64_t kAll = ~uint64_t{0};
-    auto list = ErasedList::load(found_.superblock.nonce, kAll, read_);
-    found_.removed_list_damaged = !list.ok() || list->all_until() == kAll;
-    if (list.ok()) erased_ = *std::move(list);
   }
 
   static uint64_t removal(uint32_t region, uint32_t offset_grains) {
     return uint64_t{region} << 32 | offset_grains;
   }
-  bool is_removed(uint32_t region, uint32_t offset_grains) const {
-    return found_.removed_list_damaged ||
-           removed_.contains(removal(region, RegionTable::kWholeRegion)) ||
-           removed_.contains(removal(region, offset_grains));
+  bool is_outdated(uint32_t region) const {
+    return std::ranges::any_of(list_.outdated(), [region](const RemovalList::Run& run) {
+      return region >= run.first && region - run.first < run.count;
+    });
+  }
+  bool is_removed(const BlockRecord& record, const InspectedRegion& region) const {
+    return is_outdated_ || removed_.contains(removal(region.region, record.offset_grains)) ||
+           list_.covers(record.key, region.sequence);
   }
 
   // Immutable keys bring back also what lies behind the regions of the last opening.
@@ -181,6 +171,7 @@ class Inspector {
                             records_.size() * sizeof(BlockRecord));
     const uint64_t at = geometry().end_of(footer.region) - RegionFooter::tail_bytes(footer.count);
     InspectedRegion region{.region = footer.region, .sequence = footer.sequence};
+    is_outdated_ = is_outdated(footer.region);
     bool good = false;
     if (absl::Status status = read(at, into, &good); !status.ok()) return status;
     if (!good || !is_whole(geometry(), found_.superblock.nonce, footer, records_)) {
@@ -205,8 +196,7 @@ class Inspector {
   // Of blocks that are neither listed as removed nor replaced in a newer region.
   absl::Status check_blocks(InspectedRegion* region) {
     for (const BlockRecord& record : records_) {
-      if (record.size_bytes == 0 || is_removed(region->region, record.offset_grains) ||
-          erased_.covers(record.key, region->sequence) ||
+      if (record.size_bytes == 0 || is_removed(record, *region) ||
           seen_.contains(hash_key(record.key, kKeySeed))) {
         continue;
       }
@@ -221,9 +211,7 @@ class Inspector {
   }
 
   void count(const BlockRecord& record, InspectedRegion* region) {
-    if (is_removed(region->region, record.offset_grains) ||
-        erased_.covers(record.key, region->sequence) ||
-        !seen_.insert(hash_key(record.key, kKeySeed)).second) {
+    if (is_removed(record, *region) || !seen_.insert(hash_key(record.key, kKeySeed)).second) {
       region->outdated.add(record.size_bytes);
       found_.outdated.add(record.size_bytes);
       return;
@@ -261,7 +249,8 @@ class Inspector {
   Inspection found_;
   int failures_ = 0;
   absl::flat_hash_set<uint64_t> removed_;
-  ErasedList erased_;
+  RemovalList list_;
+  bool is_outdated_ = false;  // the region that is read
   absl::flat_hash_set<uint64_t> seen_;
   absl::flat_hash_map<uint64_t, InspectedFile> files_;
   std::vector<RegionFooter> footers_;

@@ -1,7 +1,6 @@
 // A block that comes back after a restart.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "nvcache/block_key.h"
@@ -14,9 +13,8 @@ struct RecoveredBlock {
   uint64_t place = 0;
   uint32_t size_bytes = 0;
   uint32_t checksum = 0;
-  // Of the key's stripe; null: the block shall not come in.
-  const std::atomic<uint32_t>* generation = nullptr;
-  bool is_in = false;  // the answer
+  bool is_dead = false;  // its file is gone: it shall not come in
+  bool is_in = false;    // the answer
 };
 
 }  // namespace nvcache

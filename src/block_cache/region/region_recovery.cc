@@ -12,13 +12,13 @@
 namespace nvcache {
 namespace {
 
-// What a footer has for its count that is not there, or could not be read.
+// What a footer has for its count that is not there, or must not be believed.
 constexpr uint32_t kNoFooter = ~uint32_t{0};
-constexpr uint32_t kUnread = kNoFooter - 1;
+constexpr uint32_t kOutdated = kNoFooter - 1;
 
 constexpr size_t kAhead = 8;  // records, of 40 bytes
 
-bool is_there(const RegionFooter& footer) { return footer.count < kUnread; }
+bool is_there(const RegionFooter& footer) { return footer.count < kOutdated; }
 
 // Others do what this thread has no memory for.
 void run_quietly(const std::function<void()>& work) noexcept {
@@ -47,18 +47,18 @@ void on_threads(uint32_t threads, const std::function<void()>& work) {
 }  // namespace
 
 bool RegionRecovery::run() {
-  footers_.resize(regions_.table.regions_to_recover(), {.count = kUnread});
+  footers_.resize(regions_.table.regions_to_recover(), {.count = kOutdated});
   read_footers();
   if (recovery_.stop()) return false;
   std::vector<uint32_t> free;
-  std::vector<uint32_t> unread;
+  std::vector<uint32_t> outdated;
   for (uint32_t region = 0; region < footers_.size(); ++region) {
     if (footers_[region].count == kNoFooter) free.push_back(region);
-    if (footers_[region].count == kUnread) unread.push_back(region);
+    if (footers_[region].count == kOutdated) outdated.push_back(region);
   }
   sort_footers();
   // An opening whose superblock did not reach the medium has used these sequences before.
-  if (!footers_.empty()) regions_.table.begin_after(footers_.front().sequence);
+  regions_.table.begin_after(footers_.empty() ? 0 : footers_.front().sequence);
   std::vector<uint64_t> index_bytes;
   for (const RegionFooter& footer : footers_) {
     index_bytes.push_back(geometry_.round_up(RegionFooter::tail_bytes(footer.count)));
@@ -70,7 +70,7 @@ bool RegionRecovery::run() {
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts_,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
-  for (const uint32_t region : unread) regions_.table.recover_unread(region);
+  for (const uint32_t region : outdated) regions_.table.recover_outdated(region);
   for (auto region = free.rbegin(); region != free.rend(); ++region) {
     regions_.table.recover_free(*region);  // the first one last: it is taken first
   }
@@ -94,17 +94,26 @@ void RegionRecovery::read_footers() {
 }
 
 void RegionRecovery::read_some_footers(uint32_t first, uint32_t count, AlignedBytes& memory) {
-  const uint32_t end = std::min(first + count, std::max(first, regions_.believed));
-  for (uint32_t region = first; region < end; ++region) {
+  for (uint32_t region = first; region < first + count; ++region) {
+    if (!regions_.table.is_believed(region)) continue;
     if (!read_medium(geometry_.end_of(region) - geometry_.unit_bytes, memory.span())) {
       regions_.damaged.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     const ByteView bytes = ByteView(memory.span()).last(RegionFooter::kBytes);
     const auto footer = RegionFooter::decode_of(geometry_, regions_.nonce, region, bytes);
-    const bool usable = footer && footer->sequence >= regions_.erased.all_until();
-    footers_[region] = usable ? *footer : RegionFooter{.count = kNoFooter};
+    if (!footer) {
+      footers_[region].count = kNoFooter;
+    } else if (is_usable(*footer)) {
+      footers_[region] = *footer;
+    }
   }
+}
+
+// A list of places has all regions that were written before it.
+bool RegionRecovery::is_usable(const RegionFooter& footer) const {
+  const uint64_t end = regions_.removals.places_until();
+  return footer.sequence >= regions_.removals.all_until() && (end == 0 || footer.sequence < end);
 }
 
 void RegionRecovery::sort_footers() {
@@ -149,7 +158,7 @@ void RegionRecovery::prepare(const RecoveryWindow::Job& job) noexcept {
     regions_.table.recover_begin(index.footer.region);
   } else {
     regions_.damaged.fetch_add(1, std::memory_order_relaxed);
-    regions_.table.recover_unread(index.footer.region);
+    regions_.table.recover_outdated(index.footer.region);
   }
 }
 
@@ -179,7 +188,7 @@ bool RegionRecovery::read_index(Index* index) noexcept try {
 }
 
 bool RegionRecovery::sort_index(Index* index) noexcept try {
-  index->removals = regions_.table.removed_from(index->footer.region);
+  index->removed = regions_.table.removed_from(index->footer.region);
   if (!is_whole(geometry_, regions_.nonce, index->footer, index->records)) return false;
   index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards);
   return true;
@@ -194,7 +203,7 @@ void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
     if (job.index == 0) recovery_.expect(shard, blocks_expected_);  // while others read ahead
     for (uint32_t i = job.index; i < end_index; ++i) {
       const Index& index = index_at(i);
-      if (index.usable && !index.removals.all) take_shard(index, shard, blocks);
+      if (index.usable) take_shard(index, shard, blocks);
     }
   }
   for (uint32_t i = job.index; i < end_index; ++i) {
@@ -230,11 +239,18 @@ void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& bloc
   if (count > 0) give(index, shard, std::span(blocks).first(count), grains);
 }
 
-bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) const {
-  const std::vector<uint32_t>& removed = index.removals.offsets;
-  return record.size_bytes != 0 &&
-         (removed.empty() || !std::ranges::binary_search(removed, record.offset_grains)) &&
-         !regions_.erased.covers(record.key, index.footer.sequence);
+// With mutable keys a block whose key keeps it away is removed: the next list has its place.
+bool RegionRecovery::may_come_back(const Index& index, const BlockRecord& record) {
+  const std::vector<uint32_t>& removed = index.removed;
+  if (record.size_bytes == 0 ||
+      (!removed.empty() && std::ranges::binary_search(removed, record.offset_grains))) {
+    return false;
+  }
+  if (!regions_.removals.covers(record.key, index.footer.sequence)) return true;
+  if (!test_hooks.forget_filtered) {
+    regions_.table.note_removed(index.footer.region, record.offset_grains);
+  }
+  return false;
 }
 
 // The region holds its blocks before anybody can remove one.

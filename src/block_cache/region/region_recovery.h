@@ -23,13 +23,13 @@
 
 #include "base/clock.h"
 #include "block_cache/region/aligned_io.h"
-#include "block_cache/region/erased_list.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/records_by_shard.h"
 #include "block_cache/region/recovered_block.h"
 #include "block_cache/region/recovery_window.h"
 #include "block_cache/region/region_table.h"
+#include "block_cache/region/removal_list.h"
 #include "medium/medium.h"
 
 namespace nvcache {
@@ -58,8 +58,7 @@ class RegionRecovery {
     std::atomic<uint64_t>& damaged;  // counts regions that could not be read
     Geometry geometry;
     uint64_t nonce = 0;
-    uint32_t believed = 0;  // the first of them hold what may come back
-    const ErasedList& erased;
+    const RemovalList& removals;  // of the opening before; the table has its places
   };
 
   // What is given must outlive it.
@@ -90,7 +89,7 @@ class RegionRecovery {
     std::unique_ptr<AlignedBytes> memory;  // is used again for the next one in its place
     std::span<const BlockRecord> records;  // in it, once it is read
     RecordsByShard by_shard;
-    RegionTable::Removals removals;
+    std::vector<uint32_t> removed;  // offsets, in order
     bool usable = false;
   };
 
@@ -106,7 +105,8 @@ class RegionRecovery {
   void take(const RecoveryWindow::Job& job, Blocks& blocks);
   void take_shard(const Index& index, uint32_t shard, Blocks& blocks);
   void give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks, uint64_t grains);
-  bool may_come_back(const Index& index, const BlockRecord& record) const;
+  bool is_usable(const RegionFooter& footer) const;
+  bool may_come_back(const Index& index, const BlockRecord& record);
   // The first shard of a part; of one part too many: one past the last shard.
   uint32_t first_shard(uint32_t part) const {
     return static_cast<uint32_t>(uint64_t{part} * recovery_.shards / parts_);

@@ -24,37 +24,7 @@ constexpr uint32_t kLeastGrainBytes = 64;
 constexpr uint32_t kUsualUnitBytes = 4096;
 constexpr uint32_t kLeastBuffers = 4;  // two are open, two are written
 constexpr uint32_t kMostBuffers = 1024;
-constexpr int kSequenceBits = 32;  // an opening's sequences lie above those of all before
 constexpr const char* kNoMemory = "no memory to read the index of a region";
-
-struct Found {
-  std::optional<Superblock> superblock;
-  absl::Status problem;  // of a copy that is there and cannot be read
-};
-
-// The newer of the two copies that are whole.
-absl::StatusOr<Found> find_superblock(Medium& medium, uint32_t unit_bytes) {
-  Found found;
-  for (uint64_t copy = 0; copy < 2; ++copy) {
-    AlignedBytes bytes(unit_bytes, unit_bytes);
-    if (absl::Status status = medium.read(copy * Geometry::kCopyBytes, bytes.span());
-        !status.ok()) {
-      return status;
-    }
-    const auto decoded = Superblock::decode(bytes.span());
-    if (!decoded.ok()) {
-      found.problem = decoded.status();
-      // Who wrote it used the medium since: the other copy is out of date.
-      if (absl::IsFailedPrecondition(decoded.status())) return Found{std::nullopt, found.problem};
-      continue;
-    }
-    const std::optional<Superblock>& whole = *decoded;
-    if (whole && (!found.superblock || found.superblock->opening < whole->opening)) {
-      found.superblock = whole;
-    }
-  }
-  return found;
-}
 
 absl::Status refuse(const Medium& medium, const absl::Status& problem) {
   const bool other = absl::IsFailedPrecondition(problem);
@@ -99,26 +69,25 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
         format_bytes(options.size_bytes), format_bytes(geometry.region_bytes),
         format_bytes(geometry.region_at(kLeastRegions)));
   }
-  const absl::StatusOr<Found> found = find_superblock(medium, geometry.unit_bytes);
-  if (!found.ok()) return found.status();
-  const std::optional<Superblock>& last = found->superblock;
-  if (!options.format && !last && !found->problem.ok()) return refuse(medium, found->problem);
+  const RegionHead::Found found = RegionHead::find(medium, geometry.unit_bytes);
+  if (!options.format && !found.superblock && !found.problem.ok()) {
+    return refuse(medium, found.problem);
+  }
   Superblock superblock{.geometry = geometry, .nonce = options.nonce};
   bool believed = false;
-  Sync sync = Sync::kYes;
-  if (last) {
-    const Superblock& before = *last;
+  RegionHead::Sync sync = RegionHead::Sync::kYes;
+  if (found.superblock) {
+    const Superblock& before = *found.superblock;
     believed =
         options.warm && !options.format && before.geometry == geometry && believes(options, before);
     if (believed) superblock = before;
     superblock.opening = before.opening;
     // What lies there stays right whatever of this opening is lost: its regions tell themselves.
     // After a crash a file system may have seconds of work to do for a sync.
-    if (believed && before.immutable_keys && options.immutable_keys) sync = Sync::kNo;
+    if (believed && before.immutable_keys && options.immutable_keys) sync = RegionHead::Sync::kNo;
   }
   std::unique_ptr<RegionSpace> space(
-      new RegionSpace(medium, options, geometry, superblock, believed, std::move(events)));
-  if (absl::Status status = space->begin(options.immutable_keys, sync); !status.ok()) return status;
+      new RegionSpace(medium, options, superblock, believed, sync, std::move(events)));
   if (!space->writer_.start()) {
     return absl::ResourceExhaustedError("no thread for the writes of a cache");
   }
@@ -138,146 +107,103 @@ uint32_t RegionSpace::believed_regions(const Options& options, const Superblock&
   return all ? ~uint32_t{0} : before.regions;
 }
 
-RegionSpace::RegionSpace(Medium& medium, const Options& options, const Geometry& geometry,
-                         const Superblock& superblock, bool believed, RegionWriter::Events events)
-    : Space(geometry.grain_bytes, Geometry::kHeadBytes),
+RegionSpace::RegionSpace(Medium& medium, const Options& options, const Superblock& superblock,
+                         bool believed, RegionHead::Sync sync, RegionWriter::Events events)
+    : Space(superblock.geometry.grain_bytes, Geometry::kHeadBytes),
       medium_(medium),
-      geometry_(geometry),
+      geometry_(superblock.geometry),
       nonce_(superblock.nonce),
+      immutable_keys_(options.immutable_keys),
       lists_removals_(options.warm && !options.immutable_keys),
       believed_(believed),
-      known_regions_(geometry.regions_in(options.max_size_bytes)),
+      sync_(sync),
+      known_regions_(geometry_.regions_in(options.max_size_bytes)),
       believed_regions_(believed_regions(options, superblock)),
-      first_sequence_((superblock.opening + 1) << kSequenceBits),
+      first_sequence_((superblock.opening + 1) << RegionTable::kSequenceBits),
       recovering_(believed),
       discards_(options.discard),
       table_({.regions = known_regions_,
-              .limit = geometry.regions_in(options.size_bytes),
+              .limit = geometry_.regions_in(options.size_bytes),
               .list_removals = lists_removals_,
               .discards = options.discard,
               .recovers = believed,
+              .believed = believed_regions_,
               .first_sequence = first_sequence_}),
-      writer_({.geometry = geometry,
+      writer_({.geometry = geometry_,
                .nonce = nonce_,
-               .buffers = choose_buffers(options, geometry.region_bytes),
+               .buffers = choose_buffers(options, geometry_.region_bytes),
                .spare_regions = kSpareRegions},
               medium, table_, std::move(events)),
-      superblock_(superblock) {}
-
-// ---- the superblock and the list of removed blocks
-
-// Writes both copies, one after the other: none is left that calls the medium closed. Without a
-// sync the one from before stays: a loss of power may tear what was written since.
-absl::Status RegionSpace::begin(bool immutable_keys, Sync sync) {
+      head_(medium, superblock) {
   MutexLock lock(mutex_);
-  if (absl::Status status = load_removed(); !status.ok()) return status;
-  if (absl::Status status = load_erased(); !status.ok()) return status;
-  superblock_.closed = false;
-  superblock_.regions = std::min(believed_regions_, known_regions_);
-  superblock_.immutable_keys = immutable_keys;
-  const int copies = sync == Sync::kYes ? 2 : 1;
-  for (int copy = 0; copy < copies; ++copy) {
-    if (absl::Status status = store_superblock(sync); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+  if (believed_) head_.load_list(first_sequence_);
+  found_ = head_.list();
+  table_.note_removals(found_);
 }
 
-absl::Status RegionSpace::store_superblock(Sync sync) {
-  ++superblock_.opening;
-  AlignedBytes bytes(geometry_.unit_bytes, geometry_.unit_bytes);
-  superblock_.encode(bytes.span());
-  const uint64_t at = superblock_.opening % 2 * Geometry::kCopyBytes;
-  if (absl::Status status = medium_.write(at, bytes.span()); !status.ok()) return status;
-  if (absl::Status status = medium_.flush({at, geometry_.unit_bytes}); !status.ok()) return status;
-  return sync == Sync::kYes ? medium_.drain() : absl::OkStatus();
+// ---- the head of the medium
+
+absl::Status RegionSpace::begin() {
+  MutexLock lock(mutex_);
+  const uint32_t regions = std::min(believed_regions_, known_regions_);
+  absl::Status status = head_.begin(immutable_keys_, regions, sync_);
+  begun_ = status.ok();
+  return status;
 }
 
-absl::Status RegionSpace::load_removed() {
-  const bool holds = believed_ && lists_removals_ && superblock_.closed;
-  if (!holds || superblock_.removed_count == 0 || test_hooks.skip_removed) return absl::OkStatus();
-  const uint64_t bytes = uint64_t{superblock_.removed_count} * sizeof(RegionTable::Removed);
-  if (bytes > Geometry::kRemovedBytes) return absl::DataLossError("a damaged superblock");
-  absl::StatusOr<std::vector<std::byte>> list = read(Geometry::kRemovedAt, bytes);
-  if (!list.ok()) return list.status();
-  std::vector<RegionTable::Removed> removed(superblock_.removed_count);
-  std::memcpy(removed.data(), list->data(), bytes);
-  const bool whole = RegionTable::checksum(removed) == superblock_.removed_checksum;
-  for (uint32_t region = 0; !whole && region < table_.limit(); ++region) {
-    table_.note_removed(region, RegionTable::kWholeRegion);
+// Keys are listed as long as regions may bring them back that were not read: of what was read, the
+// places are known. If there are too many of them, those regions are given up.
+void RegionSpace::list_removals(const Unread& unread, RemovalList* list) {
+  const bool some_unread = recovering();
+  bool given_up = some_unread && unread.all;
+  if (some_unread && !given_up) {
+    *list = found_;
+    const size_t most = RemovalList::kMostKeys / 2;  // places need room, too
+    given_up = list->keys() + unread.keys.size() > most;
+    if (!given_up) {
+      for (const BlockKey& key : unread.keys) list->add(key, first_sequence_);
+    }
   }
-  for (const RegionTable::Removed& each : removed) {
-    if (whole && each.region < table_.limit()) table_.note_removed(each.region, each.offset_grains);
-  }
-  return absl::OkStatus();
+  if (given_up) *list = RemovalList();
+  table_.list_removals(given_up ? RegionTable::Unknown::kGivenUp : RegionTable::Unknown::kKept,
+                       list);
+  list->shorten();
 }
 
-absl::Status RegionSpace::store_removed(bool unseen_removals) {
-  superblock_.removed_count = 0;
-  if (!lists_removals_) return absl::OkStatus();
-  std::vector<RegionTable::Removed> removed = table_.removed(unseen_removals);
-  constexpr size_t kMost = Geometry::kRemovedBytes / sizeof(RegionTable::Removed);
-  RegionTable::shorten(&removed, kMost);
-  if (removed.size() > kMost) {
-    return absl::ResourceExhaustedError("no room to list the blocks that were removed");
+absl::Status RegionSpace::close(const Unread& unread) try {
+  writer_.drain();
+  MutexLock lock(mutex_);
+  if (!begun_) return absl::OkStatus();
+  if (lists_removals_) {
+    RemovalList list;
+    list_removals(unread, &list);
+    absl::Status status = head_.store_list(std::move(list), RegionHead::Half::kAny);
+    if (!status.ok()) return status;
   }
-  const uint64_t bytes = removed.size() * sizeof(RegionTable::Removed);
-  superblock_.removed_count = static_cast<uint32_t>(removed.size());
-  superblock_.removed_checksum = RegionTable::checksum(removed);
-  if (bytes == 0) return absl::OkStatus();
-  AlignedBytes padded(geometry_.round_up(bytes), geometry_.unit_bytes);
-  std::memcpy(padded.span().data(), removed.data(), bytes);
-  return medium_.write(Geometry::kRemovedAt, padded.span());
-}
-
-absl::Status RegionSpace::load_erased() {
-  if (!believed_ || !superblock_.immutable_keys || test_hooks.skip_removed) return absl::OkStatus();
-  absl::StatusOr<ErasedList> list =
-      ErasedList::load(nonce_, first_sequence_, [this](uint64_t offset, MutableBytes into) {
-        const auto bytes = read(offset, into.size());
-        if (bytes.ok()) std::memcpy(into.data(), bytes->data(), into.size());
-        return bytes.status();
-      });
-  if (!list.ok()) return list.status();
-  erased_ = *std::move(list);
-  found_erased_ = erased_;
-  return absl::OkStatus();
+  // What was written is durable before it is called complete.
+  if (absl::Status status = medium_.drain(); !status.ok()) return status;
+  // With mutable keys the list names all that is old in all regions. With immutable ones what lies
+  // behind them was looked at, or will be.
+  const bool all = lists_removals_ || !recovering();
+  return head_.close(all ? known_regions_ : head_.superblock().regions);
+} catch (const std::bad_alloc&) {
+  return no_memory_status("no memory to list the blocks that were removed");
 }
 
 absl::Status RegionSpace::remember_erased(std::span<const BlockKey> keys,
                                           std::span<const uint64_t> files) try {
+  if (!immutable_keys_) return absl::OkStatus();
+  table_.wait_for_sequences();
   MutexLock lock(mutex_);
-  if (!superblock_.immutable_keys) return absl::OkStatus();
   // Whatever this opening has written, and what it still writes: a key that is put again later does
   // not come back either. Openings have sequences of their own.
-  const uint64_t until = first_sequence_ + (uint64_t{1} << kSequenceBits);
-  ErasedList list = erased_;
+  const uint64_t until = table_.end_of_sequences();
+  RemovalList list = head_.list();
   for (const BlockKey& key : keys) list.add(key, until);
-  for (const uint64_t file : files) list.add({file, ErasedList::kWholeFile}, until);
-  list.advance();
-  AlignedBytes bytes(geometry_.round_up(list.encoded_bytes()), geometry_.unit_bytes);
-  list.encode(nonce_, bytes.span());
-  const uint64_t at = Geometry::kRemovedAt + list.number() % 2 * ErasedList::kHalfBytes;
-  if (absl::Status status = medium_.write(at, bytes.span()); !status.ok()) return status;
-  if (absl::Status status = medium_.flush({at, bytes.span().size()}); !status.ok()) return status;
-  if (absl::Status status = medium_.drain(); !status.ok()) return status;
-  erased_ = std::move(list);
-  return absl::OkStatus();
+  for (const uint64_t file : files) list.add({file, RemovalList::kWholeFile}, until);
+  return head_.store_list(std::move(list), RegionHead::Half::kOlder);
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory for the list of what was erased");
-}
-
-absl::Status RegionSpace::close(bool unseen_removals) try {
-  writer_.drain();
-  MutexLock lock(mutex_);
-  if (absl::Status status = store_removed(unseen_removals); !status.ok()) return status;
-  // What was written is durable before it is called complete.
-  if (absl::Status status = medium_.drain(); !status.ok()) return status;
-  superblock_.closed = true;
-  // From here on the list names all that is old in all regions, if all were looked at.
-  if (!recovering()) superblock_.regions = known_regions_;
-  return store_superblock(Sync::kYes);
-} catch (const std::bad_alloc&) {
-  return no_memory_status("no memory to list the blocks that were removed");
 }
 
 // ---- blocks
@@ -313,8 +239,7 @@ void RegionSpace::recover(const RecoveryPlan& recovery) {
                           .damaged = damaged_,
                           .geometry = geometry_,
                           .nonce = nonce_,
-                          .believed = believed_regions_,
-                          .erased = found_erased_},
+                          .removals = found_},
                          recovery);
   if (regions.run()) recovering_.store(false, std::memory_order_release);
 }

@@ -17,12 +17,13 @@
 
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
-#include "block_cache/region/erased_list.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
+#include "block_cache/region/region_head.h"
 #include "block_cache/region/region_recovery.h"
 #include "block_cache/region/region_table.h"
 #include "block_cache/region/region_writer.h"
+#include "block_cache/region/removal_list.h"
 #include "block_cache/space/space.h"
 #include "medium/medium.h"
 
@@ -48,10 +49,14 @@ class RegionSpace final : public Space {
   // The region size for a cache of that size: a 128th of it, from 2 MiB to 16 MiB.
   static uint64_t choose_region_bytes(uint64_t size_bytes);
 
-  // FAILED_PRECONDITION, DATA_LOSS: the medium holds a superblock of another version, or a damaged
-  // one. INVALID_ARGUMENT: too small for its regions. `medium` must outlive the space.
+  // Reads what the medium holds, and changes nothing. FAILED_PRECONDITION, DATA_LOSS: it holds a
+  // superblock of another version, or a damaged one. INVALID_ARGUMENT: too small for its regions.
+  // `medium` must outlive the space.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<RegionSpace>> open(
       Medium& medium, const Options& options, RegionWriter::Events events);
+  // Marks the medium as open: the last step of an opening, for a failure after it would lose what
+  // mutable keys left there. Before the first append.
+  [[nodiscard]] absl::Status begin();
 
   // Whether there may be blocks to recover.
   bool holds_blocks() const { return believed_; }
@@ -61,13 +66,19 @@ class RegionSpace final : public Space {
   bool recovering() const { return recovering_.load(std::memory_order_relaxed); }
   uint64_t damaged_regions() const { return damaged_.load(std::memory_order_relaxed); }
 
-  // Writes what is open, the list of what was removed, and that all is in order. Regions that were
-  // not recovered yet are given up if blocks of them may have been removed.
-  [[nodiscard]] absl::Status close(bool unseen_removals);
+  // What was erased while blocks came back, and may lie in regions that were not read.
+  struct Unread {
+    bool all = false;
+    std::vector<BlockKey> keys;
+  };
+  // Writes what is open, the list of removals, and that all is in order. Does nothing without
+  // begin().
+  [[nodiscard]] absl::Status close(const Unread& unread);
 
   // Makes it durable that these keys, and all of these files, were erased, if keys are immutable:
-  // else nothing comes back that was erased. Any thread; one at a time writes. RESOURCE_EXHAUSTED:
-  // no memory. Else the error of the medium.
+  // else nothing comes back that was erased. Any thread; one at a time writes. While footers are
+  // read after a restart, waits for them. RESOURCE_EXHAUSTED: no memory. Else the error of the
+  // medium.
   [[nodiscard]] absl::Status remember_erased(std::span<const BlockKey> keys,
                                              std::span<const uint64_t> files);
 
@@ -126,27 +137,22 @@ class RegionSpace final : public Space {
  private:
   static constexpr uint32_t kSpareRegions = 2;
 
-  RegionSpace(Medium& medium, const Options& options, const Geometry& geometry,
-              const Superblock& superblock, bool believed, RegionWriter::Events events);
+  RegionSpace(Medium& medium, const Options& options, const Superblock& superblock, bool believed,
+              RegionHead::Sync sync, RegionWriter::Events events);
   static Geometry choose_geometry(const Options& options, uint32_t unit_bytes);
   static bool believes(const Options& options, const Superblock& before);
   static uint32_t believed_regions(const Options& options, const Superblock& before);
-  // Whether the superblock of an opening must be durable before anything else happens.
-  enum class Sync : uint8_t { kYes, kNo };
-  [[nodiscard]] absl::Status begin(bool immutable_keys, Sync sync);
-  [[nodiscard]] absl::Status load_removed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  [[nodiscard]] absl::Status store_removed(bool unseen_removals)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  [[nodiscard]] absl::Status load_erased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  [[nodiscard]] absl::Status store_superblock(Sync sync) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void list_removals(const Unread& unread, RemovalList* list) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
   [[nodiscard]] absl::StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
 
   Medium& medium_;
   const Geometry geometry_;
   const uint64_t nonce_;
+  const bool immutable_keys_;
   const bool lists_removals_;
   const bool believed_;
+  const RegionHead::Sync sync_;
   const uint32_t known_regions_;     // at most
   const uint32_t believed_regions_;  // the first of them hold what may come back
   const uint64_t first_sequence_;    // of this opening
@@ -157,10 +163,10 @@ class RegionSpace final : public Space {
   std::atomic<uint64_t> discard_errors_{0};
   RegionTable table_;
   RegionWriter writer_;
-  ErasedList found_erased_;  // before the opening; for recover()
-  Mutex mutex_;              // also held while lists and the superblock are written
-  Superblock superblock_ ABSL_GUARDED_BY(mutex_);
-  ErasedList erased_ ABSL_GUARDED_BY(mutex_);
+  RemovalList found_;  // before the opening; for recover()
+  Mutex mutex_;        // also held while the head is written
+  RegionHead head_ ABSL_GUARDED_BY(mutex_);
+  bool begun_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace nvcache

@@ -1,11 +1,10 @@
 #include "block_cache/region/region_table.h"
 
 #include <algorithm>
-#include <functional>
 #include <new>
+#include <utility>
 
 #include "base/assert.h"
-#include "base/hash.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -16,13 +15,19 @@ RegionTable::RegionTable(const Options& options)
       to_recover_(options.recovers ? options.limit : 0),
       regions_(options.regions),
       limit_(options.limit),
-      sequence_(options.first_sequence) {
+      sequence_(options.first_sequence),
+      knows_sequences_(!options.recovers) {
   MutexLock lock(mutex_);
   for (uint32_t region = options.limit; region < options.regions; ++region) {
     regions_[region].state = State::kUnused;
-    regions_[region].written = true;  // before this opening, for all that it knows
   }
-  if (options.recovers) return;
+  if (options.recovers) {
+    const uint32_t believed = std::min(options.believed, options.limit);
+    for (uint32_t region = 0; region < options.regions; ++region) {
+      regions_[region].on = region < believed ? On::kBlocks : On::kOutdated;
+    }
+    return;
+  }
   // From the last to the first, so that the first is taken first.
   for (uint32_t region = options.limit; region-- > 0;) push_free(region);
 }
@@ -36,7 +41,7 @@ std::optional<uint32_t> RegionTable::take_free() {
   free_count_.fetch_sub(1, std::memory_order_relaxed);
   regions_[region].held.store(1, std::memory_order_relaxed);
   regions_[region].state = State::kOpen;
-  regions_[region].written = true;
+  regions_[region].on = On::kOutdated;  // until its own footer is there
   return region;
 }
 
@@ -45,6 +50,8 @@ void RegionTable::seal(uint32_t region) {
   Region& sealed = regions_[region];
   NVCACHE_ASSERT(sealed.state == State::kOpen && holders(sealed.held.load()) > 0);
   sealed.state = State::kSealed;
+  On outdated = On::kOutdated;
+  sealed.on.compare_exchange_strong(outdated, On::kBlocks);
   sealed.newer = kNone;
   sealed.older = newest_;
   (newest_ == kNone ? oldest_ : regions_[newest_].newer) = region;
@@ -67,17 +74,18 @@ void RegionTable::recover_sealed(uint32_t region) {
 void RegionTable::recover_begin(uint32_t region) {
   NVCACHE_ASSERT(regions_[region].state == State::kUnknown && regions_[region].held.load() == 0);
   regions_[region].held.store(1);
-  regions_[region].written = true;
 }
 
 void RegionTable::recover_free(uint32_t region) {
+  regions_[region].on = On::kNothing;
   MutexLock lock(mutex_);
   if (regions_[region].state == State::kUnknown) push_free(region);
 }
 
-void RegionTable::recover_unread(uint32_t region) {
-  regions_[region].written = true;
-  recover_free(region);
+void RegionTable::recover_outdated(uint32_t region) {
+  regions_[region].on = test_hooks.forget_filtered ? On::kNothing : On::kOutdated;
+  MutexLock lock(mutex_);
+  if (regions_[region].state == State::kUnknown) push_free(region);
 }
 
 std::optional<uint32_t> RegionTable::take_to_empty(bool only_without_blocks) {
@@ -92,7 +100,6 @@ std::optional<uint32_t> RegionTable::take_to_empty(bool only_without_blocks) {
   }
   if (chosen == kNone) return std::nullopt;
   unlink(chosen);
-  regions_[chosen].state = State::kLeaving;
   return chosen;
 }
 
@@ -100,23 +107,25 @@ bool RegionTable::take_sealed(uint32_t region) {
   MutexLock lock(mutex_);
   if (regions_[region].state != State::kSealed) return false;
   unlink(region);
-  regions_[region].state = State::kLeaving;
   return true;
 }
 
+// From the sealed ones. It is leaving from here on.
 void RegionTable::unlink(uint32_t region) {
-  const Region& gone = regions_[region];
+  Region& gone = regions_[region];
   NVCACHE_ASSERT(gone.state == State::kSealed);
   NVCACHE_ASSERT((gone.older == kNone ? oldest_ : regions_[gone.older].newer) == region);
   NVCACHE_ASSERT((gone.newer == kNone ? newest_ : regions_[gone.newer].older) == region);
   (gone.older == kNone ? oldest_ : regions_[gone.older].newer) = gone.newer;
   (gone.newer == kNone ? newest_ : regions_[gone.newer].older) = gone.older;
+  gone.state = State::kLeaving;
+  gone.on = On::kOutdated;
 }
 
 void RegionTable::give_up(uint32_t region) {
   MutexLock lock(mutex_);
   NVCACHE_ASSERT(regions_[region].state == State::kOpen);
-  regions_[region].state = State::kLeaving;
+  regions_[region].state = State::kLeaving;  // it is outdated since it was opened
 }
 
 void RegionTable::let_go(uint32_t region) {
@@ -128,7 +137,7 @@ void RegionTable::let_go(uint32_t region) {
 
 void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grains) {
   Region& from = regions_[region];
-  if (list_removals_ && from.state != State::kLeaving) note_removed(region, offset_grains);
+  if (from.state != State::kLeaving) note_removed(region, offset_grains);
   const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
   NVCACHE_ASSERT_SLOW(holders(before) > 0 && before >> 32 >= grains);
   if (holders(before) == 1) {
@@ -139,70 +148,54 @@ void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grain
 }
 
 void RegionTable::note_removed(uint32_t region, uint32_t offset_grains) noexcept {
+  if (!list_removals_) return;
   MutexLock lock(stripe(region));
   try {
-    if (offset_grains == kWholeRegion) {
-      regions_[region].all_removed = true;
-    } else {
-      regions_[region].removed.push_back(offset_grains);
-      listed_.fetch_add(1, std::memory_order_relaxed);
-    }
+    regions_[region].removed.push_back(offset_grains);
+    listed_.fetch_add(1, std::memory_order_relaxed);
   } catch (const std::bad_alloc&) {
-    regions_[region].all_removed = true;
+    regions_[region].on = On::kUnlisted;
   }
 }
 
-RegionTable::Removals RegionTable::removed_from(uint32_t region) const {
+void RegionTable::note_removals(const RemovalList& list) noexcept {
+  const uint32_t known = limit();
+  for (const RemovalList::Run& run : list.outdated()) {
+    const uint64_t end = std::min<uint64_t>(known, uint64_t{run.first} + run.count);
+    for (uint32_t region = run.first; region < end; ++region) regions_[region].on = On::kOutdated;
+  }
+  for (const RemovalList::Place& each : list.places()) {
+    if (each.region < known) note_removed(each.region, each.offset_grains);
+  }
+}
+
+std::vector<uint32_t> RegionTable::removed_from(uint32_t region) const {
   MutexLock lock(stripe(region));
-  Removals found{.all = regions_[region].all_removed, .offsets = regions_[region].removed};
-  std::ranges::sort(found.offsets);
-  return found;
+  std::vector<uint32_t> offsets = regions_[region].removed;
+  std::ranges::sort(offsets);
+  return offsets;
 }
 
-uint64_t RegionTable::checksum(const std::vector<Removed>& removed) {
-  return hash_bytes(
-      {reinterpret_cast<const char*>(removed.data()), removed.size() * sizeof(Removed)});
-}
-
-std::vector<RegionTable::Removed> RegionTable::removed(bool unknown) const {
-  std::vector<Removed> all;
+void RegionTable::list_removals(Unknown unknown, RemovalList* list) const {
+  std::vector<RemovalList::Place> places;
+  std::vector<RemovalList::Run> outdated;
   for (uint32_t region = 0; region < regions_.size(); ++region) {
     MutexLock lock(stripe(region));
     const Region& from = regions_[region];
-    const State state = from.state;
-    const bool emptied = state != State::kUnknown && state != State::kSealed && from.written;
-    if (from.all_removed || emptied || (unknown && state == State::kUnknown)) {
-      all.push_back({region, kWholeRegion});
+    const On on = from.on;
+    if (on == On::kNothing) continue;
+    const bool given_up = unknown == Unknown::kGivenUp && from.state == State::kUnknown;
+    if (on != On::kBlocks || given_up) {
+      const bool follows =
+          !outdated.empty() && outdated.back().first + outdated.back().count == region;
+      if (!follows) outdated.push_back({region, 0});
+      ++outdated.back().count;
       continue;
     }
-    for (const uint32_t offset_grains : from.removed) all.push_back({region, offset_grains});
+    for (const uint32_t offset_grains : from.removed) places.push_back({region, offset_grains});
   }
-  return all;
-}
-
-void RegionTable::shorten(std::vector<Removed>* removed, size_t most) {
-  if (removed->size() <= most) return;
-  struct Run {  // the blocks of a region
-    size_t begin = 0;
-    size_t count = 0;
-  };
-  std::vector<Run> runs;
-  for (size_t i = 0; i < removed->size(); ++i) {
-    const bool same = i > 0 && (*removed)[i].region == (*removed)[i - 1].region;
-    if (!same) runs.push_back({.begin = i});
-    ++runs.back().count;
-  }
-  std::ranges::sort(runs, std::greater<>(), &Run::count);
-  size_t excess = removed->size() - most;
-  for (const Run& run : runs) {
-    if (excess == 0) break;
-    for (size_t i = 0; i < run.count; ++i) (*removed)[run.begin + i].offset_grains = kWholeRegion;
-    excess -= std::min(excess, run.count - 1);
-  }
-  const auto again = [](const Removed& a, const Removed& b) {
-    return a.region == b.region && a.offset_grains == b.offset_grains;
-  };
-  removed->erase(std::unique(removed->begin(), removed->end(), again), removed->end());
+  std::ranges::sort(places);
+  list->set_places(end_of_sequences(), std::move(places), std::move(outdated));
 }
 
 void RegionTable::free_now(uint32_t region) {
@@ -212,7 +205,6 @@ void RegionTable::free_now(uint32_t region) {
     MutexLock lock(stripe(region));
     listed_.fetch_sub(regions_[region].removed.size(), std::memory_order_relaxed);
     regions_[region].removed = {};
-    regions_[region].all_removed = false;
   }
   MutexLock lock(mutex_);
   if (!discards_ || region >= limit()) return push_free(region);
@@ -236,7 +228,7 @@ std::optional<uint32_t> RegionTable::take_to_discard() {
 void RegionTable::discarded(uint32_t region) {
   MutexLock lock(mutex_);
   NVCACHE_ASSERT(regions_[region].state == State::kLeaving);
-  if (test_hooks.believe_discards) regions_[region].written = false;
+  if (test_hooks.believe_discards) regions_[region].on = On::kNothing;
   push_free(region);
 }
 

@@ -9,6 +9,9 @@
 // last holder to go frees it, so a reader that still pins a block keeps the region from being
 // overwritten. With Options::discards, what the last holder leaves goes round by take_to_discard(),
 // and is free once it was discarded.
+//
+// Beside that, one word says what a region has on the medium (On): whether a later opening may
+// believe the footer that lies there.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +24,7 @@
 
 #include "base/assert.h"
 #include "base/mutex.h"
+#include "block_cache/region/removal_list.h"
 
 namespace nvcache {
 
@@ -28,14 +32,13 @@ namespace nvcache {
 // regions if removals are listed, and that of the table for the last block.
 class RegionTable {
  public:
-  static constexpr uint32_t kWholeRegion = ~uint32_t{0};
-
   struct Options {
     uint32_t regions = 0;  // that can ever be
     uint32_t limit = 0;    // that are in use
     bool list_removals = false;
     bool discards = false;
-    bool recovers = false;        // all are unknown at first; else free
+    bool recovers = false;        // all are unknown at first; else free, and nothing is there
+    uint32_t believed = ~0u;      // with `recovers`: what lies behind them is outdated
     uint64_t first_sequence = 1;  // higher than any that is there
   };
   explicit RegionTable(const Options& options);
@@ -70,16 +73,28 @@ class RegionTable {
   // come into use later were never unknown: they are free at once.
   uint32_t regions_to_recover() const { return to_recover_; }  // the first of them
   void recover_free(uint32_t region);                          // it has no footer
-  void recover_unread(uint32_t region);  // free, though a footer may lie there
+  void recover_outdated(uint32_t region);  // free, though a footer may lie there
   void recover_begin(uint32_t region);
   void recover_sealed(uint32_t region);
-  // Sequences are higher than this one from here on; before any region is sealed.
+  // Whether the region's footer may be believed.
+  bool is_believed(uint32_t region) const { return regions_[region].on == On::kBlocks; }
+  // Sequences are higher than this one from here on; before any region is sealed. Those of all that
+  // lies there are known then.
   void begin_after(uint64_t sequence) {
     sequence_.store(std::max(sequence_.load(std::memory_order_relaxed), sequence + 1),
                     std::memory_order_relaxed);
+    knows_sequences_.store(true);
+    knows_sequences_.notify_all();
   }
+  void wait_for_sequences() const { knows_sequences_.wait(false); }
   // The sequence that the next region to be sealed gets.
   uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
+  // Above all sequences of this opening, and of those before it. Openings count from a multiple of
+  // 2^32: none seals so many regions.
+  static constexpr int kSequenceBits = 32;
+  uint64_t end_of_sequences() const {
+    return ((sequence_.load(std::memory_order_relaxed) >> kSequenceBits) + 1) << kSequenceBits;
+  }
 
   // How many regions are in use. More: the new ones are free. Less: those that are free at the end
   // leave use; the caller empties the others.
@@ -92,32 +107,28 @@ class RegionTable {
   uint64_t used_grains() const;
   uint64_t metadata_bytes() const;
 
-  // Blocks that were removed: offsets in grains, or kWholeRegion where a region was emptied and is
-  // not written yet, or where there was no memory to list them. Those that were listed before the
-  // opening come back first.
-  struct Removed {
-    uint32_t region = 0;
-    uint32_t offset_grains = 0;
-  };
-  // Of a list as it lies on the medium.
-  static uint64_t checksum(const std::vector<Removed>& removed);
-  // `unknown`: regions that are not recovered yet as a whole, too. May throw std::bad_alloc.
-  std::vector<Removed> removed(bool unknown = false) const;
-  // Makes a list that is in the order of regions `most` long at most, where it can: names whole
-  // regions instead of their blocks, those with the most removed blocks first.
-  static void shorten(std::vector<Removed>* removed, size_t most);  // may throw std::bad_alloc
+  // What lies on the medium and must not come back: the places of `list`. With `unknown` outdated,
+  // too, regions that are not recovered yet as a whole. May throw std::bad_alloc.
+  enum class Unknown : uint8_t { kKept, kGivenUp };
+  void list_removals(Unknown unknown, RemovalList* list) const;
+  // Those that were listed before the opening come back first.
+  void note_removals(const RemovalList& list) noexcept;
   void note_removed(uint32_t region, uint32_t offset_grains) noexcept;
-  struct Removals {
-    bool all = false;
-    std::vector<uint32_t> offsets;  // in order
-  };
-  Removals removed_from(uint32_t region) const;  // may throw std::bad_alloc
+  // Offsets in grains, in order. May throw std::bad_alloc.
+  std::vector<uint32_t> removed_from(uint32_t region) const;
 
   // Where an open region is buffered: 1 + the buffer's number, or 0.
   std::atomic<uint32_t>& buffer(uint32_t region) { return regions_[region].buffer; }
 
  private:
   enum class State : uint8_t { kUnknown, kFree, kOpen, kSealed, kLeaving, kUnused };
+  // The medium, as far as a later opening would believe it.
+  enum class On : uint8_t {
+    kNothing,   // no footer of this cache
+    kOutdated,  // there may be one, but none of its blocks may come back
+    kUnlisted,  // so it is until the region leaves: a removal could not be noted
+    kBlocks,    // what it names, but for what was removed
+  };
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kStripes = 64;
 
@@ -128,8 +139,7 @@ class RegionTable {
     uint32_t older = kNone;  // of the sealed; of the free, and of those to discard, the next one
     uint32_t newer = kNone;
     std::vector<uint32_t> removed;  // guarded by its stripe
-    bool all_removed = false;
-    std::atomic<bool> written{false};  // its footer may lie on the medium, also when it is free
+    std::atomic<On> on{On::kNothing};
   };
 
   static uint64_t one_block(uint32_t grains) { return uint64_t{grains} << 32 | 1; }
@@ -146,6 +156,7 @@ class RegionTable {
   std::atomic<uint32_t> limit_;
   std::atomic<uint32_t> free_count_{0};
   std::atomic<uint64_t> sequence_;
+  std::atomic<bool> knows_sequences_;
   std::atomic<uint64_t> listed_{0};         // removed blocks
   std::atomic<bool> some_are_dead_{false};  // sealed regions without blocks
   mutable std::array<Mutex, kStripes> stripes_;

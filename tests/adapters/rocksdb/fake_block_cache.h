@@ -58,28 +58,22 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     return Admission(verdict);
   }
 
-  bool erase(const BlockKey& key) override {
-    std::lock_guard lock(mutex_);
-    const bool erased = blocks_.erase({key.file, key.offset}) > 0;
-    if (erased) ++stats_.erases;
-    return erased;
-  }
-
   bool contains(const BlockKey& key) const override {
     std::lock_guard lock(mutex_);
     return blocks_.contains({key.file, key.offset});
   }
 
-  uint64_t erase_file(uint64_t file) override {
+  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
     std::lock_guard lock(mutex_);
-    return std::erase_if(blocks_, [file](const auto& each) { return each.first.first == file; });
-  }
-  uint64_t erase_dead_files(std::span<const uint64_t> files) override {
-    {
-      std::lock_guard lock(mutex_);
-      dead_.insert(files.begin(), files.end());
+    uint64_t erased = 0;
+    for (const BlockKey& key : blocks.keys) erased += blocks_.erase({key.file, key.offset});
+    stats_.erases += erased;
+    if (gone == Gone::kMayReturn) dead_.insert(blocks.files.begin(), blocks.files.end());
+    for (const uint64_t file : blocks.files) {
+      erased +=
+          std::erase_if(blocks_, [file](const auto& each) { return each.first.first == file; });
     }
-    return BlockCache::erase_dead_files(files);
+    return erased;
   }
   std::vector<BlockKey> keys() const {
     std::lock_guard lock(mutex_);

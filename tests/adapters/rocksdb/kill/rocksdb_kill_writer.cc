@@ -54,9 +54,10 @@ class MisnamingCache final : public BlockCache {
     }
     return cache_->admit(before, size_bytes, origin, token);
   }
-  bool erase(const BlockKey& key) override { return cache_->erase(key); }
   bool contains(const BlockKey& key) const override { return cache_->contains(key); }
-  uint64_t erase_file(uint64_t file) override { return cache_->erase_file(file); }
+  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+    return cache_->erase(blocks, gone);
+  }
   absl::Status resize(uint64_t size_bytes) override { return cache_->resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { cache_->set_dataset_size(size_bytes); }
   void drain() override { cache_->drain(); }
