@@ -121,9 +121,9 @@ class BlockCache {
   }
 
   // Removes blocks; returns how many were there. How it holds: see Gone. A key costs a lock and a
-  // lookup; files cost a pass over the cache's metadata (24 bytes a block), one for all of them with
-  // kMayReturn, else one each. Only kDurable writes to the medium. Errors, of kDurable alone: the
-  // medium's, RESOURCE_EXHAUSTED; then the blocks are erased, and may be back after a restart.
+  // lookup; files cost a pass over the cache's metadata (24 bytes a block), one for all of them
+  // with kMayReturn, else one each. Only kDurable writes to the medium. Errors, of kDurable alone:
+  // the medium's, RESOURCE_EXHAUSTED; then the blocks are erased, and may be back after a restart.
   absl::StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone = Gone::kForGood) {
     return erase_blocks(blocks, gone);
   }

@@ -103,9 +103,9 @@ typedef enum nvcache_gone {
  * the old block. */
 NVCACHE_API int nvcache_erase(nvcache_t* cache, nvcache_key_t key);
 
-/* Removes the blocks of these keys, and all blocks of these files; *erased, unless NULL, is how many
- * there were. Files cost a pass over the metadata. NVCACHE_INVALID_ARGUMENT: no such `gone`, and
- * nothing changed. Other errors, of NVCACHE_DURABLE alone: they are erased now, and may be back
+/* Removes the blocks of these keys, and all blocks of these files; *erased, unless NULL, is how
+ * many there were. Files cost a pass over the metadata. NVCACHE_INVALID_ARGUMENT: no such `gone`,
+ * and nothing changed. Other errors, of NVCACHE_DURABLE alone: they are erased now, and may be back
  * after a restart. */
 NVCACHE_API nvcache_status_t nvcache_erase_blocks(nvcache_t* cache, const nvcache_key_t* keys,
                                                   size_t key_count, const uint64_t* files,

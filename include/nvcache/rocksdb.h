@@ -70,10 +70,10 @@ struct CacheOptions {
 std::shared_ptr<::rocksdb::EventListener> NewDatasetSizeListener(std::shared_ptr<BlockCache> cache);
 
 // Makes a listener for Options::listeners. The blocks of table files that are deleted while the
-// database is open leave the cache soon after (BlockCache::erase() with Gone::kMayReturn), in a thread of the
-// listener, with a tenth of a core at most. Files that were there before the opening are known once
-// they are compacted, or by NoteTableFiles(); blocks of others leave by eviction. One listener may
-// serve several databases. It does not keep the cache open.
+// database is open leave the cache soon after (BlockCache::erase() with Gone::kMayReturn), in a
+// thread of the listener, with a tenth of a core at most. Files that were there before the opening
+// are known once they are compacted, or by NoteTableFiles(); blocks of others leave by eviction.
+// One listener may serve several databases. It does not keep the cache open.
 std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
     const std::shared_ptr<BlockCache>& cache);
 std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(

@@ -62,6 +62,9 @@ class ObjectCodec {
   virtual bool save(const Object& object, MutableBytes into) = 0;
   // Destroys an object that the cache owned. May call the cache.
   virtual void destroy(std::string_view key, const Object& object) = 0;
+  // Tells saved forms that are not each other's apart, such as those of two versions of an engine:
+  // after a restart a lower tier has objects of the same form alone.
+  virtual uint64_t form() const { return 0; }
 };
 
 // Makes an object from its saved bytes, which are valid only during the call. False if

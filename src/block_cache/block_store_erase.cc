@@ -23,8 +23,8 @@ absl::StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
 
 bool BlockStore::erase(const BlockKey& key, Gone gone) {
   const uint64_t hash = hash_of(key);
-  const bool erased = shard_of(hash).erase(
-      hash, key, gone, generations_.kept() ? &generations_.of(hash) : nullptr);
+  const bool erased =
+      shard_of(hash).erase(hash, key, gone, generations_.kept() ? &generations_.of(hash) : nullptr);
   give_back();
   return erased;
 }

@@ -144,15 +144,15 @@ int nvcache_erase(nvcache_t* cache, nvcache_key_t key) {
   return cache->cache->erase(to_key(key)) ? 1 : 0;
 }
 
-nvcache_status_t nvcache_erase_blocks(nvcache_t* cache, const nvcache_key_t* keys,
-                                      size_t key_count, const uint64_t* files, size_t file_count,
-                                      nvcache_gone_t gone, uint64_t* erased) try {
+nvcache_status_t nvcache_erase_blocks(nvcache_t* cache, const nvcache_key_t* keys, size_t key_count,
+                                      const uint64_t* files, size_t file_count, nvcache_gone_t gone,
+                                      uint64_t* erased) try {
   if (gone < NVCACHE_MAY_RETURN || gone > NVCACHE_DURABLE) return NVCACHE_INVALID_ARGUMENT;
   std::vector<BlockKey> given;
   given.reserve(key_count);
   for (size_t i = 0; i < key_count; ++i) given.push_back(to_key(keys[i]));
-  const absl::StatusOr<uint64_t> count =
-      cache->cache->erase({.keys = given, .files = {files, file_count}}, static_cast<nvcache::Gone>(gone));
+  const absl::StatusOr<uint64_t> count = cache->cache->erase(
+      {.keys = given, .files = {files, file_count}}, static_cast<nvcache::Gone>(gone));
   if (erased != nullptr) *erased = count.value_or(0);
   return status_code(count.status());
 } catch (const std::bad_alloc&) {

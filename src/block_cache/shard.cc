@@ -240,7 +240,7 @@ uint64_t Shard::remove_matching(Cause cause, Matches&& matches) {
 uint64_t Shard::erase_file(uint64_t file) {
   {
     MutexLock lock(mutex_);
-    if (erased_keys_ != nullptr) erased_keys_->add({file, RemovalList::kWholeFile});
+    if (erased_keys_ != nullptr) erased_keys_->add({file, kWholeFile});
   }
   return remove_matching(Cause::kErased,
                          [file](const BlockKey& key, EntryWord) { return key.file == file; });

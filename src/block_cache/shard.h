@@ -21,15 +21,15 @@
 #include "base/reserved_array.h"
 #include "block_cache/counters.h"
 #include "block_cache/dead_files.h"
+#include "block_cache/erased_keys.h"
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/index/entry_pool.h"
-#include "block_cache/region/erased_keys.h"
 #include "block_cache/region/recovered_block.h"
 #include "block_cache/space/space.h"
 #include "nvcache/block_key.h"
-#include "nvcache/eviction_policy.h"
 #include "nvcache/erase.h"
+#include "nvcache/eviction_policy.h"
 #include "nvcache/verdict.h"
 
 namespace nvcache {
@@ -131,8 +131,8 @@ class Shard final : public Residents {
   // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
-  // For a space in regions (shard_regions.cc). From here on keys that are erased for good are noted,
-  // and their blocks stay away. Throws std::bad_alloc.
+  // For a space in regions (shard_regions.cc). From here on keys that are erased for good are
+  // noted, and their blocks stay away. Throws std::bad_alloc.
   void begin_recovery();
   // What was noted; null without a begin.
   std::unique_ptr<ErasedKeys> end_recovery();

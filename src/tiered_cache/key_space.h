@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "base/test_hooks.h"
@@ -41,7 +42,9 @@ class KeySpace {
   static constexpr uint32_t kAllOwnersTag = (uint32_t{1} << kTagBits) - 1;
   static constexpr uint32_t kMaxTag = kAllOwnersTag - 1;  // of one cache; the least is 1
 
-  KeySpace() = default;  // keys stay as they are, as in a tier that is the cache's own
+  // Keys of one form are those of no other; with form 0 they stay as they are. As in a tier that is
+  // the cache's own.
+  explicit KeySpace(uint64_t form = 0) : form_(form) {}
   // `tag` is 1 to kMaxTag. No other space has the seed.
   KeySpace(uint32_t tag, uint64_t seed)
       : whole_(false),
@@ -54,17 +57,27 @@ class KeySpace {
     return {all ? kAllOwnersTag : 1 + static_cast<uint32_t>(hash % kMaxTag), hash};
   }
 
-  bool whole() const { return whole_; }
+  // The same space, of keys of that form.
+  KeySpace of_form(uint64_t form) const {
+    KeySpace space = *this;
+    space.form_ = form;
+    return space;
+  }
   uint32_t tag() const { return tag_; }
 
   BlockKey inside(const BlockKey& key) const {
-    if (whole_) return key;
-    const uint64_t file = mix64(key.file ^ seed_);
+    if (whole_) return {.file = key.file ^ form_, .offset = key.offset};
+    const uint64_t file = mix64(key.file ^ form_ ^ seed_);
     return {.file = top_ | file >> kTagBits, .offset = key.offset ^ mix64(file ^ kOfOffsets)};
   }
   // What inside() makes of `file`.
   uint64_t inside_file(uint64_t file) const {
-    return whole_ ? file : top_ | mix64(file ^ seed_) >> kTagBits;
+    return whole_ ? file ^ form_ : top_ | mix64(file ^ form_ ^ seed_) >> kTagBits;
+  }
+  // The key that inside() was given, of a tier that is the cache's own.
+  BlockKey outside(const BlockKey& inside) const {
+    NVCACHE_ASSERT_SLOW(whole_);
+    return {.file = inside.file ^ form_, .offset = inside.offset};
   }
 
   // Whether a key of the shared tier is this space's.
@@ -75,6 +88,7 @@ class KeySpace {
   static constexpr uint64_t kOfOffsets = 0xff51afd7ed558ccdull;  // arbitrary
 
   bool whole_ = true;
+  uint64_t form_ = 0;
   uint32_t tag_ = 0;
   uint64_t seed_ = 0;
   uint64_t top_ = 0;  // the tag, where keys have it

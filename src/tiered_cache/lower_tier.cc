@@ -7,25 +7,25 @@
 
 namespace nvcache {
 
-LowerTier::LowerTier(const TierConfig& config, Clock& clock, bool count_references,
-                     EvictionSink* sink, OpenMedium open_medium)
+LowerTier::LowerTier(const TierConfig& config, Clock& clock, const Use& use, EvictionSink* sink,
+                     OpenMedium open_medium)
     : config_(config),
-      count_references_(count_references),
+      count_references_(use.count_references),
       has_sink_(sink != nullptr),
       own_(std::make_unique<LateBlockStore>(
           config.cache, clock,
-          BlockStore::Options{.count_references = count_references, .sink = sink},
+          BlockStore::Options{.count_references = use.count_references, .sink = sink},
           std::move(open_medium))),
-      store_(*own_) {}
+      store_(*own_),
+      keys_(use.form) {}
 
-LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,
-                     bool count_references)
+LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, const Use& use)
     : config_(config),
-      count_references_(count_references),
+      count_references_(use.count_references),
       has_sink_(false),
       share_(std::move(share)),
       store_(share_->store()),
-      keys_(share_->keys()) {}
+      keys_(share_->keys().of_form(use.form)) {}
 
 absl::Status LowerTier::open_if_warm() {
   if (!config_.restarts_warm() || store_.open() != nullptr) return absl::OkStatus();
@@ -84,10 +84,6 @@ void LowerTier::supersede(const BlockKey& key) {
 void LowerTier::erase_dead_files(std::span<const uint64_t> files) {
   BlockStore* const store = opened();
   if (store == nullptr) return;
-  if (keys_.whole()) {
-    (void)store->erase(Blocks{.files = files}, Gone::kMayReturn);
-    return;
-  }
   std::vector<uint64_t> inside;
   inside.reserve(files.size());
   for (const uint64_t file : files) inside.push_back(keys_.inside_file(file));

@@ -26,12 +26,16 @@ enum class Arrival : uint8_t { kNew, kDemoted, kPromoted };
 // Thread-safe.
 class LowerTier {
  public:
-  // `sink` receives what the tier evicts; if null, evicted blocks are dropped. `clock` and
-  // `sink` must outlive the tier.
-  LowerTier(const TierConfig& config, Clock& clock, bool count_references, EvictionSink* sink,
+  struct Use {
+    bool count_references = false;
+    uint64_t form = 0;  // of the blocks: ObjectCodec::form()
+  };
+  // `sink` receives what the tier evicts, by its key inside; if null, evicted blocks are dropped.
+  // `clock` and `sink` must outlive the tier.
+  LowerTier(const TierConfig& config, Clock& clock, const Use& use, EvictionSink* sink,
             OpenMedium open_medium = open_configured_medium);
   // A part in a tier that other caches use, too. It has no tier below it.
-  LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, bool count_references);
+  LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, const Use& use);
 
   // Of a tier with restart=warm: opens it. Blocks come back in the background.
   [[nodiscard]] absl::Status open_if_warm();
@@ -63,6 +67,8 @@ class LowerTier {
   }
   void count_dropped() { counts_.add(TierCount::kDropped, 1); }
 
+  // A key of a block that the tier evicts, as the caller gave it.
+  BlockKey outside(const BlockKey& inside) const { return keys_.outside(inside); }
   uint32_t own_threshold() const { return config_.threshold; }
   // The used share of the medium's space; 0 while the tier is not open.
   double used_share() const;

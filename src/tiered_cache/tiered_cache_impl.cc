@@ -35,8 +35,11 @@ class TieredCacheImpl::Demoter final : public EvictionSink {
  public:
   Demoter(TieredCacheImpl& cache, size_t tier) : cache_(cache), tier_(tier) {}
 
-  uint32_t token_of(const BlockKey& key) override { return cache_.token(hash_block_key(key)); }
-  void take(const BlockKey& key, ByteView block, uint32_t token) override {
+  uint32_t token_of(const BlockKey& inside) override {
+    return cache_.token(hash_block_key(cache_.lower_[tier_ - 1]->outside(inside)));
+  }
+  void take(const BlockKey& inside, ByteView block, uint32_t token) override {
+    const BlockKey key = cache_.lower_[tier_ - 1]->outside(inside);
     if (!cache_.offer(key, block, tier_ + 1, Arrival::kDemoted, token)) {
       cache_.lower_[tier_ - 1]->count_dropped();
     }
@@ -89,10 +92,12 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
   for (size_t i = 0; i < config.tiers.size(); ++i) {
     const bool lowest = i + 1 == config.tiers.size();
     demoters_.push_back(lowest ? nullptr : std::make_unique<Demoter>(*this, i + 1));
-    const bool counts = config.tiers[i].threshold > 0 || placement_->threshold() > 0;
+    const LowerTier::Use use = {
+        .count_references = config.tiers[i].threshold > 0 || placement_->threshold() > 0,
+        .form = codec_->form()};
     lower_.push_back(lowest && share != nullptr
-                         ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), counts)
-                         : std::make_unique<LowerTier>(config.tiers[i], clock, counts,
+                         ? std::make_unique<LowerTier>(config.tiers[i], std::move(share), use)
+                         : std::make_unique<LowerTier>(config.tiers[i], clock, use,
                                                        demoters_.back().get(), open_medium));
   }
   if (lower_.empty() || !config.demote_in_background) return;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "block_cache/region/removal_list.h"
 #include "block_cache/region/inspect.h"
+#include "block_cache/region/removal_list.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
 #include "support/region_cache.h"

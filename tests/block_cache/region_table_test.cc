@@ -88,11 +88,8 @@ TEST(RegionTable, ListsWhatWasRemovedUntilTheRegionLeaves) {
 // However many regions there are that this opening does not know: they are one run.
 TEST(RegionTable, RegionsThatItDoesNotKnowAreOneRunOfTheList) {
   constexpr uint32_t kMany = 140'000;
-  RegionTable table({.regions = kMany,
-                     .limit = 100,
-                     .list_removals = true,
-                     .recovers = true,
-                     .believed = 90});
+  RegionTable table(
+      {.regions = kMany, .limit = 100, .list_removals = true, .recovers = true, .believed = 90});
   ASSERT_EQ(listed(table).outdated().size(), 1u);
   EXPECT_EQ(listed(table).outdated()[0], (RemovalList::Run{90, kMany - 90}));
   EXPECT_FALSE(table.is_believed(90));

@@ -23,7 +23,7 @@ TEST(RemovalList, CoversKeysAndFilesUpToASequence) {
   EXPECT_TRUE(list.empty());
   EXPECT_FALSE(list.covers({1, 2}, 0));
   list.add({1, 2}, 10);
-  list.add({7, RemovalList::kWholeFile}, 20);
+  list.add({7, kWholeFile}, 20);
   list.add({1, 2}, 5);  // what was erased stays so
   EXPECT_TRUE(list.covers({1, 2}, 9));
   EXPECT_FALSE(list.covers({1, 2}, 10));
@@ -71,7 +71,6 @@ TEST(RemovalList, IsReadAsItWasWrittenOrNotAtAll) {
     EXPECT_FALSE(RemovalList::decode(77, ByteView(bytes).first(size)).has_value()) << size;
   }
 }
-
 
 TEST(RemovalList, PlacesAndRegionsAreReadAsTheyWereWritten) {
   RemovalList list;
@@ -191,7 +190,8 @@ TEST(RemovalListOfVersion1, HasKeysThatWereErasedDurably) {
   EXPECT_FALSE(list.covers({7, 8}, 50));
   EXPECT_TRUE(list.covers({1, 1}, 1));
   // Mutable keys came after it: its keys do not count, but the next list must have a higher number.
-  const RemovalList none = read_removals({.geometry = {}, .nonce = 9, .closed = true}, 100, image.read());
+  const RemovalList none =
+      read_removals({.geometry = {}, .nonce = 9, .closed = true}, 100, image.read());
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(none.number(), 4u);
 }

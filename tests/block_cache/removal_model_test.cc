@@ -99,9 +99,7 @@ class ModelWorker {
     const uint64_t mine = (kModelFiles - first_file_ + step_ - 1) / step_;
     return {first_file_ + random_.below(mine) * step_, random_.below(kModelBlocks)};
   }
-  PutsOfAKey& puts_of(const BlockKey& key) {
-    return puts_[key.file * kModelBlocks + key.offset];
-  }
+  PutsOfAKey& puts_of(const BlockKey& key) { return puts_[key.file * kModelBlocks + key.offset]; }
 
   void put_one(BlockCache& cache) {
     const BlockKey key = any_key();

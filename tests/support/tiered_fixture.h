@@ -45,6 +45,7 @@ class TestCodec final : public ObjectCodec {
     if (object.value != nullptr) --alive;
     delete static_cast<TestObject*>(object.value);
   }
+  uint64_t form() const override { return form_of_objects; }
   bool restore(ByteView saved, Object* made) {
     TestObject read;
     std::memcpy(&read, saved.data(), sizeof read);
@@ -60,6 +61,7 @@ class TestCodec final : public ObjectCodec {
     return *static_cast<TestObject*>(object.value);
   }
 
+  uint64_t form_of_objects = 0;
   std::atomic<int64_t> alive{0};
   std::atomic<uint64_t> saves{0};
   std::atomic<uint64_t> restores{0};
@@ -80,7 +82,8 @@ class Engine {
  public:
   static constexpr uint32_t kObjectBytes = 4096;
 
-  explicit Engine(const std::string& spec, Clock& clock = system_clock()) {
+  explicit Engine(const std::string& spec, Clock& clock = system_clock(), uint64_t form = 0) {
+    codec->form_of_objects = form;
     const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
     EXPECT_TRUE(config.ok()) << config.status();
     cache = TieredCacheImpl::make(*config, codec, clock).value();

@@ -17,7 +17,7 @@ TEST(KeySpace, KeysOfCachesAreApartAndThoseOfOneDoNotMeet) {
   std::set<std::pair<uint64_t, uint64_t>> seen;
   std::set<uint64_t> files;
   for (const KeySpace& space : spaces) {
-    EXPECT_FALSE(space.whole());
+    EXPECT_NE(space.tag(), 0u);
     for (uint64_t file = 0; file < 300; ++file) {
       files.insert(file << (file % 64));
       for (uint64_t offset = 0; offset < 300; ++offset) {
@@ -34,9 +34,21 @@ TEST(KeySpace, KeysOfCachesAreApartAndThoseOfOneDoNotMeet) {
 
 TEST(KeySpace, ATierOfOnesOwnHasTheEnginesKeys) {
   const KeySpace whole;
-  EXPECT_TRUE(whole.whole());
+  EXPECT_EQ(whole.tag(), 0u);
   EXPECT_EQ(whole.inside({7, 8}), (BlockKey{7, 8}));
   EXPECT_EQ(whole.inside_file(7), 7u);
+}
+
+TEST(KeySpace, KeysOfTwoFormsAreApart) {
+  for (const KeySpace& space : {KeySpace(), KeySpace::of_owner("orders")}) {
+    const KeySpace one = space.of_form(1);
+    const KeySpace other = space.of_form(uint64_t{1} << 40);
+    EXPECT_NE(one.inside({7, 8}), other.inside({7, 8}));
+    EXPECT_EQ(one.inside({7, 8}).file, one.inside_file(7));
+    EXPECT_TRUE(space.has(one.inside({7, 8}))) << "they are one owner's";
+  }
+  const KeySpace one(99);
+  EXPECT_EQ(one.outside(one.inside({7, 8})), (BlockKey{7, 8}));
 }
 
 // What lies on a medium is found by later versions: these may change with a line in CHANGELOG.

@@ -60,6 +60,23 @@ class TieredRestart : public testing::Test {
   TempDir folder_;
 };
 
+// As another version of an engine: it may lay out the bytes that it saves in another way.
+TEST_F(TieredRestart, ObjectsOfAnotherFormAreNotFound) {
+  const auto open_with = [&](uint64_t form) {
+    return std::make_unique<Engine>(spec("immutable"), system_clock(), form);
+  };
+  fill(*open_with(7));
+  {
+    const auto other = open_with(8);
+    wait_until_warm(*other);
+    EXPECT_EQ(count_right(*other), 0u);
+    other->put_held(1, 10);
+  }
+  const auto again = open_with(7);
+  wait_until_warm(*again);
+  EXPECT_GT(count_right(*again), kTieredKeys / 2);
+}
+
 TEST_F(TieredRestart, ALowerTierComesBackAfterAClose) {
   uint64_t held = 0;
   {

@@ -24,7 +24,7 @@
 
 namespace nvcache::jvm {
 
-inline constexpr uint32_t kBoundaryVersion = 2;
+inline constexpr uint32_t kBoundaryVersion = 3;
 
 // An engine's ObjectCodec.
 struct Codec {
@@ -33,6 +33,7 @@ struct Codec {
   bool (*save)(void* engine, const Object& object, MutableBytes into) = nullptr;
   void (*destroy)(void* engine, std::string_view key, const Object& object) = nullptr;
   void (*end)(void* engine) = nullptr;  // of the codec itself, once, by the cache
+  uint64_t form = 0;
 };
 
 // A MakeObject.

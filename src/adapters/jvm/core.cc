@@ -43,6 +43,7 @@ class FarCodec final : public ObjectCodec {
   void destroy(std::string_view key, const Object& object) override {
     far_.destroy(far_.engine, key, object);
   }
+  uint64_t form() const override { return far_.form; }
 
  private:
   const Codec far_;

@@ -12,6 +12,7 @@ using Engine = std::shared_ptr<ObjectCodec>;
 ObjectCodec& codec_in(void* engine) { return **static_cast<Engine*>(engine); }
 
 Codec far_codec(std::shared_ptr<ObjectCodec> codec) {
+  const uint64_t form = codec->form();
   return {.engine = new Engine(std::move(codec)),
           .saved_bytes = [](void* engine,
                             const Object& object) { return codec_in(engine).saved_bytes(object); },
@@ -19,7 +20,8 @@ Codec far_codec(std::shared_ptr<ObjectCodec> codec) {
                      MutableBytes into) { return codec_in(engine).save(object, into); },
           .destroy = [](void* engine, std::string_view key,
                         const Object& object) { codec_in(engine).destroy(key, object); },
-          .end = [](void* engine) { delete static_cast<Engine*>(engine); }};
+          .end = [](void* engine) { delete static_cast<Engine*>(engine); },
+          .form = form};
 }
 
 Maker far_maker(const MakeObject& make) {

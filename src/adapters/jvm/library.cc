@@ -69,10 +69,19 @@ bool version_of(void* handle, bool* old_abi, VersionText& into) {
   return true;
 }
 
-const Stage* stage_for(const char* version, bool old_abi) {
+struct Version {
+  unsigned long major = 0;
+  unsigned long minor = 0;
+};
+
+Version parse(const char* version) {
   char* end = nullptr;
   const unsigned long major = strtoul(version, &end, 10);
-  const unsigned long minor = *end == '.' ? strtoul(end + 1, nullptr, 10) : 0;
+  return {major, *end == '.' ? strtoul(end + 1, nullptr, 10) : 0};
+}
+
+const Stage* stage_for(const char* version, bool old_abi) {
+  const auto [major, minor] = parse(version);
   const unsigned long number = 100 * major + minor;
   for (const Stage& stage : kStages) {
     if (stage.old_abi == old_abi && stage.first <= number && number <= stage.last && minor < 100) {
@@ -152,7 +161,10 @@ const char* load_stage(Library* library, const char* library_path) {
   if (bind == nullptr || make == nullptr || open_by_spec == nullptr || close == nullptr) {
     return sentence(path, "a function is missing; it is of another version");
   }
-  if (const char* const wrong = bind(library->handle, boundary); wrong != nullptr) {
+  const auto [major, minor] = parse(version);
+  const char* const wrong =
+      bind(library->handle, boundary, static_cast<uint32_t>(major), static_cast<uint32_t>(minor));
+  if (wrong != nullptr) {
     snprintf(why, sizeof why, "RocksDB %s has another layout than expected: %s", version, wrong);
     return sentence(library_path, why);
   }

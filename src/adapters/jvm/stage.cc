@@ -19,6 +19,7 @@ namespace nvcache::jvm {
 namespace {
 
 const Boundary* boundary = nullptr;
+uint64_t form = 0;  // of the blocks that this version saves
 
 bool make(Asked asked, const void* options, const char* spec,
           std::shared_ptr<::rocksdb::Cache>* cache) {
@@ -35,7 +36,7 @@ bool make(Asked asked, const void* options, const char* spec,
   // Uncharged metadata is the mark of a database's cache of open tables, which holds no blocks.
   if (!program.charge_metadata || common->secondary_cache != nullptr) return false;
   std::shared_ptr<TieredCache> far =
-      open_far_cache(*boundary, spec, program, rocksdb::make_codec(common->memory_allocator));
+      open_far_cache(*boundary, spec, program, rocksdb::make_codec(common->memory_allocator, form));
   if (far == nullptr) return false;
   *cache = std::make_shared<rocksdb::TieredBlockCache>(std::move(far), common->memory_allocator);
   return true;
@@ -43,8 +44,8 @@ bool make(Asked asked, const void* options, const char* spec,
 
 bool open_by_spec(std::string_view spec, const Problem& problem,
                   std::shared_ptr<::rocksdb::Cache>* cache) {
-  std::shared_ptr<TieredCache> far =
-      open_far_cache_by_spec(*boundary, spec, rocksdb::make_codec(/*allocator=*/nullptr), problem);
+  std::shared_ptr<TieredCache> far = open_far_cache_by_spec(
+      *boundary, spec, rocksdb::make_codec(/*allocator=*/nullptr, form), problem);
   if (far == nullptr) return false;
   *cache = std::make_shared<rocksdb::TieredBlockCache>(std::move(far), /*allocator=*/nullptr);
   return true;
@@ -73,9 +74,10 @@ const char* wrong_ticker() {
 }  // namespace nvcache::jvm
 
 extern "C" __attribute__((visibility("default"))) const char* nvcache_jvm_bind(
-    void* handle, const nvcache::jvm::Boundary* boundary) {
+    void* handle, const nvcache::jvm::Boundary* boundary, uint32_t major, uint32_t minor) {
   if (boundary->version != nvcache::jvm::kBoundaryVersion) return "libnvcache_jvm_core.so's table";
   nvcache::jvm::boundary = boundary;
+  nvcache::jvm::form = nvcache::rocksdb::form_of_version(major, minor);
   if (const char* const missing = nvcache::jvm::bind_far_symbols(handle)) return missing;
   return nvcache::jvm::wrong_ticker();
 }

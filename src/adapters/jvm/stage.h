@@ -2,6 +2,7 @@
 // name. Both sides are installed together.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "adapters/jvm/problem.h"
@@ -15,9 +16,11 @@ inline constexpr const char* kBoundarySymbol = "nvcache_jvm_boundary";
 // What a program called to get a block cache.
 enum class Asked { kLruCache, kHyperClockCache };
 
-// Binds what the code needs of RocksDB to the library `handle` (of dlopen). Null if all is there,
-// else the name of what is missing, or what else is wrong. Call it once, before the other.
-using Bind = const char* (*)(void* handle, const Boundary* boundary);
+// Binds what the code needs of RocksDB to the library `handle` (of dlopen), which is of that
+// version. Null if all is there, else the name of what is missing, or what else is wrong. Call it
+// once, before the other.
+using Bind = const char* (*)(void* handle, const Boundary* boundary, uint32_t major,
+                             uint32_t minor);
 inline constexpr const char* kBindSymbol = "nvcache_jvm_bind";
 
 // `options`: the LRUCacheOptions or HyperClockCacheOptions. `cache`: an empty

@@ -21,9 +21,12 @@ namespace nvcache::rocksdb {
 // behind both plug points has to tell them apart. No version of RocksDB promises to read
 // the bytes that another saved, so each has parsed blocks of its own; raw ones are the file's own
 // bytes.
+constexpr uint64_t form_of_version(uint32_t major, uint32_t minor) {
+  return mix64(uint64_t{major} << 32 | minor);
+}
 enum class Form : uint64_t {
   // Uncompressed: of a TieredCache, and of a SecondaryCache under RocksDB 7.
-  kParsed = mix64(uint64_t{ROCKSDB_MAJOR} << 32 | ROCKSDB_MINOR),
+  kParsed = form_of_version(ROCKSDB_MAJOR, ROCKSDB_MINOR),
   // Of a SecondaryCache from RocksDB 8 on: the last byte says how the others are compressed.
   kTyped = mix64(kParsed),
   kRaw = 0x9e3779b97f4a7c15ULL,  // as on disk, from a PersistentCache: an arbitrary odd constant

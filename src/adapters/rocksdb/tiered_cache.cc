@@ -45,8 +45,12 @@ nvcache::Priority TieredBlockCacheBase::to_nvcache(Priority priority) {
   return nvcache::Priority::kLow;
 }
 
-Status TieredBlockCacheBase::insert(const Slice& key, const Object& object,
-                                    nvcache::Priority priority, Handle** handle) {
+// A key that is unique only as long as the process lives stays in DRAM: a warm tier would have its
+// object under the next process's key.
+Status TieredBlockCacheBase::insert(const Slice& key, Object object, nvcache::Priority priority,
+                                    Handle** handle) {
+  BlockKey lasting;
+  if (!parse_key(key, Form::kParsed, &lasting)) object.kind = kept_in_dram(object.kind);
   TieredCache::Handle* inserted = nullptr;
   bool replaced = false;
   const absl::Status status = cache_->insert(view(key), object, priority,

@@ -63,8 +63,7 @@ class TieredBlockCacheBase : public ::rocksdb::Cache {
   // MemoryLimit if a handle is asked for and a strict cache is full of pinned blocks: RocksDB
   // then still owns the value. Without a handle, the cache takes the value and may
   // destroy it at once.
-  Status insert(const Slice& key, const Object& object, nvcache::Priority priority,
-                Handle** handle);
+  Status insert(const Slice& key, Object object, nvcache::Priority priority, Handle** handle);
 
   // Makes RocksDB's object from a saved block.
   using Create = absl::FunctionRef<Status(const Slice& block, void** value, size_t* charge)>;

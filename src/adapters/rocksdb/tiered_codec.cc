@@ -26,8 +26,8 @@ bool can_be_saved(const Helper* helper, const void* value) {
 
 class Codec final : public ObjectCodec {
  public:
-  explicit Codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator)
-      : allocator_(std::move(allocator)) {}
+  Codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator, uint64_t form)
+      : allocator_(std::move(allocator)), form_(form) {}
 
   size_t saved_bytes(const Object& object) override {
     return helper_in(object.kind)->size_cb(object.value);
@@ -49,9 +49,12 @@ class Codec final : public ObjectCodec {
 #endif
   }
 
+  uint64_t form() const override { return form_; }
+
  private:
   [[maybe_unused]] const std::shared_ptr<::rocksdb::MemoryAllocator>
       allocator_;  // RocksDB 7 does not ask for it
+  const uint64_t form_;
 };
 
 }  // namespace
@@ -64,6 +67,15 @@ ObjectKind kind_of(const Helper* helper, const void* value) {
   return {.word = reinterpret_cast<uintptr_t>(helper), .movable = movable};
 }
 
+ObjectKind kept_in_dram(ObjectKind kind) {
+#if NVCACHE_ROCKSDB_7
+  return kind_of(deleter_of(kind));
+#else
+  kind.movable = false;
+  return kind;
+#endif
+}
+
 #if NVCACHE_ROCKSDB_7
 ObjectKind kind_of(Cache::DeleterFn deleter) {
   return {.word = reinterpret_cast<uintptr_t>(deleter)};
@@ -74,8 +86,9 @@ Cache::DeleterFn deleter_of(ObjectKind kind) {
 }
 #endif
 
-std::shared_ptr<ObjectCodec> make_codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator) {
-  return std::make_shared<Codec>(std::move(allocator));
+std::shared_ptr<ObjectCodec> make_codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
+                                        uint64_t form) {
+  return std::make_shared<Codec>(std::move(allocator), form);
 }
 
 }  // namespace nvcache::rocksdb

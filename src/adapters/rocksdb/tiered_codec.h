@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/versions.h"
 #include "nvcache/tiered_cache.h"
 #include "rocksdb/memory_allocator.h"
@@ -27,13 +28,17 @@ inline const ::rocksdb::Cache::CacheItemHelper* helper_in(ObjectKind kind) {
 // A value is movable if its helper can save it.
 ObjectKind kind_of(const ::rocksdb::Cache::CacheItemHelper* helper, const void* value);
 
+// The same, but not movable.
+ObjectKind kept_in_dram(ObjectKind kind);
+
 #if NVCACHE_ROCKSDB_7
 ObjectKind kind_of(::rocksdb::Cache::DeleterFn deleter);
 ::rocksdb::Cache::DeleterFn deleter_of(ObjectKind kind);
 #endif
 
 // Saves and destroys RocksDB's values. `allocator`, which may be null, is where RocksDB puts
-// its blocks.
-std::shared_ptr<ObjectCodec> make_codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator);
+// its blocks. `form`: of the version that saves them, where it is not that of the headers.
+std::shared_ptr<ObjectCodec> make_codec(std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
+                                        uint64_t form = static_cast<uint64_t>(Form::kParsed));
 
 }  // namespace nvcache::rocksdb

@@ -28,7 +28,7 @@ struct RawSuperblock {
   uint64_t region_bytes;
   uint64_t nonce;
   uint64_t opening;
-  uint64_t list_number;     // version 1: the checksum of its list
+  uint64_t list_number;    // version 1: the checksum of its list
   uint32_t removed_count;  // version 1: of its list
   uint32_t regions;
   uint32_t unused[14];

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kKeySeed = 0x5bd1e9955bd1e995ull;  // of the hashes that tell keys apart
 constexpr uint64_t kAll = ~uint64_t{0};
-constexpr int kMostFailures = 16;                     // one after the other: the medium is gone
+constexpr int kMostFailures = 16;  // one after the other: the medium is gone
 
 using FooterBytes = std::array<std::byte, RegionFooter::kBytes>;
 

@@ -1,4 +1,4 @@
-// A block that comes back after a restart.
+// A block that comes back after a restart, and how a key says that all of a file does not.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,9 @@
 #include "nvcache/block_key.h"
 
 namespace nvcache {
+
+// The offset that stands for all of a file, among keys that were erased.
+inline constexpr uint64_t kWholeFile = ~uint64_t{0};
 
 struct RecoveredBlock {
   BlockKey key;

@@ -84,9 +84,8 @@ RemovalList read_removals(const Superblock& superblock, uint64_t until,
 
 void RegionHead::load_list(uint64_t until) {
   if (test_hooks.skip_removed) return;
-  list_ = read_removals(superblock_, until, [this](uint64_t offset, MutableBytes into) {
-    return read(offset, into);
-  });
+  list_ = read_removals(superblock_, until,
+                        [this](uint64_t offset, MutableBytes into) { return read(offset, into); });
 }
 
 absl::Status RegionHead::store_list(RemovalList list, Half half) {

@@ -200,7 +200,7 @@ absl::Status RegionSpace::remember_erased(std::span<const BlockKey> keys,
   const uint64_t until = table_.end_of_sequences();
   RemovalList list = head_.list();
   for (const BlockKey& key : keys) list.add(key, until);
-  for (const uint64_t file : files) list.add({file, RemovalList::kWholeFile}, until);
+  for (const uint64_t file : files) list.add({file, kWholeFile}, until);
   return head_.store_list(std::move(list), RegionHead::Half::kOlder);
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory for the list of what was erased");

@@ -90,7 +90,7 @@ class RegionTable {
   // The sequence that the next region to be sealed gets.
   uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
   // Above all sequences of this opening, and of those before it. Openings count from a multiple of
-  // 2^32: none seals so many regions.
+  // 2^32, more regions than one of them seals.
   static constexpr int kSequenceBits = 32;
   uint64_t end_of_sequences() const {
     return ((sequence_.load(std::memory_order_relaxed) >> kSequenceBits) + 1) << kSequenceBits;

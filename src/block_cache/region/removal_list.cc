@@ -101,9 +101,8 @@ void RemovalList::give_up(std::vector<uint32_t> regions) {
       runs.push_back(each);
     }
   }
-  std::erase_if(places_, [&](const Place& each) {
-    return std::ranges::binary_search(regions, each.region);
-  });
+  std::erase_if(
+      places_, [&](const Place& each) { return std::ranges::binary_search(regions, each.region); });
   outdated_ = std::move(runs);
 }
 

@@ -1,5 +1,5 @@
 // What a medium in regions still holds and must not serve again. There is one list on a medium,
-// whoever opened it, and whatever was promised about keys. It says so in three ways, each up to a
+// no matter who opened it, or with which promise about keys. It says so in three ways, each up to a
 // sequence of regions; what is written later is not meant:
 //
 //   keys      a key, or all of a file: blocks that were erased durably, or whose region was not
@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "block_cache/region/geometry.h"
+#include "block_cache/region/recovered_block.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
 
@@ -33,9 +34,6 @@ class RemovalList {
   static constexpr size_t kHeaderBytes = 64;
   static constexpr size_t kKeyBytes = 24;
   static constexpr size_t kMostKeys = (kHalfBytes - kHeaderBytes) / kKeyBytes;
-  // The offset that stands for all of a file. A block that is there goes with the file.
-  static constexpr uint64_t kWholeFile = ~uint64_t{0};
-
   struct Place {
     uint32_t region = 0;
     uint32_t offset_grains = 0;
@@ -51,7 +49,8 @@ class RemovalList {
 
   // ---- keys
 
-  // Regions whose sequence is below `until` do not bring the key back. A list that is full of keys
+  // Regions whose sequence is below `until` do not bring the key back; with the offset kWholeFile,
+  // the file: a block that is there goes with it. A list that is full of keys
   // forgets them, and covers all that is older.
   void add(const BlockKey& key, uint64_t until);
   // Whether a block of that key, in a region of that sequence, is on the list by its key.

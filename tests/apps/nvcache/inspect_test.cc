@@ -83,7 +83,7 @@ TEST_F(InspectCommand, ShowsSuperblockRegionsAndBlocksByEngineAndFile) {
   fill("file:" + path());
   ASSERT_EQ(run(path() + " --blocks --regions"), 0) << err_;
   for (const char* const told :
-       {"version 1; copies: whole, opening 2; whole, opening 3", "32 regions of 128 KiB",
+       {"version 2; copies: whole, opening 2; whole, opening 3", "32 regions of 128 KiB",
         "brings the live blocks back: closed in order", "0 damaged", "300 blocks, 1.14 MiB",
         "damage      none\n", "RocksDB                       1          100",
         "WiredTiger or own keys        1          200", "feedbeef01234567", "0 to 199", "not known",

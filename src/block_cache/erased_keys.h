@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/hash.h"
-#include "block_cache/region/removal_list.h"
+#include "block_cache/region/recovered_block.h"
 #include "nvcache/block_key.h"
 
 namespace nvcache {
@@ -20,7 +20,7 @@ class ErasedKeys {
  public:
   static constexpr size_t kMost = 1 << 16;
 
-  // RemovalList::kWholeFile as the offset stands for a file.
+  // kWholeFile as the offset stands for a file.
   void add(const BlockKey& key) noexcept {
     if (all_) return;
     try {
@@ -38,8 +38,8 @@ class ErasedKeys {
   }
   bool all() const { return all_; }
   bool covers(const BlockKey& key) const {
-    return all_ || (!keys_.empty() && (keys_.contains(key) ||
-                                       keys_.contains({key.file, RemovalList::kWholeFile})));
+    return all_ ||
+           (!keys_.empty() && (keys_.contains(key) || keys_.contains({key.file, kWholeFile})));
   }
 
   struct Hash {
