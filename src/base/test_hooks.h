@@ -56,6 +56,9 @@ struct TestHooks {
   bool skip_touch_flush = false;
   bool skip_clear_flush = false;
   bool skip_state_flush = false;
+  // KvStore: the descriptors of expired items are cleared, and others take their slots, before that
+  // is durable.
+  bool skip_sweep_flush = false;
   // KvStore: a cleaning does not say how far it is.
   bool skip_cleaning_mark = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.

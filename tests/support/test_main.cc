@@ -42,6 +42,7 @@ constexpr struct {
               {"skip_cleaning_mark", &TestHooks::skip_cleaning_mark},
               {"skip_clear_flush", &TestHooks::skip_clear_flush},
               {"skip_state_flush", &TestHooks::skip_state_flush},
+              {"skip_sweep_flush", &TestHooks::skip_sweep_flush},
               {"skip_version_sweep", &TestHooks::skip_version_sweep},
               {"keep_old_table", &TestHooks::keep_old_table}};
 

@@ -28,17 +28,21 @@ class DurableMemory {
 
   std::byte* at(uint64_t offset) const { return base_ + offset; }
 
-  // Flushes and drains. False if the medium fails.
-  bool persist(uint64_t offset, uint64_t size_bytes) {
+  // Starts to make bytes durable: they are after the next drain(). False if the medium fails.
+  bool flush(uint64_t offset, uint64_t size_bytes) {
     counters_.add(KvCounter::kFlushes, 1);
     counters_.add(KvCounter::kFlushedBytes, size_bytes);
     counters_.add(KvCounter::kFlushedLines,
                   (offset + size_bytes + kKvLineBytes - 1) / kKvLineBytes - offset / kKvLineBytes);
+    return noted(medium_.flush({offset, size_bytes}));
+  }
+  bool drain() {
     counters_.add(KvCounter::kDrains, 1);
-    absl::Status status = medium_.flush({offset, size_bytes});
-    if (status.ok()) status = medium_.drain();
-    if (!status.ok()) fail();
-    return status.ok();
+    return noted(medium_.drain());
+  }
+  // Flushes and drains.
+  bool persist(uint64_t offset, uint64_t size_bytes) {
+    return flush(offset, size_bytes) && drain();
   }
   // Tells the medium of a write that is not flushed: an emulated medium charges for it.
   void note_write(uint64_t offset, uint64_t size_bytes) {
@@ -61,6 +65,11 @@ class DurableMemory {
   bool flushes_use() const { return durability_ == Durability::kEachLru; }
 
  private:
+  bool noted(const absl::Status& status) {
+    if (!status.ok()) fail();
+    return status.ok();
+  }
+
   Medium& medium_;
   KvCounters& counters_;
   std::byte* const base_;

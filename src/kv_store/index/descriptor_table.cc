@@ -4,10 +4,11 @@
 #include <bit>
 #include <cstring>
 
+#include "base/assert.h"
+#include "base/test_hooks.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
-
-#include "base/assert.h"
 #endif
 
 #if defined(__SANITIZE_THREAD__)
@@ -74,16 +75,51 @@ void DescriptorTable::write(Stripe& stripe, uint64_t slot, const KvDescriptor& d
   }
 }
 
-void DescriptorTable::clear_where(const std::function<bool(const KvDescriptor&)>& goes) {
+// Before the lock of the stripe is given back.
+void DescriptorTable::clear(Stripe& stripe, uint64_t slot) {
+  write(stripe, slot, {});
+  stripe.clearing.store(true, std::memory_order_relaxed);
+}
+
+bool DescriptorTable::clear_each(std::vector<uint64_t>* slots,
+                                 absl::FunctionRef<bool(uint64_t)> goes) {
+  std::erase_if(*slots, [&](uint64_t slot) {
+    Stripe& stripe = stripe_of(slot);
+    MutexLock lock(stripe.mutex);
+    if (!goes(slot)) return true;
+    clear(stripe, slot);
+    return false;
+  });
+  bool durable = true;
+  const bool flushes = memory_.flushes_updates() && !test_hooks.skip_sweep_flush && !slots->empty();
+  for (const uint64_t slot : *slots) {
+    if (!flushes) {
+      note_write(slot);
+    } else {
+      durable = durable && memory_.flush(offset(slot), sizeof(KvDescriptor));
+    }
+  }
+  if (flushes) durable = durable && memory_.drain();
+  for (const uint64_t slot : *slots) {
+    stripe_of(slot).clearing.store(false, std::memory_order_release);
+  }
+  return durable;
+}
+
+bool DescriptorTable::clear_where(absl::FunctionRef<bool(const KvDescriptor&)> goes) {
   for (uint64_t group = 0; group < groups_; ++group) {
     Stripe& stripe = stripes_[group & stripe_mask_];
     MutexLock lock(stripe.mutex);
     for (uint64_t slot = group * kKvGroupSlots; slot < (group + 1) * kKvGroupSlots; ++slot) {
       const KvDescriptor there = load(slot);
-      if (there.place != 0 && goes(there)) write(stripe, slot, {});
+      if (there.place != 0 && goes(there)) clear(stripe, slot);
     }
   }
-  memory_.persist(table_at_, groups_ * kKvGroupSlots * sizeof(KvDescriptor));
+  const bool durable = memory_.persist(table_at_, groups_ * kKvGroupSlots * sizeof(KvDescriptor));
+  for (uint64_t i = 0; i <= stripe_mask_; ++i) {
+    stripes_[i].clearing.store(false, std::memory_order_release);
+  }
+  return durable;
 }
 
 uint64_t DescriptorTable::cached_keys() const {

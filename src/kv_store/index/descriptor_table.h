@@ -13,10 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "base/sequence.h"
@@ -32,6 +33,9 @@ class DescriptorTable {
     Mutex mutex;
     Sequence sequence;                     // changes while descriptors are written, under the mutex
     std::atomic<uint32_t> cached_keys{0};  // keys whose value is in the write cache
+    // Descriptors of the stripe were cleared together with many others, and are not durably so yet:
+    // a writer must neither believe that their keys are absent nor take their slots.
+    std::atomic<bool> clearing{false};
   };
   // The slots where the descriptor of a key may be.
   struct Bucket {
@@ -150,8 +154,14 @@ class DescriptorTable {
   bool persist(uint64_t slot) { return memory_.persist(offset(slot), sizeof(KvDescriptor)); }
   void note_write(uint64_t slot) { memory_.note_write(offset(slot), sizeof(KvDescriptor)); }
 
-  // Clears all descriptors for which goes() is true, and flushes the table.
-  void clear_where(const std::function<bool(const KvDescriptor&)>& goes);
+  // Clear many descriptors with one drain. Their stripes are `clearing` until that is done. The
+  // caller holds the cleaning lock: two calls must not overlap. False if the medium fails.
+  //
+  // clear_each() clears those of the slots for which goes(slot) is true under the lock of its
+  // stripe, and leaves these in `slots`. clear_where() clears all descriptors for which goes() is
+  // true.
+  bool clear_each(std::vector<uint64_t>* slots, absl::FunctionRef<bool(uint64_t)> goes);
+  bool clear_where(absl::FunctionRef<bool(const KvDescriptor&)> goes);
 
   uint64_t cached_keys() const;
   uint64_t memory_bytes() const { return (stripe_mask_ + 1) * sizeof(Stripe) + groups_; }
@@ -162,6 +172,8 @@ class DescriptorTable {
   }
   uint64_t offset(uint64_t slot) const { return table_at_ + slot * sizeof(KvDescriptor); }
   std::byte* address(uint64_t slot) const { return table_ + slot * sizeof(KvDescriptor); }
+
+  void clear(Stripe& stripe, uint64_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripe.mutex);
 
   DurableMemory& memory_;
   const uint64_t table_at_;

@@ -4,6 +4,8 @@
 #include <new>
 #include <thread>
 
+#include "absl/types/span.h"
+#include "base/assert.h"
 #include "base/test_hooks.h"
 
 namespace nvcache {
@@ -12,6 +14,8 @@ namespace {
 constexpr size_t kSampledZones = 64;
 constexpr int kSwitchAttempts = 20;
 constexpr uint64_t kLeastRoomShare = 16;  // of a zone, for new items: one part in so many
+// Expired items whose descriptors are cleared with one drain. Writers of their stripes wait for it.
+constexpr size_t kClearedAtOnce = 1024;
 
 }  // namespace
 
@@ -42,22 +46,37 @@ uint32_t Cleaner::sweep_time_s() const {
   return wants ? parts_.config.now_s() : 0;
 }
 
-// Without a flush: should a descriptor come back, its item has expired.
+// Durably, before another key may take a slot, or the key of one that expired gets a second slot:
+// the first would be back after a loss of power, and hide or outlive what the other leads to.
 uint32_t Cleaner::sweep(uint64_t zone) try {
   uint32_t next_s = UINT32_MAX;
-  for (const Survivor& each : find_expired(parts_, zone, &next_s)) {
-    DescriptorTable::Stripe& stripe = parts_.table.stripe_of(each.slot);
-    MutexLock lock(stripe.mutex);
-    if (parts_.table.load(each.slot) != each.descriptor) continue;
-    const uint64_t address = parts_.geometry.zone_at(zone) + each.offset;
-    if (!parts_.config.is_past(parts_.items.view(address).expires_s())) continue;
-    parts_.table.write(stripe, each.slot, {});
-    parts_.table.note_write(each.slot);
-    parts_.headers.count(zone, -1, -static_cast<int64_t>(each.size_bytes));
+  const std::vector<Survivor> expired = find_expired(parts_, zone, &next_s);
+  std::vector<uint64_t> slots;
+  for (size_t first = 0; first < expired.size(); first += kClearedAtOnce) {
+    const size_t count = std::min(kClearedAtOnce, expired.size() - first);
+    clear_expired(zone, absl::MakeConstSpan(expired).subspan(first, count), &slots);
   }
   return next_s;
 } catch (const std::bad_alloc&) {
   return 0;  // they count for longer
+}
+
+void Cleaner::clear_expired(uint64_t zone, absl::Span<const Survivor> expired,
+                            std::vector<uint64_t>* slots) {
+  slots->clear();
+  for (const Survivor& each : expired) slots->push_back(each.slot);
+  auto each = expired.begin();
+  parts_.table.clear_each(slots, [&](uint64_t slot) {
+    const Survivor& found = *each++;
+    NVCACHE_ASSERT_SLOW(found.slot == slot);
+    const uint64_t address = parts_.geometry.zone_at(zone) + found.offset;
+    if (parts_.table.load(slot) != found.descriptor ||
+        !parts_.config.is_past(parts_.items.view(address).expires_s())) {
+      return false;  // it was replaced or deleted meanwhile, or may live longer
+    }
+    parts_.headers.count(zone, -1, -static_cast<int64_t>(found.size_bytes));
+    return true;
+  });
 }
 
 uint64_t Cleaner::most_kept_bytes(uint64_t item_bytes) const {

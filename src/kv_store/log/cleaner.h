@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "base/prng.h"
 #include "kv_store/log/parts.h"
 #include "kv_store/log/zone_mover.h"
@@ -78,6 +79,10 @@ class Cleaner final : public ZoneCleaner {
   CleaningRule rule_for(uint64_t zone, uint64_t item_bytes) const;
   // Reads the zone and changes nothing on the medium. Empty if there is no memory for it.
   std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t next, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  // `slots` is room to work in.
+  void clear_expired(uint64_t zone, absl::Span<const Survivor> expired,
+                     std::vector<uint64_t>* slots)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   void tell_evicted(const CleaningPlan& plan);

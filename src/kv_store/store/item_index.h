@@ -3,9 +3,10 @@
 //
 // One rule keeps old values from coming back: a descriptor that a reader could follow is
 // overwritten or cleared only together with a flush and a drain, under the lock of its
-// stripe. So a DELETE that misses needs no flush, because whatever made it miss is durable:
-// another DELETE, an UPDATE, the move to the write cache, the loss of the slot to another
-// key, or the new version of the item's zone, which is used only after its drain
+// stripe, or while the stripe is `clearing` (kv_store/index/descriptor_table.h). So a DELETE
+// that misses needs no flush, because whatever made it miss is durable: another DELETE, an UPDATE,
+// the move to the write cache, the loss of the slot to another key, the sweep of an expired item,
+// or the new version of the item's zone, which is used only after its drain
 // (kv_store/log/cleaner.h). That is the third issue of NVMcached's section 2.
 //
 // Thread-safe. find() takes no lock, except to drop an item that a crash damaged. Does not own the

@@ -103,14 +103,16 @@ void KvStoreImpl::look_up(const Bucket& bucket, std::string_view key, CurrentVal
   now->pin = ZonePin(parts_.zones, now->location.zone);
 }
 
-// The cleaner needs stripes to finish. A caller that meets a zone being cleaned releases the
-// stripe and waits.
+// The cleaner needs stripes to finish. A caller that meets a zone being cleaned, or a stripe whose
+// cleared descriptors are not durably so yet, releases the stripe and waits.
 KvStoreImpl::LockedValue::LockedValue(KvStoreImpl& store, const Bucket& bucket,
                                       std::string_view key)
     : LockedValue(bucket.stripe.mutex) {
   for (;;) {
-    store.look_up(bucket, key, this);
-    if (presence != Presence::kUnsure) return;
+    if (!bucket.stripe.clearing.load(std::memory_order_acquire)) {
+      store.look_up(bucket, key, this);
+      if (presence != Presence::kUnsure) return;
+    }
     mutex_.unlock();
     std::this_thread::yield();
     mutex_.lock();

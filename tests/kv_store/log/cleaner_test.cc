@@ -186,6 +186,42 @@ TEST_F(CleanerTest, APinnedZoneIsLeftAlone) {
   EXPECT_TRUE(clean(room.zone));
 }
 
+// Whoever wrote in these stripes before the drain could rely on what a loss of power undoes.
+TEST_F(CleanerTest, ASweepDrainsOnceAndKeepsWritersAwayUntilThen) {
+  constexpr int kItems = 20;
+  const KvConfig config = test::small_config();
+  auto dram = DramMedium::open({.size_bytes = config.size_bytes});
+  ASSERT_TRUE(dram.ok()) << dram.status();
+  auto medium = std::make_unique<CallingMedium>(*std::move(dram));
+  CallingMedium* const calls = medium.get();
+  make_on(std::move(medium), config);
+  const uint64_t zone = insert("lives", "on", /*expires_s=*/1002).zone;
+  const auto key = [](int i) { return "key" + std::to_string(i); };
+  for (int i = 0; i < kItems; ++i) ASSERT_EQ(insert(key(i), "x", 1001).zone, zone);
+  now_s_ = 1001;
+  int drains = 0;
+  const auto count_held = [&] {
+    int held = 0;
+    for (int i = 0; i < kItems; ++i) held += bucket_of(key(i)).stripe.clearing;
+    return held;
+  };
+  calls->on_drain = [&] {
+    ++drains;
+    EXPECT_EQ(count_held(), kItems);
+    EXPECT_EQ(find(key(0)), "");
+  };
+  {
+    MutexLock lock(parts_->zones.cleaning_mutex());
+    ZoneCleaner& cleaner = *cleaner_;
+    EXPECT_EQ(cleaner.sweep(zone), 1002u) << "when the next one expires";
+    EXPECT_EQ(cleaner.sweep(zone), 1002u);
+  }
+  EXPECT_EQ(drains, 1) << "and none where nothing has expired";
+  EXPECT_EQ(count_held(), 0);
+  EXPECT_EQ(find("lives"), "on");
+  EXPECT_EQ(parts_->headers.live().items, 1u);
+}
+
 // Two bits of a version: a descriptor of version 2 must be gone when the zone has it again.
 TEST_F(CleanerTest, DescriptorsAreClearedBeforeVersionsComeRound) {
   KvConfig config = paper();
