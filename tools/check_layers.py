@@ -69,7 +69,7 @@ FACES = {
         zone_headers.h""",
     "src/kv_store/index": "descriptor_table.h marks.h",
     "src/kv_store/write_cache": "write_cache.h",
-    "src/kv_store/log": "cleaner.h parts.h zone_mover.h",
+    "src/kv_store/log": "cleaner.h parts.h zone_mover.h zone_walk.h",
     "src/kv_store/recovery": "absence.h found_store.h recovery.h",
     "src/kv_store/store": "store.h",
     "src/file_cache": "file_block_cache.h",

@@ -61,6 +61,8 @@ struct TestHooks {
   bool skip_sweep_flush = false;
   // KvStore: a cleaning does not say how far it is.
   bool skip_cleaning_mark = false;
+  // KvStore: items behind a hole that a crash left are lost at the next cleaning, or copy.
+  bool trust_headers = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.
   bool skip_version_sweep = false;
   // KvStore: an opening that trusts nothing keeps the nonce and the table that it found.
@@ -68,10 +70,18 @@ struct TestHooks {
 
   // No fault. KvStore: called between any two steps of a cleaning that a kill could come between.
   void (*on_cleaning_step)() = nullptr;
+  // No fault. KvStore: called under no lock between any two steps of a put that a kill could come
+  // between: room was taken, the header is written, the value, the descriptor.
+  void (*on_put_step)() = nullptr;
 };
 
 // Not inline: an extension that is loaded into a program must have hooks of its own.
 extern TestHooks test_hooks;
+
+inline void call(void (*hook)()) {
+  if (hook != nullptr) [[unlikely]]
+    hook();
+}
 
 // With its fault on, holds the door open through which the fault is met, so that a control does not
 // need threads to meet by chance.

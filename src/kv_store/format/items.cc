@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "base/test_hooks.h"
 
 namespace nvcache {
 
@@ -15,10 +16,12 @@ KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView val
                                .key_bytes = static_cast<uint8_t>(key.size())};
   std::byte* to = memory_.at(address);
   write_item_header(to, header);
+  call(test_hooks.on_put_step);
   std::byte* const value_at = to + kKvItemHeaderBytes + key.size();
   std::memcpy(to + kKvItemHeaderBytes, key.data(), key.size());
   if (!value.empty()) std::memcpy(value_at, value.data(), value.size());
   if (meta.marks) value_at[value.size()] = std::byte{*meta.marks};
+  call(test_hooks.on_put_step);
   return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
 }
 

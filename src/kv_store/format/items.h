@@ -31,6 +31,13 @@ class KvItems {
   KvItemView view(uint64_t address) const { return view_item(memory_.at(address)); }
   uint32_t checksum(uint64_t address, const KvItemView& item) const;
   bool is_intact(uint64_t address, const KvDescriptor& descriptor, const KvItemView& item) const;
+  // Whether the first two words of an item that lay at an address when it was written, or touched,
+  // may be those at `bytes`.
+  bool begins_item(const std::byte* bytes, uint64_t address) const {
+    const uint64_t expiry = load_word(bytes, std::memory_order_relaxed);
+    const uint64_t cas = load_word(bytes + kKvExpiryBytes, std::memory_order_relaxed);
+    return expiry == kv_expiry_word(static_cast<uint32_t>(expiry), cas, address, nonce_);
+  }
   bool expiry_is_intact(uint64_t address, const KvItemView& item) const {
     return item.header.expiry == kv_expiry_word(item.expires_s(), item.header.cas, address, nonce_);
   }

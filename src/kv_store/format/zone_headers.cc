@@ -103,6 +103,17 @@ void ZoneHeaders::adopt_counts(uint64_t zone) {
   }
 }
 
+bool ZoneHeaders::recount(uint64_t zone, uint64_t items, uint64_t item_bytes) {
+  const auto missing = [&](size_t field, uint64_t counted) {
+    return static_cast<int64_t>(counted - load_word(at(zone) + field, std::memory_order_relaxed));
+  };
+  const int64_t more_items = missing(offsetof(KvZoneHeader, live_items), items);
+  const int64_t more_bytes = missing(offsetof(KvZoneHeader, live_bytes), item_bytes);
+  if (more_items == 0 && more_bytes == 0) return false;
+  count(zone, more_items, more_bytes);
+  return true;
+}
+
 // Counts that were lost in a crash may make a sum negative.
 ZoneHeaders::Live ZoneHeaders::live() const {
   const auto sum = [&](Sum field) {

@@ -69,13 +69,17 @@ class ZoneHeaders {
     sums.add(Sum::kItems, static_cast<uint64_t>(items));
     sums.add(Sum::kItemBytes, static_cast<uint64_t>(item_bytes));
   }
+  // Takes the counts of a zone from those who looked. False if they were right.
+  bool recount(uint64_t zone, uint64_t items, uint64_t item_bytes);
   uint64_t live_items(uint64_t zone) const {
     return load_word(at(zone) + offsetof(KvZoneHeader, live_items), std::memory_order_relaxed);
   }
   // Bytes of items that descriptors lead to; a hint. Items that expired count until they are
-  // cleaned.
+  // cleaned. Less than none, after a loss of power, is none.
   uint64_t live_bytes(uint64_t zone) const {
-    return load_word(at(zone) + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
+    const uint64_t bytes =
+        load_word(at(zone) + offsetof(KvZoneHeader, live_bytes), std::memory_order_relaxed);
+    return static_cast<int64_t>(bytes) < 0 ? 0 : bytes;
   }
   bool is_fresh(uint64_t zone) const {
     return load_word(at(zone) + offsetof(KvZoneHeader, sequence), std::memory_order_relaxed) == 0;

@@ -49,6 +49,8 @@ uint32_t Cleaner::sweep_time_s() const {
 // Durably, before another key may take a slot, or the key of one that expired gets a second slot:
 // the first would be back after a loss of power, and hide or outlive what the other leads to.
 uint32_t Cleaner::sweep(uint64_t zone) try {
+  // A put may not have written its item's header yet: then what lies behind it is not seen.
+  const bool is_whole = !parts_.zones.is_pinned(zone);
   uint32_t next_s = UINT32_MAX;
   const std::vector<Survivor> expired = find_expired(parts_, zone, &next_s);
   std::vector<uint64_t> slots;
@@ -56,7 +58,7 @@ uint32_t Cleaner::sweep(uint64_t zone) try {
     const size_t count = std::min(kClearedAtOnce, expired.size() - first);
     clear_expired(zone, absl::MakeConstSpan(expired).subspan(first, count), &slots);
   }
-  return next_s;
+  return is_whole ? next_s : 0;
 } catch (const std::bad_alloc&) {
   return 0;  // they count for longer
 }
@@ -86,11 +88,24 @@ uint64_t Cleaner::most_kept_bytes(uint64_t item_bytes) const {
 
 CleaningRule Cleaner::rule_for(uint64_t zone, uint64_t item_bytes) const {
   const uint64_t most_bytes = most_kept_bytes(item_bytes);
-  if (keeps_live() && parts_.headers.live_bytes(zone) <= most_bytes) {
-    return {.live = true, .keep_bytes = most_bytes};
-  }
-  // At least half of a cleaned zone is for new items.
-  return {.live = false, .keep_bytes = parts_.geometry.zone_bytes / 2};
+  const CleaningRule rule{
+      .live = true, .keep_bytes = most_bytes, .lists_evicted = parts_.config.tells_evictions()};
+  if (doubts_counts(zone)) return rule;  // the survey tells how much there is
+  const bool fits = keeps_live() && parts_.headers.live_bytes(zone) <= most_bytes;
+  return fits ? rule : rule_of_full_store(rule);
+}
+
+// At least half of a cleaned zone is for new items.
+CleaningRule Cleaner::rule_of_full_store(CleaningRule rule) const {
+  rule.live = false;
+  rule.keep_bytes = parts_.geometry.zone_bytes / 2;
+  return rule;
+}
+
+// A loss of power sets counts back. What they say must not cost an item its place.
+bool Cleaner::doubts_counts(uint64_t zone) const {
+  return parts_.counts_are_old && parts_.config.cleaning == KvCleaning::kLive &&
+         parts_.zones.is_unchecked(zone);
 }
 
 bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
@@ -162,8 +177,14 @@ std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version, u
                                               uint64_t item_bytes) try {
   Work work;
   CleaningRule rule = rule_for(zone, item_bytes);
-  rule.lists_evicted = parts_.config.tells_evictions();
   work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
+  if (doubts_counts(zone) && rule.live && work.plan.without_room > 0) {
+    const bool counted_wrong =
+        parts_.headers.recount(zone, work.plan.live_items, work.plan.live_bytes);
+    if (counted_wrong) return std::nullopt;  // another zone may suit better
+    rule = rule_of_full_store(rule);
+    work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
+  }
   const ZoneMover mover(parts_, zone, version, /*attempt=*/0);
   const auto add = [&](const Survivor& item, uint64_t to) {
     const KvDescriptor descriptor = mover.descriptor_for(item, to, parts_.zones.low_bits(next));

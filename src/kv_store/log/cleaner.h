@@ -77,6 +77,8 @@ class Cleaner final : public ZoneCleaner {
   bool keeps_live() const;
   uint64_t most_kept_bytes(uint64_t item_bytes) const;
   CleaningRule rule_for(uint64_t zone, uint64_t item_bytes) const;
+  CleaningRule rule_of_full_store(CleaningRule rule) const;
+  bool doubts_counts(uint64_t zone) const;
   // Reads the zone and changes nothing on the medium. Empty if there is no memory for it.
   std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t next, uint64_t item_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());

@@ -49,6 +49,7 @@ struct KvParts {
   const KvGeometry geometry;
   const uint64_t nonce;
   const bool recovered;
+  bool counts_are_old = false;  // those in the zones' headers: the last owner lost power
   KvCounters counters;
   DurableMemory memory;
   KvItems items;

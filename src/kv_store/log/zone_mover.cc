@@ -11,10 +11,7 @@ namespace {
 
 constexpr size_t kAhead = 8;  // items whose descriptors are fetched early
 
-void step() {
-  if (test_hooks.on_cleaning_step != nullptr) [[unlikely]]
-    test_hooks.on_cleaning_step();
-}
+void step() { call(test_hooks.on_cleaning_step); }
 
 }  // namespace
 

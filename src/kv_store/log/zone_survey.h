@@ -2,8 +2,8 @@
 // (NVMcached, section 3.3).
 //
 // The items that the last cleaning kept lie before the zone's hot line. They stay in place if all
-// of them live, or, in the paper's cleaning, if four fifths of them are still in use. Else all that
-// survives is relocated.
+// of them live, or, in the paper's cleaning, if four fifths of them are still in use, and if no
+// crash left a hole between them. Else all that survives is relocated.
 //
 // Reads every item's header and changes nothing. The caller holds the cleaning lock, so that
 // no other thread cleans the zone. Descriptors may change: the cleaner compares them
@@ -15,23 +15,18 @@
 
 #include "kv_store/format/layout.h"
 #include "kv_store/log/parts.h"
+#include "kv_store/log/zone_walk.h"
 
 namespace nvcache {
 
 // Of the hot set still in use: then it stays in place (NVMcached, section 3.3).
 inline constexpr double kKvStableShare = 0.8;
 
-struct Survivor {
-  uint64_t slot = 0;
-  uint64_t hash = 0;
-  KvDescriptor descriptor;
-  uint64_t offset = 0;  // in the zone
-  uint64_t size_bytes = 0;
-  uint32_t age = 0;
-};
-
 struct CleaningPlan {
-  uint64_t expired = 0;  // items that had expired, but were not gone yet
+  uint64_t expired = 0;     // items that had expired, but were not gone yet
+  uint64_t live_items = 0;  // that descriptors lead to, those that had expired included
+  uint64_t live_bytes = 0;
+  uint64_t without_room = 0;  // items that should survive, and do not fit
   bool keeps_hot_set = false;
   uint64_t hot_line = 0;  // end of the items that stay in place
   std::vector<Survivor> kept;

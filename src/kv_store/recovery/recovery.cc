@@ -83,11 +83,13 @@ absl::Status Recovery::open() {
 
 absl::Status Recovery::recover_zones() {
   if (absl::Status status = adopt_zones(); !status.ok()) return status;
-  const KvTrust trust = trust_of(state_, boot_of(parts_.config), parts_.config.durability,
-                                 parts_.medium.survives_power);
+  const uint64_t boot = boot_of(parts_.config);
+  const KvTrust trust =
+      trust_of(state_, boot, parts_.config.durability, parts_.medium.survives_power);
   if (parts_.recovered && trust == KvTrust::kAfterSync) {
     if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
   }
+  parts_.counts_are_old = !state_.clean && (boot == 0 || state_.boot != boot);
   recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
   return absl::OkStatus();
 }

@@ -1,11 +1,11 @@
 // Finishes the cleaning of a zone that a killed owner began (kv_store/log/zone_mover.h): no
 // survivor is lost, however often the opening is killed as well.
 //
-// The header says how far the survivors had moved. Those before that point are found from item to
-// item, with a descriptor of the zone's version or of one that an attempt gave; those behind it lie
-// where they lay. Each is verified. All get descriptors of a version that no attempt used, so that
-// whatever else is in the table is void. An item that the cleaning would have evicted may stay:
-// no lookup has missed it yet.
+// The header says how far the survivors had moved. Those before that point have a descriptor of the
+// zone's version or of one that an attempt gave; those behind it lie where they lay. Each is
+// verified, and what lies between them is passed over (kv_store/log/zone_walk.h). All get
+// descriptors of a version that no attempt used, so that whatever else is in the table is void. An
+// item that the cleaning would have evicted may stay: no lookup has missed it yet.
 //
 // After a loss of power the header may be ahead of the items: those are lost, and nothing comes
 // back.
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "kv_store/format/zone_headers.h"
 #include "kv_store/log/cleaner.h"
@@ -36,10 +37,14 @@ class UnfinishedCleaning {
 
  private:
   void find_moved();
-  uint64_t finish_item(uint64_t offset);
+  bool find_whole(uint64_t offset, Survivor* found);
+  bool finish_item(uint64_t offset, Survivor* found);
+  bool gather(uint64_t offset, uint64_t size_bytes, std::byte* to) const;
   void find_unmoved();
   void add(const Survivor& item, uint64_t to);
   bool find(uint64_t offset, uint64_t old_offset, const KvItemView& item, Survivor* found) const;
+  bool any_descriptor(uint64_t hash, uint64_t offset,
+                      absl::FunctionRef<bool(uint64_t, const KvDescriptor&)> suits) const;
   bool is_intact(const KvDescriptor& descriptor, uint64_t offset, const KvItemView& item) const;
   uint64_t address_of(uint64_t offset) const { return parts_.geometry.zone_at(zone_) + offset; }
   std::byte* at(uint64_t offset) const { return parts_.memory.at(address_of(offset)); }

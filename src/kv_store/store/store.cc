@@ -225,6 +225,7 @@ KvResult KvStoreImpl::put_on_medium(const Bucket& bucket, std::string_view key, 
       }
       published = publish(bucket, *item, now);
     }
+    if (published) call(test_hooks.on_put_step);
     if (published || parts_.memory.failed()) return {.outcome = KvOutcome::kDone, .cas = meta.cas};
     std::this_thread::yield();
   }
@@ -239,6 +240,7 @@ std::optional<KvStoreImpl::WrittenItem> KvStoreImpl::write_item(const Bucket& bu
   if (parts_.memory.failed()) return std::nullopt;
   const std::optional<ZoneLog::Room> room = parts_.zones.allocate(item_bytes, cleaner_);
   if (!room) return std::nullopt;
+  call(test_hooks.on_put_step);
   index_.prefetch(bucket);
   WrittenItem item{.pin = ZonePin(parts_.zones, room->zone),
                    .zone = room->zone,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "kv_store/log/zone_walk.h"
 #include "kv_store/store/store.h"
 
 namespace nvcache {
@@ -55,19 +56,19 @@ std::vector<uint64_t> KvStoreImpl::zones_by_age() const {
 
 void KvStoreImpl::visit_zone(
     uint64_t zone, const std::function<void(std::string_view, ByteView, const KvMeta&)>& visit) {
-  KvItemView item;
-  for (uint64_t offset = 0; parts_.zones.item_at(zone, offset, &item);
-       offset += item.size_bytes()) {
-    const Bucket bucket = bucket_of(item.key_text());
-    ItemLocation found;
-    if (index_.find(bucket, item.key_text(), &found) != Presence::kPresent) continue;
-    const ZonePin pin(parts_.zones, found.zone);
-    const KvMeta meta{.flags = found.item.header.flags,
-                      .expires_s = found.item.expires_s(),
-                      .cas = found.item.header.cas};
-    const bool is_this = found.descriptor.address() == parts_.geometry.zone_at(zone) + offset;
-    if (is_this && !parts_.config.is_past(meta.expires_s)) {
-      visit(item.key_text(), found.item.value(), meta);
+  ZoneWalk walk(parts_, zone);
+  for (auto items = walk.next(); !items.empty(); items = walk.next()) {
+    for (const WalkedItem& each : items) {
+      const std::string_view key = each.item.key_text();
+      ItemLocation found;
+      if (!each.live || index_.find(bucket_of(key), key, &found) != Presence::kPresent) continue;
+      const ZonePin pin(parts_.zones, found.zone);
+      const KvMeta meta{.flags = found.item.header.flags,
+                        .expires_s = found.item.expires_s(),
+                        .cas = found.item.header.cas};
+      if (found.slot == each.found.slot && !parts_.config.is_past(meta.expires_s)) {
+        visit(key, found.item.value(), meta);
+      }
     }
   }
 }
