@@ -61,6 +61,10 @@ struct TestHooks {
   bool skip_sweep_flush = false;
   // KvStore: a cleaning does not say how far it is.
   bool skip_cleaning_mark = false;
+  // KvStore: a cleaning does not say beside the zone's version that it began.
+  bool skip_version_mark = false;
+  // KvStore: a descriptor that a loss of power tore is followed once its zone has its version.
+  bool believe_torn = false;
   // KvStore: items behind a hole that a crash left are lost at the next cleaning, or copy.
   bool trust_headers = false;
   // KvStore: a zone's version comes round while descriptors of the last round may still be there.

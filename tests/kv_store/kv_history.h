@@ -35,6 +35,7 @@ inline size_t size_of_value(uint64_t number) {
 class History {
  public:
   History(const KvConfig& config, uint64_t seed) : config_(config), random_(seed) {
+    config_.boot = [this] { return boot_; };
     open(std::make_unique<CrashingMedium>(config.size_bytes));
   }
 
@@ -91,11 +92,13 @@ class History {
     for (int failures = 0; failures < 3 && random_.below(3) == 0; ++failures) {
       auto medium = std::make_unique<CrashingMedium>(image);
       CrashingMedium& seen = *medium;
+      ++boot_;
       seen.crash_at(random_.below(6), random_());
       const auto store = make_kv(config_, std::move(medium));
       image = seen.crashed() ? seen.image() : seen.crash(random_());
       ++losses->failed_openings;
     }
+    ++boot_;
     open(std::make_unique<CrashingMedium>(image));
     ++losses->recoveries;
     for (auto& [key, allowed] : allowed_) {
@@ -134,8 +137,9 @@ class History {
     return false;
   }
 
-  const KvConfig config_;
+  KvConfig config_;
   Prng random_;
+  uint64_t boot_ = 1;
   uint64_t numbers_ = 0;
   std::map<std::string, Allowed> allowed_;
   CrashingMedium* medium_ = nullptr;

@@ -43,6 +43,8 @@ constexpr struct {
               {"skip_clear_flush", &TestHooks::skip_clear_flush},
               {"skip_state_flush", &TestHooks::skip_state_flush},
               {"skip_sweep_flush", &TestHooks::skip_sweep_flush},
+              {"skip_version_mark", &TestHooks::skip_version_mark},
+              {"believe_torn", &TestHooks::believe_torn},
               {"trust_headers", &TestHooks::trust_headers},
               {"skip_version_sweep", &TestHooks::skip_version_sweep},
               {"keep_old_table", &TestHooks::keep_old_table}};

@@ -83,7 +83,7 @@ inline uint64_t kv_expiry_word(uint32_t expires_s, uint64_t cas, uint64_t addres
 
 // One line for each zone. `sequence` and the counts are hints: no promise depends on them.
 struct KvZoneHeader {
-  uint64_t version;   // 40 bits, check of 24 bits above
+  uint64_t version;   // 39 bits, 1 bit: being cleaned, check of 24 bits above
   uint64_t hot_line;  // 32 bits, check of 32 bits above
   uint64_t sequence;  // when it was opened; 0: not since the store was made or cleared
   uint64_t live_items;
@@ -95,10 +95,13 @@ struct KvZoneHeader {
 };
 static_assert(sizeof(KvZoneHeader) == kKvLineBytes);
 
-inline constexpr uint64_t kKvVersionMask = (uint64_t{1} << 40) - 1;
+inline constexpr uint64_t kKvVersionMask = (uint64_t{1} << 39) - 1;
+// Beside the version: descriptors of the next one may have been written.
+inline constexpr uint64_t kKvBeingCleaned = uint64_t{1} << 39;
 
 inline uint64_t kv_version_word(uint64_t version, uint64_t zone, uint64_t nonce) {
-  return mix64(mix64(version ^ nonce) + zone) << 40 | (version & kKvVersionMask);
+  return mix64(mix64(version ^ nonce) + zone) << 40 |
+         (version & (kKvVersionMask | kKvBeingCleaned));
 }
 inline uint64_t kv_hot_line_word(uint64_t hot_line, uint64_t version, uint64_t zone,
                                  uint64_t nonce) {

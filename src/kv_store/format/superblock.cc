@@ -179,7 +179,8 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
               .boot = words[2],
               .clean = (words[3] & 1) != 0,
               .invalidates = (words[3] & 2) != 0,
-              .power = (words[3] & 4) != 0};
+              .power = (words[3] & 4) != 0,
+              .torn = (words[3] & 8) != 0};
   }
   return found;
 }
@@ -187,7 +188,8 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
 absl::Status KvSuperblockFile::write_state(const KvState& state) {
   std::array<uint64_t, kStateWords> words = {
       state.sequence, state.cas, state.boot,
-      uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2,
+      uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2 |
+          uint64_t{state.torn} << 3,
       state.outdated_cas};
   words[kStateWords - 1] = check_of(words.data(), kStateWords - 1, nonce_);
   const uint64_t at = kStateAt + (state.sequence % 2) * kPageBytes;

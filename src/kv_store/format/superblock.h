@@ -64,6 +64,7 @@ struct KvState {
   bool clean = false;         // closed in order: all acknowledged items are on the medium
   bool invalidates = false;   // deletes and updates were flushed when acknowledged
   bool power = false;         // what was flushed survives a loss of power
+  bool torn = false;          // power was lost since the store was made: see KvParts
 };
 
 class KvSuperblockFile {

@@ -17,15 +17,19 @@ ZoneHeaders::Loaded ZoneHeaders::load(uint64_t zone) const {
   KvZoneHeader header;
   std::memcpy(&header, at(zone), sizeof(header));
   const uint64_t version = header.version & kKvVersionMask;
+  const uint64_t marked = header.version & (kKvVersionMask | kKvBeingCleaned);
   const uint64_t hot_line = header.hot_line & 0xffffffff;
   Loaded loaded{
       .version = version, .hot_line = 0, .sequence = header.sequence, .cleaning = std::nullopt};
-  if (header.version != kv_version_word(version, zone, nonce_)) loaded.version = 0;
+  if (header.version != kv_version_word(marked, zone, nonce_)) loaded.version = 0;
   if (header.hot_line == kv_hot_line_word(hot_line, version, zone, nonce_) &&
       hot_line <= geometry_.zone_bytes) {
     loaded.hot_line = hot_line;
   }
   if (loaded.version != 0) loaded.cleaning = progress_in(zone, header);
+  if (loaded.version != 0 && marked != version && !loaded.cleaning) {
+    loaded.cleaning = Progress{.is_known = false};
+  }
   return loaded;
 }
 
@@ -66,6 +70,12 @@ void ZoneHeaders::note_progress(uint64_t zone, uint64_t version, const Progress&
   }
   store_word(word, kv_cleaning_word(to, which, gap, version, zone, nonce_),
              std::memory_order_release);
+}
+
+void ZoneHeaders::mark_cleaning(uint64_t zone, uint64_t version) {
+  if (test_hooks.skip_cleaning_mark || test_hooks.skip_version_mark) return;
+  store_word(at(zone) + offsetof(KvZoneHeader, version),
+             kv_version_word(version | kKvBeingCleaned, zone, nonce_), std::memory_order_release);
 }
 
 void ZoneHeaders::write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence) {

@@ -36,6 +36,8 @@ class ZoneHeaders {
     uint64_t to = 0;
     uint64_t from = 0;
     uint32_t attempt = 0;  // openings that went on with it
+    // False: a loss of power tore what the header says of it.
+    bool is_known = true;
   };
   struct Loaded {
     uint64_t version = 0;   // 0: the header is damaged
@@ -54,6 +56,9 @@ class ZoneHeaders {
   // Says in the header of a zone how far its cleaning is. One store makes it so, for the one that
   // opens the store after a kill. Not flushed.
   void note_progress(uint64_t zone, uint64_t version, const Progress& progress);
+  // Says beside the version, in the same word, that descriptors of a later one may be written: no
+  // loss of power parts the two. Not flushed.
+  void mark_cleaning(uint64_t zone, uint64_t version);
   // Ends a cleaning. Not flushed. The counts start at 0.
   void write(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence);
   bool persist(uint64_t zone) { return memory_.persist(geometry_.header_at(zone), kKvLineBytes); }

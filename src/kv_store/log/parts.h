@@ -50,6 +50,9 @@ struct KvParts {
   const uint64_t nonce;
   const bool recovered;
   bool counts_are_old = false;  // those in the zones' headers: the last owner lost power
+  // Power was lost at some time. A descriptor may be of two, a word of each: void until its zone
+  // has the version by chance. So all are verified, whatever zone they lead to.
+  bool may_be_torn = false;
   KvCounters counters;
   DurableMemory memory;
   KvItems items;

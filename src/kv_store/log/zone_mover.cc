@@ -26,6 +26,8 @@ KvDescriptor ZoneMover::descriptor_for(const Survivor& item, uint64_t to, uint32
 
 bool ZoneMover::begin(uint64_t to, uint64_t from) {
   note(to, from);
+  parts_.headers.mark_cleaning(zone_, version_);
+  step();
   // Durable before the first descriptor of another version: the next cleaning would believe it.
   return !parts_.memory.flushes_updates() || parts_.headers.persist(zone_);
 }

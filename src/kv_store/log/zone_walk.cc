@@ -19,7 +19,9 @@ ZoneWalk::ZoneWalk(const KvParts& parts, uint64_t zone)
     : parts_(parts),
       zone_(zone),
       version_(parts.zones.version_of(zone)),
-      may_have_holes_(parts.zones.is_unchecked(zone) && !test_hooks.trust_headers) {}
+      may_have_holes_(parts.zones.is_unchecked(zone) && !test_hooks.trust_headers),
+      verifies_(parts.zones.is_unchecked(zone) || (parts.may_be_torn && !test_hooks.believe_torn)) {
+}
 
 absl::Span<const WalkedItem> ZoneWalk::next() {
   const size_t count = may_have_holes_ ? next_by_descriptors() : next_by_headers();
@@ -53,8 +55,7 @@ size_t ZoneWalk::next_by_descriptors() {
     uint64_t size_bytes = kKvGrainBytes;
     if (parts_.zones.item_at(zone_, offset_, &item)) {
       WalkedItem& walked = items_[count] = item_at(offset_, item);
-      walked.live = find_descriptor(&walked) &&
-                    parts_.items.is_intact(address_of(offset_), walked.found.descriptor, item);
+      walked.live = find_descriptor(&walked);
       if (walked.live) {
         size_bytes = walked.found.size_bytes;
         ++count;
@@ -78,7 +79,10 @@ bool ZoneWalk::find_descriptor(WalkedItem* walked) const {
   const uint64_t place = make_descriptor(address_of(found.offset), kv_tag(found.hash), 0, 0).place;
   return parts_.table.any_slot(parts_.table.bucket_of(found.hash), [&](uint64_t slot) {
     const KvDescriptor there = parts_.table.load(slot);
-    if (there.place != place || there.version() != version_) return false;
+    if (there.place != place || there.version() != version_ ||
+        (verifies_ && !parts_.items.is_intact(there.address(), there, walked->item))) {
+      return false;
+    }
     found.slot = slot;
     found.descriptor = there;
     return true;

@@ -7,7 +7,8 @@
 // In a zone that was there at the opening, a kill may have left room without a header, and a loss
 // of power torn ones; what lies there may look like items of former times. There only a descriptor
 // proves an item, together with the checksum of all its bytes. From anywhere else the walk goes on
-// by a grain, until it finds the next one: no item is lost because of what lies before it.
+// by a grain, until it finds the next one: no item is lost because of what lies before it. Where
+// descriptors may be torn (KvParts), checksums are compared in all zones.
 //
 // Changes nothing. The caller holds the cleaning lock, or is alone with the store. Does not own the
 // parts. Costs a cache miss for each header and each bucket; before the first cleaning after an
@@ -60,6 +61,7 @@ class ZoneWalk {
   const uint64_t zone_;
   const uint32_t version_;
   const bool may_have_holes_;
+  const bool verifies_;
   uint64_t offset_ = 0;
   std::array<WalkedItem, kBatch> items_;
 };

@@ -90,6 +90,7 @@ absl::Status Recovery::recover_zones() {
     if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
   }
   parts_.counts_are_old = !state_.clean && (boot == 0 || state_.boot != boot);
+  parts_.may_be_torn = state_.torn || parts_.counts_are_old;
   recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
   return absl::OkStatus();
 }
@@ -142,7 +143,8 @@ absl::Status Recovery::mark_in_use() {
             .boot = boot_of(parts_.config),
             .clean = false,
             .invalidates = parts_.memory.flushes_updates(),
-            .power = parts_.medium.survives_power};
+            .power = parts_.medium.survives_power,
+            .torn = parts_.may_be_torn};
   return write_state();
 }
 

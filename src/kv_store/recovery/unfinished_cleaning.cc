@@ -18,12 +18,22 @@ UnfinishedCleaning::UnfinishedCleaning(KvParts& parts, Cleaner& cleaner, uint64_
       to_(header.cleaning->to),
       from_(header.cleaning->from),
       next_(header.version),
-      mover_(parts, zone, header.version, header.cleaning->attempt + 1) {
+      mover_(parts, zone, pass_lost_attempts(), header.cleaning->attempt + 1) {
   // The first cleaning gave the next version, and each attempt the one after that.
-  for (uint64_t given = 0; given <= header.cleaning->attempt + uint64_t{1}; ++given) {
-    versions_.push_back(parts.zones.low_bits(next_));
-    next_ = cleaner.next_version(next_);
-    comes_round_ |= cleaner.comes_round(next_);
+  pass_versions(header.cleaning->attempt + uint64_t{2});
+}
+
+// The version from which this attempt counts.
+uint64_t UnfinishedCleaning::pass_lost_attempts() {
+  if (!header_.cleaning->is_known) pass_versions(kMostLostAttempts);
+  return next_;
+}
+
+void UnfinishedCleaning::pass_versions(uint64_t count) {
+  for (; count > 0; --count) {
+    versions_.push_back(parts_.zones.low_bits(next_));
+    next_ = cleaner_.next_version(next_);
+    comes_round_ |= cleaner_.comes_round(next_);
   }
 }
 

@@ -8,7 +8,8 @@
 // item that the cleaning would have evicted may stay: no lookup has missed it yet.
 //
 // After a loss of power the header may be ahead of the items: those are lost, and nothing comes
-// back.
+// back. If it tore what the header says, all items are looked for where they lie, and get a version
+// behind all that may have been given.
 //
 // Used by one thread, at the opening, before the zone serves. Reads one zone, and the descriptors
 // of its items. Does not own the parts.
@@ -36,6 +37,11 @@ class UnfinishedCleaning {
   [[nodiscard]] absl::Status finish();
 
  private:
+  // Attempts that may have given versions where the header does not tell how many did.
+  static constexpr uint64_t kMostLostAttempts = 256;
+
+  uint64_t pass_lost_attempts();
+  void pass_versions(uint64_t count);
   void find_moved();
   bool find_whole(uint64_t offset, Survivor* found);
   bool finish_item(uint64_t offset, Survivor* found);
@@ -58,7 +64,7 @@ class UnfinishedCleaning {
   std::vector<uint32_t> versions_;  // that its survivors may have
   uint64_t next_ = 0;               // the version that they get
   bool comes_round_ = false;
-  ZoneMover mover_;
+  ZoneMover mover_;  // made after these
   std::vector<ZoneMover::Move> moves_;
 };
 

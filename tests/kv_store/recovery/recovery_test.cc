@@ -136,6 +136,34 @@ TEST_F(RecoveryTest, NoNumberOfAValueComesAgainAfterAKill) {
   }
 }
 
+// Not a kill, but from then on for ever.
+TEST_F(RecoveryTest, ALossOfPowerIsRemembered) {
+  uint64_t boot = 1;
+  KvConfig config = test::small_config();
+  config.boot = [&] { return boot; };
+  std::vector<std::byte> image = image_with(config);
+  const auto torn_after_use = [&] {
+    auto medium = std::make_unique<CrashingMedium>(image);
+    CrashingMedium* const seen = medium.get();
+    const auto store = test::make_kv(config, std::move(medium));
+    EXPECT_TRUE(static_cast<KvStoreImpl&>(*store).close().ok());
+    image = seen->crash(1);
+    KvMedium on;
+    on.medium = std::make_unique<CrashingMedium>(image);
+    KvSuperblock superblock;
+    KvState state;
+    EXPECT_TRUE(KvSuperblockFile(on).load(&superblock, &state).ok());
+    return state.torn;
+  };
+  const std::vector<std::byte> not_closed = image;
+  EXPECT_FALSE(torn_after_use()) << "the same start of the machine";
+  boot = 2;
+  EXPECT_FALSE(torn_after_use()) << "it was closed in order";
+  image = not_closed;
+  EXPECT_TRUE(torn_after_use());
+  EXPECT_TRUE(torn_after_use());
+}
+
 // What cannot be trusted is made anew, and its numbers do not begin again: a client may still hold
 // the number of a value that is gone.
 TEST_F(RecoveryTest, NumbersGoOnWhereAStoreIsMadeAnew) {

@@ -59,6 +59,28 @@ TEST_F(ItemIndexTest, AnItemOfAnotherVersionIsAbsent) {
   EXPECT_EQ(find("a"), "");
 }
 
+// Its first word is of this item, its second of another one. By chance it has the version that the
+// zone has.
+TEST_F(ItemIndexTest, ATornDescriptorLeadsNowhereAndIsNotMendedByACleaning) {
+  make(test::small_config());
+  parts_->may_be_torn = true;
+  insert("b", "two");
+  const auto bucket = bucket_of("a");
+  for (const bool cleans : {false, true}) {
+    const auto room = insert("a", "one");
+    EXPECT_EQ(find("a"), "one");
+    ASSERT_TRUE(drop("a"));
+    const KvDescriptor torn = make_descriptor(room.address, kv_tag(bucket.hash), room.version, 9);
+    {
+      MutexLock lock(bucket.stripe.mutex);
+      parts_->table.write(bucket.stripe, bucket.first_slot + 5, torn);
+    }
+    if (cleans) EXPECT_TRUE(clean(room.zone));
+    EXPECT_EQ(find("a"), "");
+    EXPECT_EQ(find("b"), "two");
+  }
+}
+
 TEST_F(ItemIndexTest, ADescriptorThatPointsOutsideAllZonesIsFollowedByNobody) {
   const auto bucket = bucket_of("a");
   MutexLock lock(bucket.stripe.mutex);

@@ -18,6 +18,7 @@ class ExpiringClient {
  public:
   ExpiringClient(KvConfig config, uint64_t seed) : config_(std::move(config)), random_(seed) {
     config_.now_s = [this] { return now_s_; };
+    config_.boot = [this] { return boot_; };
     config_.clean_ahead = false;
     keys_ = 600 + random_.below(300);
     start(std::make_unique<CrashingMedium>(config_.size_bytes));
@@ -60,6 +61,7 @@ class ExpiringClient {
     if (random_.below(2) == 0) write_items_back();
     const std::vector<std::byte> image =
         medium_->crashed() ? medium_->image() : medium_->crash(random_());
+    ++boot_;
     if (random_.below(4) == 0) now_s_ -= random_.below(6);
     start(std::make_unique<CrashingMedium>(image));
     for (auto& [key, told] : told_) {
@@ -137,6 +139,7 @@ class ExpiringClient {
   KvConfig config_;
   Prng random_;
   uint32_t now_s_ = 1000;
+  uint64_t boot_ = 1;
   uint64_t keys_ = 0;
   uint64_t numbers_ = 0;
   std::map<std::string, Told> told_;
@@ -146,7 +149,7 @@ class ExpiringClient {
 
 TEST(KvExpiryCrash, WhatWasSweptBringsNothingBack) {
   const uint64_t first = test_seed();
-  for (uint64_t i = 0; i < seeds(300); ++i) {
+  for (uint64_t i = 0; i < seeds(500); ++i) {
     KvConfig config = test::small_config(i % 8 == 7 ? Durability::kEachLru : Durability::kCache);
     config.size_bytes = 64 << 10;
     config.item_bytes = 96;
