@@ -57,7 +57,18 @@ DescriptorTable::DescriptorTable(DurableMemory& memory, const KvGeometry& geomet
       stripe_mask_(std::bit_floor(std::min(geometry.groups, kMaxStripes)) - 1),
       stripes_(std::make_unique<Stripe[]>(stripe_mask_ + 1)),
       overflows_(geometry.groups) {
-  if (recovered) std::memset(&overflows_[0], 1, groups_);
+  if (recovered) std::memset(&overflows_[0], kOverflowUnknown, groups_);
+}
+
+void DescriptorTable::learn_overflow(uint64_t group) const {
+  uint8_t use = kNoOverflow;
+  const uint64_t first = first_overflow(group);
+  for (uint64_t slot = first; slot < first + kKvOverflowSlots; ++slot) {
+    if (load_place(slot) != 0) use = kOverflow;
+  }
+  // Fails if a writer took one meanwhile.
+  uint8_t unknown = kOverflowUnknown;
+  overflow_use(group).compare_exchange_strong(unknown, use, std::memory_order_acq_rel);
 }
 
 // Elsewhere the place is empty while the proof changes, so that readers never follow a mixture; a

@@ -100,12 +100,13 @@ class DescriptorTable {
     for (uint64_t slot = bucket.first_slot; slot < bucket.first_slot + kKvBucketSlots; ++slot) {
       if (visit(slot)) return true;
     }
-    std::atomic_ref<uint8_t> overflows(overflows_[bucket.group]);
-    if (overflows.load(std::memory_order_acquire) == 0) return false;
+    const uint8_t use = overflow_use(bucket.group).load(std::memory_order_acquire);
+    if (use == kNoOverflow) return false;
     const uint64_t first = first_overflow(bucket.group);
     for (uint64_t slot = first; slot < first + kKvOverflowSlots; ++slot) {
       if (visit(slot)) return true;
     }
+    if (use == kOverflowUnknown) learn_overflow(bucket.group);
     return false;
   }
 
@@ -136,7 +137,7 @@ class DescriptorTable {
     const uint64_t first = first_overflow(bucket.group);
     for (uint64_t slot = first; slot < first + kKvOverflowSlots; ++slot) {
       if (!free(slot)) continue;
-      std::atomic_ref<uint8_t>(overflows_[bucket.group]).store(1, std::memory_order_release);
+      overflow_use(bucket.group).store(kOverflow, std::memory_order_release);
       return SlotChoice{.slot = slot, .evicts = false};
     }
     if (being_cleaned) return std::nullopt;
@@ -167,6 +168,14 @@ class DescriptorTable {
   uint64_t memory_bytes() const { return (stripe_mask_ + 1) * sizeof(Stripe) + groups_; }
 
  private:
+  // What a group's overflow descriptors are. A writer that takes one says so first.
+  enum OverflowUse : uint8_t { kNoOverflow, kOverflow, kOverflowUnknown };
+
+  std::atomic_ref<uint8_t> overflow_use(uint64_t group) const {
+    return std::atomic_ref<uint8_t>(overflows_[group]);
+  }
+  // Looks for overflow descriptors in a group that was there at the opening.
+  void learn_overflow(uint64_t group) const;
   static uint64_t first_overflow(uint64_t group) {
     return (group + 1) * kKvGroupSlots - kKvOverflowSlots;
   }
@@ -182,7 +191,7 @@ class DescriptorTable {
   const uint64_t buckets_;
   const uint64_t stripe_mask_;
   const std::unique_ptr<Stripe[]> stripes_;
-  // A byte for each group: its overflow descriptors may be in use.
+  // An OverflowUse for each group.
   mutable ReservedArray<uint8_t> overflows_;
 };
 

@@ -83,6 +83,34 @@ TEST_F(DescriptorTableTest, ChoosesFreeSlotsThenOverflowsThenTheOldest) {
   EXPECT_EQ(victim->slot, bucket.first_slot + 5);
 }
 
+// A restart does not make misses dearer: what overflows is learnt by the first miss of a group.
+TEST_F(DescriptorTableTest, AMissAfterARestartReadsOverflowsOnlyWhereThereAreAny) {
+  const auto visits_of = [&](const DescriptorTable& of, std::string_view key) {
+    uint64_t visited = 0;
+    EXPECT_FALSE(of.any_slot(of.bucket_of(hash_bytes(key)), [&](uint64_t) {
+      ++visited;
+      return false;
+    }));
+    return visited;
+  };
+  KvConfig config = test::small_config();
+  config.item_bytes = 64;
+  make(config);
+  ASSERT_GT(parts_->geometry.groups, 4u);
+  const std::vector<uint64_t> slots = fill(bucket_of("key"));
+  ASSERT_EQ(slots.size(), kKvBucketSlots + kKvOverflowSlots);
+  DescriptorTable again(parts_->memory, parts_->geometry, /*recovered=*/true);
+  std::string other = "other0";
+  for (int i = 1; again.bucket_of(hash_bytes(other)).group == bucket_of("key").group; ++i) {
+    other = "other" + std::to_string(i);
+  }
+  EXPECT_EQ(visits_of(again, other), kKvBucketSlots + kKvOverflowSlots);
+  EXPECT_EQ(visits_of(again, other), kKvBucketSlots);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(visits_of(again, "key"), kKvBucketSlots + kKvOverflowSlots);
+  }
+}
+
 TEST_F(DescriptorTableTest, TakesAVoidDescriptorAndWaitsForTheCleaner) {
   const auto bucket = bucket_of("key");
   fill(bucket);
