@@ -6,6 +6,7 @@
 #include "apps/command/command_line.h"
 #include "apps/command/exit_code.h"
 #include "apps/command/interrupt.h"
+#include "base/descriptors.h"
 #include "experiments/hybrid_cache/hybrid_cache_command.h"
 #include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/java/java_command.h"
@@ -16,6 +17,7 @@
 #include "experiments/ycsb/ycsb_command.h"
 
 int main(int argc, char** argv) {
+  if (!nvcache::fill_standard_streams()) return nvcache::kExitFailed;
   // `nvcache bench` runs this program under that name.
   const bool as_subcommand = argc > 0 && std::string_view(argv[0]) == "nvcache bench";
   const std::string program = as_subcommand ? "nvcache bench" : "nvbench";

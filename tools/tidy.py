@@ -6,8 +6,9 @@ usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
 
 Checks: columns, lengths of files and of functions, methods of interfaces, a comment at the top of
 each header, files that nothing builds or names, links in Markdown, words that the glossary replaces
-or that were mended, and whether the programs print the messages that docs/troubleshooting.md
-explains. Prints each breach as file:line and exits with 1 if there is any.
+or that were mended, whether the programs print the messages that docs/troubleshooting.md explains,
+and whether all descriptors come from src/base/descriptors.cc. Prints each breach as file:line
+and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -50,6 +51,19 @@ MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|.*\.h")
 # A page of messages, and what prints them.
 MESSAGES = "docs/troubleshooting.md"
 PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")
+# What makes a descriptor, and the one file that may call it. Names that are also of functions of
+# ours are known by their arguments, or by a `::` before them.
+MAKERS = re.compile(
+    r"(?<![\w.>:])(?:(?:std)?::)?(?:"
+    r"(?:open64|openat2?|creat|dup[23]?|socketpair|accept4|pipe2|eventfd|epoll_create1?|signalfd|"
+    r"timerfd_create|inotify_init1?|memfd_create|shm_open|opendir|fdopendir|mko?stemps?|fopen|"
+    r"fdopen|freopen|popen|tmpfile|pidfd_open|pidfd_getfd)\s*\("
+    r"|open\s*\([^;{}]*\bO_[A-Z]+|socket\s*\([^;{}]*\b(?:AF|SOCK)_|fcntl\s*\([^;{}]*\bF_DUPFD)"
+    r"|(?<![\w>])::(?:open|socket|accept|pipe)\s*\(")
+# So do these of the standard library. Our programs fill their standard streams at their start.
+STREAMS = re.compile(r"std::[io]?fstream\b|directory_iterator\b")
+MAKERS_ALLOWED = "src/base/descriptors.cc"
+FILLS_STREAMS = "fill_standard_streams()"
 # Built or read by name patterns, by a test runner or by people: not named by another file.
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
@@ -191,6 +205,25 @@ def check_messages(texts):
                     yield f"{MESSAGES}:{number}: no program prints '{part.strip()}'"
 
 
+def check_descriptors(name, text):
+    if not name.startswith(("src/", "apps/")) or not name.endswith(CPP) or name == MAKERS_ALLOWED:
+        return
+    code = re.sub(r"//[^\n]*", "", text)
+    found = list(MAKERS.finditer(code))
+    if name.startswith("src/"):
+        found += STREAMS.finditer(code)
+    for each in found:
+        number = code.count("\n", 0, each.start()) + 1
+        yield (f"{name}:{number}: makes a descriptor, which may be 0, 1 or 2; call what "
+               "base/descriptors.h or base/files.h has")
+
+
+def check_programs(name, text):
+    if name.startswith(("apps/", "experiments/")) and name.endswith(CPP):
+        if re.search(r"^int main\(", text, re.M) and FILLS_STREAMS not in text:
+            yield f"{name}: a program calls {FILLS_STREAMS} first (base/descriptors.h)"
+
+
 def check_dead(names, texts):
     """A source is built by a pattern of its folder's CMake file, or by name; others are named."""
     everything = "\n".join(text for name, text in texts.items())
@@ -232,6 +265,8 @@ def check(root):
             breaches += check_header(name, lines)
             breaches += check_words(name, lines)
             breaches += check_mended(name, lines)
+            breaches += check_descriptors(name, text)
+            breaches += check_programs(name, text)
         elif name.endswith(".md"):
             breaches += check_columns(name, lines)
             breaches += check_links(root, name, text)
@@ -277,12 +312,19 @@ def self_test():
         write("src/says.cc", 'say("file {}: cannot be "\n    "read: {}");\n')
         write(MESSAGES, "| message |\n|---|\n| `file ...: cannot be read`, \"of others\" |\n"
                         "| `it was never said` |\n\n| symptom |\n|---|\n| `any other` |\n")
+        write("src/opens.cc", 'int f() { return ::open("x", O_RDONLY); }  // ::open("x")\n'
+                              'int g() { return open(\n    "x", O_RDWR); }\n'
+                              'int A::open(int flags);\n'
+                              'std::ifstream stream;\nint h = fcntl(1, F_GETFD) + dup(1);\n')
+        write("apps/main.cc", "int main() {\n  std::ofstream file;\n}\n")
+        write("CMakeLists.txt", "file(GLOB all src/*.cc apps/*.cc)\n")
         found = check(root)
-        assert len(found) == 15, found
+        assert len(found) == 20, found
+        assert sum("src/opens.cc" in each for each in found) == 4, found
         assert "src/faces.cc:17: C has 9 pure virtual functions" in "\n".join(found), found
     print("a wide line, a long file, two long functions, a wide interface, a bare header, a word, "
-          "a dead file, two links, a long README, a message that nothing prints and three "
-          "mended words were found")
+          "a dead file, two links, a long README, a message that nothing prints, three mended "
+          "words, four descriptors and a program that does not fill its streams were found")
 
 
 def main():

@@ -1,6 +1,5 @@
 #include "apps/command/output_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "base/descriptors.h"
 
 namespace nvcache {
 namespace {
@@ -36,7 +36,7 @@ absl::Status write_all(int fd, const std::string& path, std::string_view content
 
 absl::Status write_file_whole(const std::string& path, std::string_view contents) {
   std::string temporary = path + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
+  const int fd = make_temporary_file(temporary.data());
   if (fd < 0) return failed("create", path, errno);
   absl::Status status = write_all(fd, path, contents);
   if (::close(fd) != 0 && status.ok()) status = failed("write", path, errno);

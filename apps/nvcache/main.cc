@@ -7,6 +7,7 @@
 #include "apps/nvcache/inspect_command.h"
 #include "apps/nvcache/replay_command.h"
 #include "apps/report/report_command.h"
+#include "base/descriptors.h"
 
 namespace {
 
@@ -24,6 +25,7 @@ Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.)";
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!nvcache::fill_standard_streams()) return nvcache::kExitFailed;
   if (nvcache::is_bench_command(argc, argv)) return nvcache::exec_nvbench(argc, argv);
   CLI::App app{"nvcache: caches for memory whose writes hurt its reads", "nvcache"};
   app.set_version_flag("--version", "nvcache " NVCACHE_VERSION);

@@ -1,8 +1,6 @@
 #include "apps/nvcached/long_start.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "apps/nvcached/systemd.h"
+#include "base/descriptors.h"
 #include "base/print.h"
 #include "fmt/format.h"
 
@@ -24,13 +23,13 @@ int signals_that_end() {
   sigset_t ends;
   sigemptyset(&ends);
   for (const int signal : {SIGINT, SIGTERM}) sigaddset(&ends, signal);
-  return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+  return make_signal_reader(ends);
 }
 
 }  // namespace
 
 LongStart::LongStart()
-    : signals_(signals_that_end()), stop_(eventfd(0, EFD_CLOEXEC)), thread_([this] { watch(); }) {}
+    : signals_(signals_that_end()), stop_(make_event_counter(0)), thread_([this] { watch(); }) {}
 
 LongStart::~LongStart() {
   const uint64_t one = 1;

@@ -22,6 +22,7 @@
 #include "apps/nvcached/options/nvcached_options.h"
 #include "apps/nvcached/options/store_specification.h"
 #include "apps/nvcached/systemd.h"
+#include "base/descriptors.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -284,6 +285,7 @@ absl::Status run(Options options) {
 }  // namespace nvcache
 
 int main(int argc, char** argv) {
+  if (!nvcache::fill_standard_streams()) return nvcache::kFailedCode;
   auto options = nvcache::server::parse_options({argv + 1, argv + argc});
   if (!options.ok()) {
     nvcache::say(nvcache::message_of(options.status()));

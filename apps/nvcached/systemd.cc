@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/descriptors.h"
+
 namespace nvcache::server {
 
 void notify_systemd(std::string_view state) {
@@ -18,7 +20,7 @@ void notify_systemd(std::string_view state) {
   if (length == 0 || length >= sizeof address.sun_path) return;
   std::memcpy(address.sun_path, path, length);
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const int fd = make_socket(AF_UNIX, SOCK_DGRAM, 0);
   if (fd < 0) return;
   (void)!sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
                 reinterpret_cast<const sockaddr*>(&address),

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/descriptors.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -73,13 +74,12 @@ std::string without_packing(std::string path) {
 
 absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
   const bool is_standard = path == "-";
-  const int file = is_standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = is_standard ? copy_descriptor(STDIN_FILENO) : open_file(path.c_str(), O_RDONLY);
   if (file < 0) return failed(path, "");
   const Packing* const packing = is_standard ? nullptr : packing_of(path);
   if (packing == nullptr) return std::unique_ptr<Input>(new Input(file, file, 0));
   int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) {
+  if (!make_pipe(pipe)) {
     absl::Status status = failed(path, "no pipe: ");
     ::close(file);
     return status;

@@ -11,6 +11,8 @@
 namespace nvcache {
 
 struct TestHooks {
+  // open_file() and its like: a descriptor of 0 to 2 stays there.
+  bool keep_low_descriptors = false;
   // BlockStore: a put on a device that finds no memory leaves its block filling for ever.
   bool leak_slots = false;
   // RegionSpace: what an opening left that was not closed in order is believed although its keys

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "kv_store/medium/media.h"
 #include "kv_store/recovery/absence.h"
@@ -35,7 +36,7 @@ std::optional<uint64_t> length_of(const std::string& path) {
 absl::Status sync_directory_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string directory = parent.empty() ? "." : parent;
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = open_file(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (fd < 0) return errno_status("opening directory", directory, errno);
   const int error = fsync(fd) == 0 ? 0 : errno;
   close(fd);

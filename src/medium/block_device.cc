@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/assert.h"
+#include "base/descriptors.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "base/text.h"
@@ -86,7 +87,7 @@ uint64_t end_of_ours(ByteView start, uint64_t device_bytes) {
 // EBUSY only if it lasts: a killed process may have it for a moment longer.
 int open_alone(const std::string& path) {
   for (int attempt = 1;; ++attempt) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
+    const int fd = open_file(path.c_str(), O_RDWR | O_DIRECT | O_EXCL);
     if (fd >= 0 || errno != EBUSY || attempt == kLockAttempts) return fd;
     std::this_thread::sleep_for(kLockPause);
   }

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "base/descriptors.h"
+
 #ifdef NVCACHE_PMEM2
 #include <libpmem2.h>
 #endif
@@ -41,6 +43,7 @@ std::unique_ptr<DaxMap> DaxMap::map(int fd) {
   pmem2_config* config = nullptr;
   pmem2_source* source = nullptr;
   auto library = std::make_unique<Library>();
+  const StandardPlacesHeld held;  // it looks at files of /sys
   const bool mapped =
       pmem2_config_new(&config) == 0 &&
       pmem2_config_set_required_store_granularity(config, PMEM2_GRANULARITY_CACHE_LINE) == 0 &&

@@ -6,24 +6,22 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 
-#include "fmt/format.h"
+#include "base/files.h"
+#include "base/text.h"
 
 namespace nvcache {
 namespace {
 
-namespace fs = std::filesystem;
-
-uint32_t descriptors_of(const fs::path& process, const struct stat& wanted) {
+uint32_t descriptors_of(const std::string& process, const struct stat& wanted) {
   uint32_t count = 0;
-  std::error_code error;
-  for (fs::directory_iterator at(process / "fd", error), end; !error && at != end;
-       at.increment(error)) {
+  const std::string folder = process + "/fd";
+  const auto names = names_in_folder(folder);
+  if (!names) return 0;
+  for (const std::string& name : *names) {
     struct stat found {};
-    if (stat(at->path().c_str(), &found) == 0 && found.st_dev == wanted.st_dev &&
-        found.st_ino == wanted.st_ino) {
+    if (stat(fmt::format("{}/{}", folder, name).c_str(), &found) == 0 &&
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino) {
       ++count;
     }
   }
@@ -37,15 +35,15 @@ std::string holders_of_file(int fd) {
   if (fstat(fd, &wanted) != 0) return "";
   std::string holders;
   const std::string own = std::to_string(getpid());
-  std::error_code error;
-  for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
-    const std::string number = at->path().filename();
+  const auto numbers = names_in_folder("/proc");
+  if (!numbers) return "";
+  for (const std::string& number : *numbers) {
     const bool is_process = std::all_of(number.begin(), number.end(),
                                         [](unsigned char c) { return std::isdigit(c) != 0; });
-    if (!is_process || number == own || descriptors_of(at->path(), wanted) == 0) continue;
-    std::string name;
-    std::getline(std::ifstream(at->path() / "comm"), name);
-    holders += fmt::format("{}process {} ({})", holders.empty() ? "" : ", ", number, name);
+    const std::string process = "/proc/" + number;
+    if (!is_process || number == own || descriptors_of(process, wanted) == 0) continue;
+    holders += fmt::format("{}process {} ({})", holders.empty() ? "" : ", ", number,
+                           strip(read_file(process + "/comm").value_or("")));
   }
   return holders;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_steps.h"
@@ -83,7 +84,7 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
 
 absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
                                                          uint64_t size_bytes, Power power) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
+  const int fd = open_file(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == ELOOP) {
     return invalid_argument("file {}: a symbolic link; allowed: the file itself", path);
   }

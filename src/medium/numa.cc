@@ -7,10 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/assert.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/dram.h"
@@ -45,15 +47,14 @@ bool contains(std::string_view set, unsigned node) {
 absl::StatusOr<std::string> nodes_with_memory(std::string_view name,
                                               const std::string& nodes_path) {
   const std::string path = nodes_path + "/has_memory";
-  std::ifstream file(path);
-  std::string nodes;
-  if (!std::getline(file, nodes)) {
+  const std::optional<std::string> nodes = read_file(path);
+  if (!nodes || nodes->empty()) {
     return absl::UnimplementedError(
         fmt::format("medium '{}': the kernel does not say which NUMA nodes there are (no {}); "
                     "medium 'dram' is all the memory of the machine",
                     name, path));
   }
-  return std::string(strip(nodes));
+  return std::string(strip(*nodes));
 }
 
 absl::StatusOr<unsigned> parse_node(std::string_view text, std::string_view name,
@@ -74,7 +75,8 @@ absl::StatusOr<unsigned> parse_node(std::string_view text, std::string_view name
 
 // The node's memory, used or not; as good as unlimited where the kernel does not say.
 uint64_t node_memory_bytes(unsigned node, const std::string& nodes_path) {
-  std::ifstream file(fmt::format("{}/node{}/meminfo", nodes_path, node));
+  std::istringstream file(
+      read_file(fmt::format("{}/node{}/meminfo", nodes_path, node)).value_or(""));
   std::string word;
   while (file >> word) {
     uint64_t size_kib = 0;

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/cache_files.h"
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_mark.h"
@@ -29,12 +30,12 @@ struct Opened {
 };
 
 absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
-  const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | open_flags;
+  const int flags = O_RDWR | O_NONBLOCK | open_flags;
   bool created = true;
-  int fd = ::open(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
+  int fd = open_file(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
   if (fd < 0 && errno == EEXIST) {
     created = false;
-    fd = ::open(path.c_str(), flags);
+    fd = open_file(path.c_str(), flags);
   }
   if (fd >= 0) return Opened{fd, created};
   if (errno == EINVAL && (open_flags & O_DIRECT) != 0) {

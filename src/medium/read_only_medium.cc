@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "medium/block_device.h"
 #include "medium/check.h"
@@ -39,7 +40,7 @@ absl::StatusOr<std::unique_ptr<ReadOnlyMedium>> ReadOnlyMedium::open(std::string
   absl::StatusOr<std::string> path = path_of(name);
   if (!path.ok()) return path.status();
   // Without O_NONBLOCK a pipe would wait for its writer.
-  const int fd = ::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open_file(path->c_str(), O_RDONLY | O_NONBLOCK);
   if (fd < 0) return errno_status("opening", *path, errno);
   std::unique_ptr<ReadOnlyMedium> medium(new ReadOnlyMedium(fd, *std::move(path)));
   if (absl::Status status = medium->examine(); !status.ok()) return status;

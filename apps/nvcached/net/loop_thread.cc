@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/assert.h"
+#include "base/descriptors.h"
 
 namespace nvcache::server {
 
@@ -20,7 +21,7 @@ LoopThread::~LoopThread() {
 bool LoopThread::create() {
   NVCACHE_ASSERT(base_ == nullptr && wake_fd_ < 0);
   base_ = event_base_new();
-  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  wake_fd_ = make_event_counter(EFD_NONBLOCK);
   if (base_ == nullptr || wake_fd_ < 0) return false;
   wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_event, this);
   return wake_event_ != nullptr && event_add(wake_event_, nullptr) == 0;

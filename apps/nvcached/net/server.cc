@@ -12,6 +12,7 @@
 #include "apps/nvcached/net/sockets.h"
 #include "apps/nvcached/net/udp.h"
 #include "apps/nvcached/net/worker.h"
+#include "base/descriptors.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -189,8 +190,7 @@ void EventServer::on_accept(int, short, void* self) try {
 bool EventServer::accept_one(Listener& listener) {
   sockaddr_storage from = {};
   socklen_t bytes = sizeof from;
-  const int fd = accept4(listener.socket.fd, reinterpret_cast<sockaddr*>(&from), &bytes,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int fd = accept_nonblocking(listener.socket.fd, reinterpret_cast<sockaddr*>(&from), &bytes);
   if (fd < 0) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       // The socket stays readable, so pause it; on_second() tries again.

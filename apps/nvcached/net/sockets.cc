@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "apps/nvcached/protocol/words.h"
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "fmt/ranges.h"
 
@@ -56,7 +57,7 @@ void set_option(int fd, int level, int option) {
 
 // -1 if the machine cannot use this address at all, such as IPv6 where there is none.
 int bind_one(const addrinfo& info, int type) {
-  const int fd = socket(info.ai_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, info.ai_protocol);
+  const int fd = make_socket(info.ai_family, type | SOCK_NONBLOCK, info.ai_protocol);
   if (fd < 0) return -1;
   set_option(fd, SOL_SOCKET, SO_REUSEADDR);
   if (info.ai_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY);
@@ -154,11 +155,11 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
   }
   path.copy(address.sun_path, path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = make_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (fd < 0) return absl::ErrnoToStatus(errno, "unix socket");
   struct stat there = {};
   if (lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
-    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int probe = make_socket(AF_UNIX, SOCK_STREAM, 0);
     const bool answered = connect(probe, generic, sizeof address) == 0;
     close(probe);
     if (!answered) unlink(path.c_str());

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/descriptors.h"
 
 namespace nvcache::jvm {
 namespace {
@@ -107,8 +108,8 @@ bool path_of(const char* part, char* path) {
 // A stage serves one library: for a second copy of RocksDB it is loaded a second time, as a file of
 // another name. Its descriptor stays open, for the linker knows the file by the name of that.
 void* load_again(const char* path) {
-  const int from = open(path, O_RDONLY | O_CLOEXEC);
-  const int to = memfd_create("libnvcache_jvm", MFD_CLOEXEC);
+  const int from = open_file(path, O_RDONLY);
+  const int to = make_memory_file("libnvcache_jvm");
   struct stat file;
   char name[64];
   snprintf(name, sizeof name, "/proc/self/fd/%d", to);

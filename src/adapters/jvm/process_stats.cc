@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "base/never_destroyed.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -21,18 +21,6 @@ constexpr double kDefaultSeconds = 10;
 std::string path_in(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr || *value == '\0' ? "" : path_of_process(value, getpid());
-}
-
-// Under another name first, then renamed: a reader never sees half of it. 0, or an error number.
-int write_whole(const std::string& path, std::string_view text) {
-  const std::string partial = path + ".partial";
-  std::FILE* const file = std::fopen(partial.c_str(), "we");
-  if (file == nullptr) return errno;
-  int error = std::fwrite(text.data(), 1, text.size(), file) == text.size() ? 0 : errno;
-  if (std::fclose(file) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) (void)std::remove(partial.c_str());
-  return error;
 }
 
 double interval_seconds() {
@@ -96,7 +84,7 @@ void ProcessStats::write() {
   tell_problem(sum);
   if (sum.lookups == 0) return;  // most programs make caches that they never use
   const auto write_one = [](const std::string& path, const auto& text_of) {
-    return path.empty() ? 0 : write_whole(path, text_of());
+    return path.empty() ? 0 : replace_file(path, text_of());
   };
   const int json = write_one(json_path_, [&] { return sum.to_json() + "\n"; });
   const int text = write_one(prometheus_path_, [&] { return sum.to_prometheus(); });

@@ -6,7 +6,6 @@
 // Such a program cannot call stats(). If NVCACHE_STATS_JSON names a file, each cache that
 // was opened by URI appends its statistics to the file, as a JSON object, when it closes.
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "adapters/rocksdb/secondary_cache.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
+#include "base/files.h"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/utilities/object_registry.h"
 
@@ -34,7 +34,7 @@ std::shared_ptr<BlockCache> report_at_close(std::shared_ptr<BlockCache> cache, s
   BlockCache* const raw = cache.get();
   return {raw, [cache = std::move(cache), path = std::move(path)](BlockCache* closed) {
             closed->drain();
-            std::ofstream(path, std::ios::app) << closed->stats().to_json() << '\n';
+            (void)append_to_file(path, closed->stats().to_json() + '\n');
           }};
 }
 

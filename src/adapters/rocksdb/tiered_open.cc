@@ -1,6 +1,5 @@
 #include "adapters/rocksdb/tiered_open.h"
 
-#include <fstream>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -8,6 +7,7 @@
 #include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_codec.h"
 #include "adapters/rocksdb/versions.h"
+#include "base/files.h"
 #include "nvcache/rocksdb.h"
 #if NVCACHE_ROCKSDB_7
 #include "adapters/rocksdb/tiered_cache_7.h"
@@ -53,7 +53,7 @@ void append_stats(TieredCache& cache, const std::string& path) {
   cache.control()->drain();
   const TieredStats stats = cache.stats();
   // db_bench makes dozens of caches that it never uses.
-  if (stats.lookups > 0) std::ofstream(path, std::ios::app) << stats.to_json() << '\n';
+  if (stats.lookups > 0) (void)append_to_file(path, stats.to_json() + '\n');
 }
 
 }  // namespace nvcache::rocksdb

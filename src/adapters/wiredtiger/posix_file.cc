@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/descriptors.h"
+
 namespace nvcache {
 namespace {
 
@@ -33,7 +35,7 @@ std::string folder_of(const std::string& path) {
 int PosixFile::open(const std::string& path, int open_flags) {
   const auto try_open = [&](int flags) {
     return retried([&] {
-      descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, kFileMode);
+      descriptor_ = open_file(path.c_str(), flags, kFileMode);
       return descriptor_;
     });
   };
@@ -137,7 +139,7 @@ int list_folder(const std::string& path, const std::string& prefix, size_t limit
                 std::vector<std::string>* names) {
   DIR* opened = nullptr;
   const int error = retried([&] {
-    opened = ::opendir(path.c_str());
+    opened = open_folder(path.c_str());
     return opened == nullptr ? -1 : 0;
   });
   if (error != 0) return error;

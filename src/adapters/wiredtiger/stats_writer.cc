@@ -1,10 +1,10 @@
 #include "adapters/wiredtiger/stats_writer.h"
 
-#include <cstdio>
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -12,19 +12,10 @@ namespace nvcache {
 namespace {
 
 absl::Status write_whole(const std::string& path, const std::string& text) {
-  const std::string partial = path + ".partial";
-  const auto fail = [&](int error) {
-    (void)std::remove(partial.c_str());
-    return absl::PermissionDeniedError(
-        fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
-  };
-  std::FILE* file = std::fopen(partial.c_str(), "we");
-  if (file == nullptr) return fail(errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = written ? 0 : errno;
-  if (std::fclose(file) != 0 || !written) return fail(written ? errno : error);
-  if (std::rename(partial.c_str(), path.c_str()) != 0) return fail(errno);
-  return absl::OkStatus();
+  const int error = replace_file(path, text);
+  if (error == 0) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "kv_store/recovery/found_store.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "fmt/format.h"
 
@@ -14,12 +14,8 @@ namespace {
 
 // Differs after every start of the machine; 0 if the kernel does not tell.
 uint64_t boot_number() {
-  char text[64] = {};
-  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  const ssize_t length = ::read(fd, text, sizeof(text));
-  ::close(fd);
-  return length > 0 ? hash_bytes({text, static_cast<size_t>(length)}) | 1 : 0;
+  const std::optional<std::string> text = read_file("/proc/sys/kernel/random/boot_id", 64);
+  return text && !text->empty() ? hash_bytes(*text) | 1 : 0;
 }
 
 }  // namespace

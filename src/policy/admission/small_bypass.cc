@@ -17,11 +17,15 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/background_thread.h"
 #include "base/cache_files.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "policy/admission/table.h"
@@ -44,17 +48,22 @@ struct DirectorySize {
 
 DirectorySize measure(const fs::path& directory) {
   DirectorySize found;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(directory, fs::directory_options::skip_permission_denied,
-                                         error);
-  if (error) return found;
-  found.readable = true;
-  for (; entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (error) break;
-    struct stat file {};
-    if (lstat(entry->path().c_str(), &file) != 0 || !S_ISREG(file.st_mode)) continue;
-    if (!is_cache_file(file)) found.size_bytes += static_cast<uint64_t>(file.st_size);
-    ++found.files;
+  for (std::vector<std::string> left = {directory.native()}; !left.empty();) {
+    const std::string folder = std::move(left.back());
+    left.pop_back();
+    const auto names = names_in_folder(folder);
+    if (!names && !found.readable) return found;
+    found.readable = true;
+    if (!names) continue;  // it has vanished, or is another user's
+    for (const std::string& name : *names) {
+      const std::string path = fmt::format("{}/{}", folder, name);
+      struct stat file {};
+      if (lstat(path.c_str(), &file) != 0) continue;
+      if (S_ISDIR(file.st_mode)) left.push_back(path);
+      if (!S_ISREG(file.st_mode)) continue;
+      if (!is_cache_file(file)) found.size_bytes += static_cast<uint64_t>(file.st_size);
+      ++found.files;
+    }
   }
   return found;
 }

@@ -101,11 +101,21 @@ def check_end(code, log):
         raise AssertionError("a sanitizer's report")
 
 
+def closing(places):
+    """For subprocess: closes descriptors of the new process."""
+    def close():
+        for place in places:
+            os.close(place)
+    return close if places else None
+
+
 class Server:
     """`port`: a number, or True for any; `folder`: where it keeps its data, which stays;
-    `wait`: until it listens; `stderr`: in place of the log."""
+    `wait`: until it listens; `stderr`: in place of the log; `closed`: descriptors that it has
+    not."""
 
-    def __init__(self, program, *options, port=True, folder=None, wait=True, stderr=None):
+    def __init__(self, program, *options, port=True, folder=None, wait=True, stderr=None,
+                 closed=()):
         self.temporary = None if folder else tempfile.TemporaryDirectory(prefix="nvcached_test_")
         self.folder = folder or self.temporary.name
         self.port_file = self.path("port")
@@ -120,7 +130,8 @@ class Server:
             command += ["-u", "root"]
         self.log = open(self.path("log"), "wb+")
         self.process = subprocess.Popen(command, env=environment, stdout=self.log,
-                                        stderr=self.log if stderr is None else stderr)
+                                        stderr=self.log if stderr is None else stderr,
+                                        preexec_fn=closing(closed))
         self.ports = {}
         if not wait:
             return

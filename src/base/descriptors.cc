@@ -1,0 +1,170 @@
+#include "base/descriptors.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "base/test_hooks.h"
+
+namespace nvcache {
+namespace {
+
+constexpr int kFirst = STDERR_FILENO + 1;
+constexpr int kPatience = 1000;
+
+bool is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
+
+// Moves a descriptor out of 0 to 2. -1, and it is closed, if there is no room for it.
+int moved_up(int descriptor) {
+  if (descriptor < 0 || descriptor >= kFirst || test_hooks.keep_low_descriptors) return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return moved;
+}
+
+// ---- The placeholders. One set for all threads: the first that comes makes them, the last that
+// goes closes them.
+
+std::atomic_flag busy = ATOMIC_FLAG_INIT;
+int holders = 0;  // guarded by `busy`, as are the two that follow
+bool held[kFirst] = {};
+struct stat placeholder = {};  // what they are open on
+
+// False after a while: a thread that had it may not have come along in a fork.
+bool enter() {
+  for (int i = 0; busy.test_and_set(std::memory_order_acquire); ++i) {
+    if (i == kPatience) return false;
+    sched_yield();
+  }
+  return true;
+}
+
+void leave() { busy.clear(std::memory_order_release); }
+
+void hold_places() {
+  for (;;) {
+    const int made = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (made < 0) return;
+    if (made >= kFirst) {
+      close(made);
+      return;
+    }
+    held[made] = fstat(made, &placeholder) == 0;
+  }
+}
+
+// The host may have put a stream of its own into the place, by dup2().
+bool is_placeholder(int place) {
+  struct stat found {};
+  const int flags = fcntl(place, F_GETFL);
+  return flags != -1 && (flags & O_PATH) != 0 && fstat(place, &found) == 0 &&
+         found.st_dev == placeholder.st_dev && found.st_ino == placeholder.st_ino;
+}
+
+void give_up_places() {
+  for (int place = 0; place < kFirst; ++place) {
+    if (held[place] && is_placeholder(place)) close(place);
+    held[place] = false;
+  }
+}
+
+}  // namespace
+
+StandardPlacesHeld::StandardPlacesHeld() : counted_(enter()) {
+  if (!counted_) return;
+  const int error = errno;
+  if (holders++ == 0 && !test_hooks.keep_low_descriptors &&
+      !(is_open(STDIN_FILENO) && is_open(STDOUT_FILENO) && is_open(STDERR_FILENO))) {
+    hold_places();
+  }
+  leave();
+  errno = error;
+}
+
+StandardPlacesHeld::~StandardPlacesHeld() {
+  if (!counted_) return;
+  const int error = errno;
+  while (!enter()) {
+  }
+  if (--holders == 0) give_up_places();
+  leave();
+  errno = error;
+}
+
+int open_file(const char* path, int flags, mode_t mode) {
+  const StandardPlacesHeld held_places;
+  return moved_up(::open(path, flags | O_CLOEXEC, mode));
+}
+
+DIR* open_folder(const char* path) {
+  const int descriptor = open_file(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (descriptor < 0) return nullptr;
+  DIR* const folder = ::fdopendir(descriptor);
+  if (folder == nullptr) {
+    const int error = errno;
+    close(descriptor);
+    errno = error;
+  }
+  return folder;
+}
+
+int make_memory_file(const char* name) {
+  const StandardPlacesHeld held_places;
+  return moved_up(::memfd_create(name, MFD_CLOEXEC));
+}
+
+int make_temporary_file(char* path) {
+  const StandardPlacesHeld held_places;
+  return moved_up(::mkostemp(path, O_CLOEXEC));
+}
+
+int copy_descriptor(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst); }
+
+int make_socket(int family, int type, int protocol) {
+  return moved_up(::socket(family, type | SOCK_CLOEXEC, protocol));
+}
+
+int accept_nonblocking(int listener, sockaddr* from, socklen_t* from_bytes) {
+  return moved_up(::accept4(listener, from, from_bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int make_event_counter(int flags) { return moved_up(::eventfd(0, flags | EFD_CLOEXEC)); }
+
+int make_signal_reader(const sigset_t& signals) {
+  return moved_up(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+bool make_pipe(int (&ends)[2]) {
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  ends[0] = moved_up(ends[0]);
+  const int error = errno;
+  ends[1] = moved_up(ends[1]);
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  const int worse = ends[0] < 0 ? error : errno;
+  for (const int end : ends) {
+    if (end >= 0) close(end);
+  }
+  errno = worse;
+  return false;
+}
+
+bool fill_standard_streams() {
+  for (int place = 0; place < kFirst; ++place) {
+    if (is_open(place) || test_hooks.keep_low_descriptors) continue;
+    // The lowest that is free: `place`.
+    if (::open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY) != place) return false;
+  }
+  return true;
+}
+
+}  // namespace nvcache
