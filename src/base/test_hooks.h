@@ -11,6 +11,8 @@
 namespace nvcache {
 
 struct TestHooks {
+  // Files that last: one of another user, with any mode, is believed.
+  bool believe_any_file = false;
   // open_file() and its like: a descriptor of 0 to 2 stays there.
   bool keep_low_descriptors = false;
   // BlockStore: a put on a device that finds no memory leaves its block filling for ever.

@@ -14,6 +14,7 @@
 #include "base/descriptors.h"
 #include "base/text.h"
 #include "medium/check.h"
+#include "medium/file_owner.h"
 #include "medium/file_steps.h"
 #include "medium/populate.h"
 #include "medium/reserve_room.h"
@@ -23,33 +24,12 @@ namespace {
 
 constexpr uint64_t kLineBytes = 64;
 
-// What mounts and copies add: Kubernetes' fsGroup makes every file its group's, at each mount.
-absl::Status keep_others_out(int fd, const std::string& path, uint32_t mode,
-                             std::vector<std::string>* notes) {
-  if ((mode & 077) == 0) return absl::OkStatus();
-  if (fchmod(fd, mode & 0700) != 0) {
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: mode {:o} lets other users in, and cannot be changed: {}; allowed: "
-                    "600 (chmod 600)",
-                    path, mode, std::strerror(errno)));
-  }
-  notes->push_back(fmt::format("file {}: mode {:o} let other users in; it is {:o} now", path, mode,
-                               mode & 0700));
-  return absl::OkStatus();
-}
-
 absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
                      std::vector<std::string>* notes) {
   if (absl::Status status = lock_file(fd, path, "store"); !status.ok()) return status;
+  if (absl::Status status = check_owner(fd, path); !status.ok()) return status;
   struct stat found {};
   if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
-  if (!S_ISREG(found.st_mode)) return invalid_argument("file {}: not a regular file", path);
-  // Who may write the file could make the store serve anything; who may read it sees every value.
-  if (found.st_uid != geteuid()) {
-    return absl::FailedPreconditionError(
-        fmt::format("file {}: owned by user {}; allowed: a file of the user that opens it ({})",
-                    path, found.st_uid, geteuid()));
-  }
   const auto length = static_cast<uint64_t>(found.st_size);
   if (length != 0 && length != size_bytes) {
     return absl::FailedPreconditionError(
@@ -57,9 +37,9 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
                     "with which it was created, or a new file",
                     path, length, size_bytes));
   }
-  if (absl::Status status = keep_others_out(fd, path, found.st_mode & 0777, notes); !status.ok()) {
-    return status;
-  }
+  auto note = keep_others_out(fd, path);
+  if (!note.ok()) return note.status();
+  if (!note->empty()) notes->push_back(*std::move(note));
   *is_new = length == 0;
   if (absl::Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
     return status;
@@ -85,9 +65,7 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
 absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
                                                          uint64_t size_bytes, Power power) {
   const int fd = open_file(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == ELOOP) {
-    return invalid_argument("file {}: a symbolic link; allowed: the file itself", path);
-  }
+  if (fd < 0 && errno == ELOOP) return refuse_link(path);
   if (fd < 0) return errno_status("opening file", path, errno);
   bool is_new = false;
   std::vector<std::string> notes;

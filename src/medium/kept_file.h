@@ -28,7 +28,7 @@ class KeptFile final : public Medium, public PageFile {
 
   // Creates a missing file with mode 0600, and takes the rights of other users from one that is
   // there. FAILED_PRECONDITION, and nothing is changed, if the file is locked, belongs to another
-  // user, or is neither empty nor `size_bytes` long.
+  // user or lets all write it, or is neither empty nor `size_bytes` long. See file_owner.h.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
                                                                       uint64_t size_bytes,
                                                                       Power power);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_mark.h"
+#include "medium/file_owner.h"
 #include "medium/file_steps.h"
 #include "medium/reserve_room.h"
 #include "medium/whole_io.h"
@@ -38,6 +39,7 @@ absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
     fd = open_file(path.c_str(), flags);
   }
   if (fd >= 0) return Opened{fd, created};
+  if (errno == ELOOP && (open_flags & O_NOFOLLOW) != 0) return refuse_link(path);
   if (errno == EINVAL && (open_flags & O_DIRECT) != 0) {
     // Linux creates the file before it finds that it cannot open it this way.
     if (created) unlink(path.c_str());
@@ -59,7 +61,7 @@ absl::StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(
     const std::string& path, const MediumOptions& options, int open_flags) {
   const std::string file = file_of(path);
   for (int attempt = 0; attempt < kFileOpenAttempts; ++attempt) {
-    const auto opened = open_or_create(file, open_flags);
+    const auto opened = open_or_create(file, open_flags | (options.keep_file ? O_NOFOLLOW : 0));
     if (!opened.ok()) {
       // Removed between our two attempts, by the opener that had made it.
       if (absl::IsNotFound(opened.status()) && attempt == 0) continue;
@@ -82,9 +84,15 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
     return absl::InvalidArgumentError(
         fmt::format("file {}: not a regular file; allowed: a file or a directory", path_));
   }
+  if (options.keep_file) {
+    if (absl::Status status = check_owner(fd_, path_); !status.ok()) return status;
+  }
   max_size_bytes_ = options.max_size_bytes;
   const auto found_bytes = static_cast<uint64_t>(found.st_size);
   if (absl::Status status = check_is_ours(fd_, path_, found_bytes); !status.ok()) return status;
+  if (options.keep_file) {
+    if (absl::Status status = keep_others_out(fd_, path_).status(); !status.ok()) return status;
+  }
   uint64_t length_bytes = marked_length_bytes(options.max_size_bytes);
   // The mark stays where it is in a longer file.
   if (found_bytes > length_bytes) length_bytes = marked_length_bytes(found_bytes - kFileMarkBytes);

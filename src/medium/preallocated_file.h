@@ -6,6 +6,9 @@
 //   MediumOptions::keep_file says otherwise; one that was there (empty, all zeros, or
 //   left behind by a crash) is kept, its contents overwritten. FAILED_PRECONDITION if it
 //   holds data that is not a cache's (file_mark.h). Only regular files: never a device.
+// - With keep_file, whose content is believed at the next opening, it belongs to the user that
+// opens
+//   it, and other users have no rights: file_owner.h.
 // - An exclusive lock (open file description lock) is held while open: a second
 //   opener, in this process or another, gets FAILED_PRECONDITION naming the path.
 // - Space for `size_bytes` is allocated at open: RESOURCE_EXHAUSTED names path and

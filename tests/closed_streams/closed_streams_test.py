@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "apps" / "nvcached"))
-from running_server import (LONG_SECONDS, Server, check, closing, equal, fill, found, run,  # noqa: E402
-                            wait_until)
+from running_server import (LONG_SECONDS, Server, check, closing, equal,  # noqa: E402
+                            fill, found, run, wait_until)
 
 HOST, NVCACHED, NVCACHE = (os.path.abspath(each) for each in sys.argv[1:4])
 ROCKSDB = os.path.abspath(sys.argv[4]) if len(sys.argv) > 4 else None
