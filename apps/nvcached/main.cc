@@ -206,6 +206,16 @@ void report_recovery(const KvStats& stats) {
       stats.durability, stats.damaged, finished));
 }
 
+absl::Status report_end(const KvStats& stats) {
+  if (stats.file_lost) {
+    return absl::DataLossError(
+        fmt::format("the data file {} is not there any more: {} items end with this process",
+                    stats.file, stats.items));
+  }
+  say(fmt::format("{} items kept", stats.items));
+  return absl::OkStatus();
+}
+
 // Reads passwords and certificates again. What cannot be read leaves the old ones in use.
 void reload(server::Service& service) {
   absl::Status status = service.load_auth_file();
@@ -276,9 +286,8 @@ absl::Status run(Options options) {
   absl::Status synced = (*store)->sync();
   (*server)->stop();
   if (synced.ok()) synced = (*store)->sync();
-  if (synced.ok()) say(fmt::format("{} items kept", (*store)->stats().items));
   if (!options.pid_file.empty()) unlink(options.pid_file.c_str());
-  return synced;
+  return synced.ok() ? report_end((*store)->stats()) : synced;
 }
 
 }  // namespace

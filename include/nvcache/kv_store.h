@@ -125,8 +125,12 @@ struct KvStats {
   uint64_t away_seconds = 0;     // gauge: how long the store was closed before; 0 if unknown
   bool recovered = false;        // gauge: the medium held a store
   bool failed = false;           // gauge: the medium failed, and no change is acknowledged
+  // Gauge: the file of the medium is not at its path any more; it was removed, renamed or replaced.
+  // The store goes on, and what it holds ends with it, unless the file is put back.
+  bool file_lost = false;
   std::string medium;
   std::string durability;
+  std::string file;                // the path of the medium's file; empty for memory
   std::vector<std::string> notes;  // what an operator should know of the opening, a line each
 
   std::string to_json() const;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/assert.h"
@@ -60,6 +61,12 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
   return absl::OkStatus();
 }
 
+std::string whole_path_of(const std::string& path) {
+  std::error_code error;
+  std::string whole = std::filesystem::absolute(path, error).string();
+  return error ? path : whole;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
@@ -96,6 +103,7 @@ KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::b
                    uint64_t size_bytes, bool is_new, bool power)
     : fd_(fd),
       path_(std::move(path)),
+      whole_path_(whole_path_of(path_)),
       dax_(std::move(dax)),
       base_(base),
       size_bytes_(size_bytes),
@@ -169,6 +177,15 @@ absl::Status KeptFile::sync(Extent extent) {
     return absl::OkStatus();
   }
   return errno_status("flushing file", path_, errno);
+}
+
+bool KeptFile::is_at_its_path() const {
+  struct stat ours {};
+  struct stat found {};
+  if (fstat(fd_, &ours) != 0) return true;
+  if (ours.st_nlink == 0) return false;
+  if (lstat(whole_path_.c_str(), &found) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return ours.st_ino == found.st_ino && ours.st_dev == found.st_dev;
 }
 
 void KeptFile::populate(Extent extent) {

@@ -55,6 +55,8 @@ class KeptFile final : public Medium, public PageFile {
   [[nodiscard]] absl::Status sync_all() override;
   [[nodiscard]] absl::Status sync(Extent extent) override;
   void populate(Extent extent) override;
+  std::string path() const override { return path_; }
+  bool is_at_its_path() const override;
 
  private:
   KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
@@ -62,6 +64,7 @@ class KeptFile final : public Medium, public PageFile {
 
   const int fd_;
   const std::string path_;
+  const std::string whole_path_;       // holds when the process goes to another folder
   const std::unique_ptr<DaxMap> dax_;  // null on any other file system
   std::byte* const base_;
   const uint64_t size_bytes_;

@@ -2,6 +2,8 @@
 // is one; tests have another, which loses power.
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "medium/medium.h"
 
@@ -18,6 +20,10 @@ class PageFile {
   // Gets pages for an extent that will be overwritten, without reading them from the disk: fills
   // those that are not in memory with zeros, whatever they held. Does nothing on DAX.
   virtual void populate(Extent extent) = 0;
+  virtual std::string path() const { return ""; }
+  // False once the file was removed, renamed or replaced: it ends when it is closed, or is found
+  // elsewhere. True where that cannot be seen. Costs two system calls.
+  virtual bool is_at_its_path() const { return true; }
 };
 
 }  // namespace nvcache

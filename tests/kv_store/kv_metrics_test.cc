@@ -30,6 +30,7 @@ KvStats sample_kv_stats() {
   stats.fitting_item_bytes = 437;
   stats.recovery_seconds = 0.25;
   stats.recovered = true;
+  stats.file = "/data";
   stats.medium = "dram";
   stats.durability = "process";
   return stats;
@@ -48,7 +49,7 @@ TEST(MetricsText, OfAKeyValueStoreIsAsItAlwaysWas) {
       R"(,"data_bytes":422,"size_bytes":423,"metadata_bytes":424,"max_item_bytes":431)"
       R"(,"table_places":436,"fitting_item_bytes":437)"
       R"(,"recovered_items":425,"away_seconds":434,"recovery_seconds":0.25)"
-      R"(,"failed":false,"recovered":true)"
+      R"(,"failed":false,"file_lost":false,"recovered":true)"
       R"(,"medium":"dram","durability":"process"})");
 }
 

@@ -146,22 +146,6 @@ TEST_F(KvOpen, TakesTheRightsOfOthersFromItsFileAndSaysSo) {
               ElementsAre(HasSubstr("mode 660 let other users in; it is 600 now")));
 }
 
-TEST_F(KvOpen, RefusesAFileThatAllUsersMayWrite) {
-  fill();
-  std::filesystem::permissions(path_, std::filesystem::perms(0666));
-  const auto refused = open_kv_store(spec());
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(message(refused.status()), HasSubstr("mode 666 lets every user write"));
-  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0666));
-  std::filesystem::permissions(path_, std::filesystem::perms(0600));
-  EXPECT_TRUE(open_kv_store(spec()).ok());
-  // Nothing in it is believed yet.
-  std::ofstream(path_, std::ios::trunc).close();
-  std::filesystem::permissions(path_, std::filesystem::perms(0666));
-  EXPECT_TRUE(open_kv_store(spec()).ok());
-}
-
 TEST_F(KvOpen, LeavesTheModeOfAFileThatIsNoStoreOfThisSize) {
   std::ofstream(path_, std::ios::binary) << "text";
   std::filesystem::permissions(path_, std::filesystem::perms(0660));

@@ -145,7 +145,7 @@ TEST(MetricsText, EachNumberOfAStructHasARow) {
   constexpr size_t kRefused = 1;
   EXPECT_EQ(families_of(Stats().to_prometheus()), stats + kRefused + kInfo);
   const size_t kv = offsetof(KvStats, recovered) / kNumber;
-  constexpr size_t kFlags = 2;
+  constexpr size_t kFlags = 3;
   EXPECT_EQ(families_of(KvStats().to_prometheus()), kv + kFlags + kInfo);
   const size_t tiered = offsetof(TieredStats, policy) / kNumber;
   constexpr size_t kHitRatio = 1;

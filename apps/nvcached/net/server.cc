@@ -167,8 +167,9 @@ void EventServer::on_second(int, short, void* self) {
   auto& server = *static_cast<EventServer*>(self);
   try {
     server.service_.tick();
-    const std::string warning = server.service_.new_warning();
-    if (!warning.empty()) print_to(stderr, "nvcached: {}\n", warning);
+    for (const std::string& warning : server.service_.new_warnings()) {
+      print_to(stderr, "nvcached: {}\n", warning);
+    }
   } catch (const std::bad_alloc&) {  // what it had to do is done at the next
   }
   if (server.metrics_ != nullptr) server.metrics_->sweep();

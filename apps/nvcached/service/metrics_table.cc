@@ -69,6 +69,7 @@ MetricValue skipped_lines(const Snapshot& snapshot) {
   return snapshot.service.watch_log().skipped_lines();
 }
 MetricValue failed(const Snapshot& snapshot) { return uint64_t{snapshot.kv.failed}; }
+MetricValue file_lost(const Snapshot& snapshot) { return uint64_t{snapshot.kv.file_lost}; }
 MetricValue recovered(const Snapshot& snapshot) {
   return std::string(snapshot.kv.recovered ? "yes" : "no");
 }
@@ -180,6 +181,8 @@ constexpr MetricRow kMetricRows[] = {
     {"store_recovered", nullptr, kNone, "Whether the medium held a store at the start", recovered},
     {"store_failed", "store_failed", kGauge, "1 once the medium failed: changes are refused",
      failed},
+    {"store_file_lost", "store_file_lost", kGauge,
+     "1 while the data file is not at its path: items end with the server", file_lost},
     {"store_max_item_bytes", "store_max_item_bytes", kGauge,
      "Bytes of the largest key and value that the store takes", kv<&KvStats::max_item_bytes>},
     {"store_table_evictions", "store_table_evictions_total", kCounter,

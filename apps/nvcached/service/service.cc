@@ -67,20 +67,33 @@ void Service::tell_evictions() {
   }
 }
 
-std::string Service::new_warning() {
+std::vector<std::string> Service::new_warnings() {
   constexpr uint32_t kBetweenLooksS = 10;
   const uint32_t now_s = items_.now_s();
-  if (warned_of_table_ || now_s < warned_s_ + kBetweenLooksS) return "";
+  if (now_s < warned_s_ + kBetweenLooksS) return {};
   warned_s_ = now_s;
   const KvStats stats = items_.kv().stats();
-  if (stats.table_evicted == 0 || stats.fitting_item_bytes == 0) return "";
-  warned_of_table_ = true;
-  return fmt::format(
-      "the table of items is full: {} small items, {} of keys and values in a store of {}, and "
-      "each new one evicts another. The next start makes the table larger (item={}), unless "
-      "--store names an item size",
-      stats.items, format_bytes(stats.data_bytes), format_bytes(stats.size_bytes),
-      stats.fitting_item_bytes);
+  std::vector<std::string> warnings;
+  if (stats.file_lost != warned_of_file_) {
+    warned_of_file_ = stats.file_lost;
+    warnings.push_back(
+        stats.file_lost
+            ? fmt::format("the data file {} is not there any more: it was removed, renamed or "
+                          "replaced. The server goes on, and its {} items end with it, unless that "
+                          "file gets its name back. Otherwise restart it, to begin anew",
+                          stats.file, stats.items)
+            : fmt::format("the data file {} is there again", stats.file));
+  }
+  if (!warned_of_table_ && stats.table_evicted != 0 && stats.fitting_item_bytes != 0) {
+    warned_of_table_ = true;
+    warnings.push_back(fmt::format(
+        "the table of items is full: {} small items, {} of keys and values in a store of {}, and "
+        "each new one evicts another. The next start makes the table larger (item={}), unless "
+        "--store names an item size",
+        stats.items, format_bytes(stats.data_bytes), format_bytes(stats.size_bytes),
+        stats.fitting_item_bytes));
+  }
+  return warnings;
 }
 
 Counters& Service::new_counters() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/nvcached/options/settings.h"
 #include "apps/nvcached/service/budget.h"
@@ -48,8 +49,9 @@ class Service {
   std::unique_ptr<WatchLog::Watcher> watch(uint32_t kinds);
   // Tells the watchers what the store has evicted since the last call.
   void tell_evictions();
-  // What an operator should know, once each: a line for the log; empty if there is nothing.
-  std::string new_warning();
+  // What an operator should know, each when it becomes so: lines for the log. Looks every ten
+  // seconds.
+  std::vector<std::string> new_warnings();
 
   // Counters of a new thread; they live as long as the service.
   Counters& new_counters();
@@ -113,8 +115,9 @@ class Service {
   std::atomic<bool> detail_;
   std::atomic<uint32_t> flush_at_s_{0};
   std::atomic<uint32_t> certificates_s_{0};
-  uint32_t warned_s_ = 0;  // new_warning()'s: when it looked last
+  uint32_t warned_s_ = 0;  // new_warnings()'s: when it looked last
   bool warned_of_table_ = false;
+  bool warned_of_file_ = false;
 
   mutable Mutex mutex_;
   std::deque<Counters> counters_ ABSL_GUARDED_BY(mutex_);

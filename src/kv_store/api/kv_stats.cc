@@ -59,6 +59,7 @@ constexpr Metric<KvStats, KvCounter> kStoreMetrics[] = {
      &KvStats::away_seconds},
     {"recovery_seconds", "Time that recovery took", kGauge, &KvStats::recovery_seconds},
     {"failed", "1 once the medium failed: changes are refused", kGauge, &KvStats::failed},
+    {"file_lost", "1 while the file of the store is not at its path", kGauge, &KvStats::file_lost},
     {"recovered", "1 when the medium held a store at the opening", kGauge, &KvStats::recovered},
 };
 static_assert(each_has_a_row<KvCounter>({}, kStoreMetrics));

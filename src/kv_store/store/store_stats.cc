@@ -22,6 +22,10 @@ KvStats KvStoreImpl::stats() const {
   stats.failed = parts_.memory.failed();
   stats.medium = parts_.medium.medium->traits().name;
   stats.durability = durability_name(parts_.config.durability);
+  if (const PageFile* const file = parts_.medium.file; file != nullptr) {
+    stats.file = file->path();
+    stats.file_lost = !file->is_at_its_path();
+  }
   stats.notes = parts_.medium.notes;
   return stats;
 }

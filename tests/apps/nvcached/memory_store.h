@@ -137,6 +137,11 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     const MutexLock lock(mutex_);
     fail_clears_ = fail;
   }
+  void set_file(std::string path, bool lost) {
+    const MutexLock lock(mutex_);
+    stats_.file = std::move(path);
+    stats_.file_lost = lost;
+  }
   size_t held() const {
     const MutexLock lock(mutex_);
     return held_.size();

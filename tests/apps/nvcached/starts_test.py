@@ -171,6 +171,37 @@ def files_of_others():
             check("a symbolic link" in server.log_text(), server.log_text())
 
 
+def a_data_file_that_goes():
+    """Removed, or replaced, while the server runs: told, counted, served on, not claimed to be
+    kept. One that comes back is."""
+    for what in ("removed", "replaced", "back again"):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.path.join(folder, "data")
+            with Server(PROGRAM, "-m", "8", f"--medium=file:{data}", folder=folder) as server:
+                fill(server, 100, 100)
+                equal(stats(server)["store_file_lost"], "0")
+                if what == "removed":
+                    os.unlink(data)
+                else:
+                    os.rename(data, data + "2")
+                if what == "replaced":
+                    shutil.copy(data + "2", data)
+                equal(stats(server)["store_file_lost"], "1")
+                if what == "removed":
+                    wait_until(lambda: f"the data file {data} is not there any more"
+                               in server.log_text(), server.log_text)
+                if what == "back again":
+                    os.rename(data + "2", data)
+                    equal(stats(server)["store_file_lost"], "0")
+                fill(server, 101, 100)
+                equal(found(server, 101, 100), 101)
+                code, log = server.stop()
+            kept = what == "back again"
+            equal((what, code), (what, 0 if kept else 1))
+            check(("101 items kept" in log) == kept, log)
+            check(("101 items end with this process" in log) != kept, log)
+
+
 def serves_while_it_syncs_at_the_end():
     """SIGTERM: what is slow is done before the ports close."""
     with tempfile.TemporaryDirectory() as folder:
@@ -302,6 +333,6 @@ def root_names_a_user():
 
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, a_full_table_of_items,
-                  files_of_others,
+                  files_of_others, a_data_file_that_goes,
                   serves_while_it_syncs_at_the_end, ends_while_it_resizes, ports_come_first,
                   systemd_is_told, locked_memory_stays_locked, root_names_a_user]))

@@ -36,5 +36,26 @@ TEST(Service, ResetsAtOnceTakeEachCountOnce) {
   EXPECT_EQ(fixture.count(Count::kGetHits), 0u);
 }
 
+TEST(Service, TellsWithinTenSecondsThatTheDataFileIsLostOrThereAgain) {
+  SessionFixture fixture;
+  EXPECT_TRUE(fixture.service.new_warnings().empty());
+  for (const bool lost : {true, false, true}) {
+    fixture.store.set_file("/data/store", lost);
+    EXPECT_TRUE(fixture.service.new_warnings().empty()) << "it looked just before";
+    fixture.pass_time(10);
+    const std::vector<std::string> warnings = fixture.service.new_warnings();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_EQ(warnings[0].starts_with(lost ? "the data file /data/store is not there any more"
+                                           : "the data file /data/store is there again"),
+              true)
+        << warnings[0];
+    EXPECT_NE(fixture.ask("stats\r\n")
+                  .find(lost ? "STAT store_file_lost 1\r\n" : "STAT store_file_lost 0\r\n"),
+              std::string::npos);
+    fixture.pass_time(10);
+    EXPECT_TRUE(fixture.service.new_warnings().empty()) << "once each";
+  }
+}
+
 }  // namespace
 }  // namespace nvcache::server
