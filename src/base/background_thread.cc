@@ -1,24 +1,55 @@
 #include "base/background_thread.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <exception>
 #include <utility>
 
+#include "base/test_hooks.h"
+
 namespace nvcache {
+namespace {
+
+// While it lives, a thread that is made takes no signals of the program's: it begins with what its
+// maker blocks.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
+      sigdelset(&blocked, own);
+    }
+    if (test_hooks.take_signals) sigemptyset(&blocked);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
 
 constinit thread_local const BackgroundThread* BackgroundThread::current_ = nullptr;
 
-BackgroundThread::BackgroundThread(Work work) : work_(std::move(work)) {}
+BackgroundThread::BackgroundThread(Work work)
+    : work_(std::move(work)), running_(std::make_unique<Running>()) {}
 
 BackgroundThread::~BackgroundThread() { stop(); }
 
 bool BackgroundThread::start() {
+  if (!is_in_this_process()) return false;
   if (started()) return true;
-  MutexLock lock(mutex_);
-  if (thread_.joinable() || stopping_) return started();
+  Running& running = *running_;
+  MutexLock lock(running.mutex);
+  if (running.thread.joinable() || running.stopping) return started();
+  const SignalsBlocked blocked;
   try {
-    thread_ = std::thread([this] { run(); });
+    running.thread = std::thread([this] { run(); });
   } catch (const std::exception&) {  // no thread, or no memory for one
     return false;
   }
@@ -27,33 +58,40 @@ bool BackgroundThread::start() {
 }
 
 void BackgroundThread::wake() {
+  if (!is_in_this_process()) return;
   if (woken_.exchange(true, std::memory_order_acq_rel)) return;
   // The thread sees the flag, or waits already.
-  { MutexLock lock(mutex_); }
-  wakes_.notify_one();
+  { MutexLock lock(running_->mutex); }
+  running_->wakes.notify_one();
 }
 
 void BackgroundThread::stop() {
-  {
-    MutexLock lock(mutex_);
-    if (stopping_) return;
-    stopping_ = true;
+  if (!is_in_this_process()) {
+    (void)running_.release();
+    return;
   }
-  wakes_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  Running& running = *running_;
+  {
+    MutexLock lock(running.mutex);
+    if (running.stopping) return;
+    running.stopping = true;
+  }
+  running.wakes.notify_one();
+  if (running.thread.joinable()) running.thread.join();
 }
 
 bool BackgroundThread::sleep() {
   const auto deadline =
       CondVar::Clock::now() + std::chrono::duration_cast<CondVar::Clock::duration>(
                                   std::chrono::duration<double>(work_.interval_seconds));
-  MutexLock lock(mutex_);
+  Running& running = *running_;
+  MutexLock lock(running.mutex);
   for (;;) {
     if (woken_.exchange(false, std::memory_order_acq_rel)) return true;
-    if (stopping_) return false;
+    if (running.stopping) return false;
     if (work_.interval_seconds <= 0) {
-      wakes_.wait(mutex_);
-    } else if (!wakes_.wait_until(mutex_, deadline) && !stopping_) {
+      running.wakes.wait(running.mutex);
+    } else if (!running.wakes.wait_until(running.mutex, deadline) && !running.stopping) {
       return true;
     }
   }

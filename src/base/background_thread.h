@@ -2,15 +2,22 @@
 //
 // No exception ends the thread or the process: the thread counts it, reports it, and continues.
 // A wake-up while one is outstanding costs one atomic exchange.
+//
+// A guest in another's process: the thread blocks all signals but those that its own faults raise,
+// and SIGPROF, so that no handler of the program runs on it, and none of the signals that the
+// program waits for is missed. In a child that the program forks, the thread is not there: then
+// wake() and stop() do nothing, and start() fails.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 
+#include "base/home_process.h"
 #include "base/mutex.h"
 
 namespace nvcache {
@@ -43,10 +50,20 @@ class BackgroundThread {
   void stop();
 
   bool started() const { return started_.load(std::memory_order_acquire); }
+  // False in a child of the process that made it: a round never ends there.
+  bool is_in_this_process() const { return home_.is_here(); }
   bool is_current() const { return current_ == this; }  // the caller runs on this thread
   uint64_t exceptions() const { return exceptions_.load(std::memory_order_relaxed); }
 
  private:
+  // To end a condition that a thread of another process waits for would wait for that thread.
+  struct Running {
+    Mutex mutex;
+    CondVar wakes;
+    bool stopping ABSL_GUARDED_BY(mutex) = false;
+    std::thread thread;  // written under the lock, before `stopping`
+  };
+
   void run();
   bool sleep();  // false: the thread must end
   bool run_round();
@@ -58,10 +75,8 @@ class BackgroundThread {
   std::atomic<bool> started_{false};
   std::atomic<bool> woken_{false};
   std::atomic<uint64_t> exceptions_{0};
-  Mutex mutex_;
-  CondVar wakes_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // written under the lock, before stopping_
+  const HomeProcess home_;
+  std::unique_ptr<Running> running_;  // a child gives it up without an end
 };
 
 }  // namespace nvcache

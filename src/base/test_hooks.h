@@ -11,6 +11,8 @@
 namespace nvcache {
 
 struct TestHooks {
+  // BackgroundThread: handlers of the program's signals run on it.
+  bool take_signals = false;
   // Files that last: one of another user, with any mode, is believed.
   bool believe_any_file = false;
   // open_file() and its like: a descriptor of 0 to 2 stays there.

@@ -170,6 +170,12 @@ absl::Status BlockStore::start_background_eviction() {
 
 BlockStore::~BlockStore() {
   maintenance_.stop();
+  if (!maintenance_.is_in_this_process()) {
+    // Their locks may be held for ever, and what they write is their parent's.
+    (void)region_eviction_.release();
+    (void)regions_.release();
+    (void)write_queue_.release();
+  }
   write_queue_.reset();
   close_regions();
 }

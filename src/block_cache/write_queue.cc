@@ -46,7 +46,7 @@ SharedBuffer WriteQueue::find(uint64_t handle, const BlockKey& key, uint32_t* si
 void WriteQueue::drain() {
   MutexLock lock(mutex_);
   const uint64_t last = order_.last_number();
-  while (!order_.finished(last)) finished_.wait(mutex_);
+  while (thread_.is_in_this_process() && !order_.finished(last)) finished_.wait(mutex_);
 }
 
 uint64_t WriteQueue::pending_bytes() const {

@@ -157,7 +157,7 @@ void FileBlockCache::sweep_files() {
 
 void FileBlockCache::drain() {
   MutexLock lock(mutex_);
-  while (!dropped_.empty()) none_dropped_.wait(mutex_);
+  while (thread_.is_in_this_process() && !dropped_.empty()) none_dropped_.wait(mutex_);
 }
 
 void FileBlockCache::change_dataset(int64_t bytes) {

@@ -55,7 +55,8 @@ ObjectEntry* DemotionQueue::take(std::string_view key, uint64_t hash) {
   bool drained = false;
   {
     MutexLock lock(mutex_);
-    while (entries_.current() != nullptr && matches(*entries_.current()) && !thread_.is_current()) {
+    while (entries_.current() != nullptr && matches(*entries_.current()) && !thread_.is_current() &&
+           thread_.is_in_this_process()) {
       arrived_.wait(mutex_);
     }
     found = entries_.take_newest(matches).value_or(nullptr);
@@ -68,7 +69,7 @@ ObjectEntry* DemotionQueue::take(std::string_view key, uint64_t hash) {
 }
 
 void DemotionQueue::drain() {
-  if (thread_.is_current() || !thread_.started()) return;
+  if (thread_.is_current() || !thread_.started() || !thread_.is_in_this_process()) return;
   MutexLock lock(mutex_);
   const uint64_t last = entries_.last_number();
   ++drains_;
@@ -88,7 +89,9 @@ void DemotionQueue::clear() {
       count_out(**taken);
     }
     const uint64_t last = entries_.last_number();
-    while (!thread_.is_current() && !entries_.finished(last)) arrived_.wait(mutex_);
+    while (!thread_.is_current() && thread_.is_in_this_process() && !entries_.finished(last)) {
+      arrived_.wait(mutex_);
+    }
   }
   arrived_.notify_all();
   while (count > 0) work_.end(ended[--count]);  // oldest first

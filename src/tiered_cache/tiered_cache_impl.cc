@@ -108,6 +108,7 @@ TieredCacheImpl::TieredCacheImpl(const TieredConfig& config, std::shared_ptr<Obj
 }
 
 TieredCacheImpl::~TieredCacheImpl() {
+  if (queue_ != nullptr && !queue_->is_in_this_process()) (void)queue_.release();
   const auto warm = [](const TierConfig& tier) { return tier.restarts_warm(); };
   if (queue_ != nullptr && std::ranges::any_of(config_.tiers, warm)) queue_->drain();
   queue_.reset();

@@ -1,14 +1,19 @@
 #include "base/background_thread.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "support/forked_child.h"
 
 namespace nvcache {
 namespace {
@@ -99,6 +104,75 @@ TEST(BackgroundThread, GoesOnAfterAnException) {
     ASSERT_EQ(told.size(), 2u);
     EXPECT_EQ(told[0], "the first");
     EXPECT_NE(told[1], "");
+  }
+}
+
+std::atomic<int> handled{0};
+
+// A handler of the program, and its sigwait(), are for its own threads.
+TEST(BackgroundThread, LeavesTheSignalsOfTheProgramToIt) {
+  std::atomic<bool> ran{false};
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  BackgroundThread thread({.round = [&] {
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    return ran = true, false;
+  }});
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  ASSERT_TRUE(thread.start());
+  sigset_t after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  thread.wake();
+  wait_for([&] { return ran.load(); });
+  for (int signal = 1; signal < 32; ++signal) {
+    if (signal == SIGKILL || signal == SIGSTOP) continue;
+    const bool open = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+                      signal == SIGILL || signal == SIGTRAP || signal == SIGSYS ||
+                      signal == SIGABRT || signal == SIGPROF;
+    EXPECT_EQ(sigismember(&blocked, signal), open ? 0 : 1) << signal;
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  }
+  std::signal(SIGUSR1, [](int) { ++handled; });
+  sigset_t waited;
+  sigemptyset(&waited);
+  sigaddset(&waited, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &waited, nullptr);
+  kill(getpid(), SIGUSR1);
+  timespec at_once{};
+  EXPECT_EQ(sigtimedwait(&waited, nullptr, &at_once), SIGUSR1);
+  EXPECT_EQ(handled, 0);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::signal(SIGUSR1, SIG_DFL);
+}
+
+TEST(BackgroundThread, AChildOfTheProcessWaitsForNone) {
+  for (const bool in_a_round : {false, true}) {
+    std::atomic<bool> entered{false};
+    std::atomic<bool> leave{false};
+    auto thread = std::make_unique<BackgroundThread>(BackgroundThread::Work{.round = [&] {
+      entered = true;
+      while (!leave) std::this_thread::yield();
+      return false;
+    }});
+    ASSERT_TRUE(thread->start());
+    if (in_a_round) {
+      thread->wake();
+      wait_for([&] { return entered.load(); });
+    }
+    test::ForkedChild child([&] {
+      if (thread->is_in_this_process() || thread->start()) return 1;
+      thread->wake();
+      thread->stop();
+      thread.reset();
+      BackgroundThread own({.round = [] { return false; }});
+      return own.is_in_this_process() && own.start() ? 0 : 2;
+    });
+    EXPECT_EQ(child.end(), 0);
+    leave = true;
+    EXPECT_TRUE(thread->is_in_this_process());
+    thread->wake();
+    wait_for([&] { return entered.load(); });
   }
 }
 

@@ -21,6 +21,7 @@ constexpr struct {
   bool TestHooks::*hook;
 } kHooks[] = {{"leak_slots", &TestHooks::leak_slots},
               {"keep_low_descriptors", &TestHooks::keep_low_descriptors},
+              {"take_signals", &TestHooks::take_signals},
               {"believe_any_file", &TestHooks::believe_any_file},
               {"believe_mutable_keys", &TestHooks::believe_mutable_keys},
               {"skip_removed", &TestHooks::skip_removed},

@@ -63,6 +63,7 @@ KvStoreImpl::~KvStoreImpl() { close().IgnoreError(); }  // the next opening reco
 absl::Status KvStoreImpl::close() {
   syncer_.stop();
   cleaning_.stop();
+  if (!syncer_.is_in_this_process()) return absl::OkStatus();  // the medium is its parent's
   if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return absl::OkStatus();
   const absl::Status status = sync();
   return status.ok() ? recovery_.close(cas_numbers_.given()) : status;
