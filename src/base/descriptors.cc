@@ -1,6 +1,7 @@
 #include "base/descriptors.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -77,6 +78,29 @@ void give_up_places() {
     held[place] = false;
   }
 }
+
+// ---- What children do not get: the descriptors, and 0.
+
+std::atomic<int> kept[kMostKept];
+
+void change_kept(int from, int to) {
+  for (std::atomic<int>& each : kept) {
+    int expected = from;
+    if (each.compare_exchange_strong(expected, to)) return;
+  }
+}
+
+void exchange_kept() {
+  const int none = moved_up(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (std::atomic<int>& each : kept) {
+    const int descriptor = each.exchange(0);
+    if (descriptor == 0) continue;
+    if (none < 0 || dup3(none, descriptor, O_CLOEXEC) < 0) close(descriptor);
+  }
+  if (none >= 0) close(none);
+}
+
+[[maybe_unused]] const int exchanges_kept = pthread_atfork(nullptr, nullptr, exchange_kept);
 
 }  // namespace
 
@@ -156,6 +180,13 @@ bool make_pipe(int (&ends)[2]) {
   }
   errno = worse;
   return false;
+}
+
+void keep_from_children(int descriptor) { change_kept(0, descriptor); }
+
+void close_kept(int descriptor) {
+  change_kept(descriptor, 0);
+  close(descriptor);
 }
 
 bool fill_standard_streams() {

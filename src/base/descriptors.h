@@ -50,6 +50,14 @@ int make_signal_reader(const sigset_t& signals);
 // Reads from ends[0] what is written to ends[1]. False: none were made.
 bool make_pipe(int (&ends)[2]);
 
+// For a descriptor of a medium. In a child that the process forks, a descriptor takes its place
+// that can neither be read nor written (O_PATH): the child keeps no lock and no device from others,
+// and what its copy of a cache does changes nothing of its parent's. Mappings are not covered.
+// There is room for kMostKept; others stay as they are in a child.
+void keep_from_children(int descriptor);
+void close_kept(int descriptor);
+inline constexpr int kMostKept = 1024;
+
 // For the start of a program of ours, before it has threads: /dev/null takes the places of 0 to 2
 // that are closed, also in its children. Reading or writing there fails as before, so that results
 // are not lost in silence. False if there is no /dev/null.

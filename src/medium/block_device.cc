@@ -114,12 +114,13 @@ absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::strin
         path));
   }
   if (fd < 0) return errno_status("opening device", path, errno);
+  keep_from_children(fd);
   std::unique_ptr<BlockDeviceMedium> medium(new BlockDeviceMedium(fd, path));
   if (absl::Status status = medium->prepare(format, *wanted); !status.ok()) return status;
   return std::unique_ptr<Medium>(std::move(medium));
 }
 
-BlockDeviceMedium::~BlockDeviceMedium() { close(fd_); }
+BlockDeviceMedium::~BlockDeviceMedium() { close_kept(fd_); }
 
 absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& options) {
   uint64_t device_bytes = 0;

@@ -28,16 +28,29 @@ absl::Status lock_file(int fd, std::string_view path, std::string_view user,
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
+  int attempts = kLockAttempts;
   for (int attempt = 1; fcntl(fd, F_OFD_SETLK, &whole) != 0; ++attempt) {
     if (errno != EAGAIN && errno != EACCES) return errno_status("locking file", path, errno);
-    if (attempt == 1) {
-      const std::string holders = holders_of_file(fd);
-      if (!holders.empty() || is_open_twice(fd)) return refuse_locked(path, user, holders);
+    if (attempt % kLockAttemptsPerLook == 1) {
+      const FileHolders holders = holders_of_file(fd);
+      const bool one_ends = !holders.names.empty() && holders.all_end;
+      if (is_open_twice(fd) || (!holders.names.empty() && !one_ends) ||
+          (one_ends && attempt >= kLockAttemptsWhileOneEnds)) {
+        return refuse_locked(path, user, holders.names);
+      }
+      if (one_ends) attempts = attempt + kLockAttempts;
     }
-    if (attempt == kLockAttempts) return refuse_locked(path, user, "");
+    if (attempt >= attempts) return refuse_locked(path, user, "");
     pause();
   }
   return absl::OkStatus();
+}
+
+void unlock_file(int fd) {
+  struct flock whole {};
+  whole.l_type = F_UNLCK;
+  whole.l_whence = SEEK_SET;
+  (void)fcntl(fd, F_OFD_SETLK, &whole);
 }
 
 absl::Status lock_file(int fd, std::string_view path, std::string_view user) {

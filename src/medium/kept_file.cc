@@ -90,6 +90,7 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
     close(fd);
     return status;
   }
+  keep_from_children(fd);
   // Items are read at random, so that reading ahead would be wasted.
   madvise(base, size_bytes, MADV_RANDOM);
   const bool survives = power == Power::kAuto ? dax != nullptr : power == Power::kOn;
@@ -119,7 +120,8 @@ KeptFile::KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::b
 
 KeptFile::~KeptFile() {
   if (dax_ == nullptr) munmap(base_, size_bytes_);
-  close(fd_);
+  if (home_.is_here()) unlock_file(fd_);
+  close_kept(fd_);
 }
 
 absl::Status KeptFile::read(uint64_t offset, MutableBytes into) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/home_process.h"
 #include "medium/dax_map.h"
 #include "medium/medium.h"
 #include "medium/page_file.h"
@@ -62,6 +63,7 @@ class KeptFile final : public Medium, public PageFile {
   KeptFile(int fd, std::string path, std::unique_ptr<DaxMap> dax, std::byte* base,
            uint64_t size_bytes, bool is_new, bool power);
 
+  const HomeProcess home_;
   const int fd_;
   const std::string path_;
   const std::string whole_path_;       // holds when the process goes to another folder

@@ -118,15 +118,19 @@ absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
 }
 
 PreallocatedFile::~PreallocatedFile() {
-  if (locked_) forget_cache_file(fd_);
-  if (created_ && !keep_ && locked_ && still_at_path()) unlink(path_.c_str());
-  close(fd_);
+  if (locked_ && home_.is_here()) {
+    forget_cache_file(fd_);
+    if (created_ && !keep_ && still_at_path()) unlink(path_.c_str());
+    unlock_file(fd_);
+  }
+  close_kept(fd_);
 }
 
 absl::Status PreallocatedFile::lock() {
   NVCACHE_ASSERT(!locked_);
   if (absl::Status status = lock_file(fd_, path_, "cache"); !status.ok()) return status;
   locked_ = true;
+  keep_from_children(fd_);
   note_cache_file(fd_);
   return absl::OkStatus();
 }

@@ -11,6 +11,9 @@
 //   it, and other users have no rights: file_owner.h.
 // - An exclusive lock (open file description lock) is held while open: a second
 //   opener, in this process or another, gets FAILED_PRECONDITION naming the path.
+// - A child of the process does not have it: its descriptor refuses there, and neither keeps the
+// lock
+//   nor lets the child change what is its parent's (base/descriptors.h).
 // - Space for `size_bytes` is allocated at open: RESOURCE_EXHAUSTED names path and
 //   sizes when there is not enough. The length is set to max_size_bytes and
 //   the mark at once and never reduced, so that a mapping of it stays valid; resize() allocates
@@ -26,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/home_process.h"
 #include "medium/medium.h"
 #include "nvcache/bytes.h"
 
@@ -66,6 +70,7 @@ class PreallocatedFile {
   [[nodiscard]] absl::Status prepare(const MediumOptions& options);
   bool still_at_path() const;
 
+  const HomeProcess home_;
   const int fd_;
   const std::string path_;
   const bool created_;  // by us: removed at close

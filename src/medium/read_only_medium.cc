@@ -77,9 +77,9 @@ bool ReadOnlyMedium::is_locked() const {
 }
 
 std::string ReadOnlyMedium::users() const {
-  if (is_device()) return holders_of_file(fd_);
+  if (is_device()) return holders_of_file(fd_).names;
   if (!is_locked()) return "";
-  std::string holders = holders_of_file(fd_);
+  std::string holders = holders_of_file(fd_).names;
   return holders.empty() ? "another process" : holders;
 }
 

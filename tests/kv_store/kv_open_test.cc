@@ -1,7 +1,4 @@
 // Opening: which media are refused and left unchanged, which items come back, how fast.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "kv_store/kv_fixture.h"
+#include "support/forked_child.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 
@@ -153,25 +151,30 @@ TEST_F(KvOpen, LeavesTheModeOfAFileThatIsNoStoreOfThisSize) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0660));
 }
 
-// A child of a server that ended keeps its file locked.
 TEST_F(KvOpen, NamesTheProcessThatKeepsTheFile) {
   fill();
+  std::unique_ptr<KvStore> theirs;
+  test::ForkedChild other([&] { return (theirs = open()) != nullptr ? 0 : 1; });
+  ASSERT_TRUE(other.wait_until_done());
+  expect_refused("in use by another store: process " + std::to_string(other.pid()) + " (");
+  EXPECT_EQ(other.end(), 0);
+  EXPECT_TRUE(open_kv_store(spec()).ok());
+}
+
+// It has its parent's mapping, and closes its copy of the store.
+TEST_F(KvOpen, AChildThatEndsChangesNothing) {
   auto store = open_kv_store(spec());
   ASSERT_TRUE(store.ok()) << store.status();
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    char byte;
-    close(ends[1]);
-    _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
-  }
-  close(ends[0]);
+  put_text(**store, "a", "one");
+  test::ForkedChild child([&] { return store->reset(), 0; });
+  ASSERT_TRUE(child.wait_until_done());
+  put_text(**store, "b", "two");
   store->reset();
-  expect_refused("in use by another store: process " + std::to_string(child) + " (");
-  close(ends[1]);
-  waitpid(child, nullptr, 0);
-  EXPECT_TRUE(open_kv_store(spec()).ok());
+  store = open_kv_store(spec());
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_EQ(get_text(**store, "a"), "one");
+  EXPECT_EQ(get_text(**store, "b"), "two");
+  EXPECT_EQ(child.end(), 0);
 }
 
 TEST_F(KvOpen, RefusesALink) {
