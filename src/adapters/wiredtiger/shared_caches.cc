@@ -83,9 +83,10 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::str
   if (path.empty()) return open_one(spec, on_write);
 
   const std::shared_ptr<Place> place = place_at(path);
-  MutexLock lock(place->mutex);
-  // One look: its last database may let go of it at any time, and then it is not closed yet.
+  // Its last database may let go of it at any time; then this closes it, which takes the lock.
   std::shared_ptr<FileBlockCache> open;
+  MutexLock lock(place->mutex);
+  // One look: it is not closed yet then.
   while ((open = place->cache.lock()) == nullptr && place->in_use) {
     place->closed.wait(place->mutex);
   }

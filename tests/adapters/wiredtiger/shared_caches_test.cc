@@ -101,5 +101,24 @@ TEST(SharedCaches, ThreadsThatOpenAndCloseFindItFree) {
   EXPECT_EQ(failures, 0);
 }
 
+// One is refused for its other settings while the last one closes: whoever lets go last closes the
+// cache, and must not hold the lock that this takes.
+TEST(SharedCaches, OneThatIsRefusedWhileTheLastOneClosesEnds) {
+  TempDir dir;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (const char* size : {"1MiB", "2MiB", "1MiB"}) {
+    threads.emplace_back([&, size] {
+      for (int i = 0; i < 2000; ++i) {
+        const auto opened =
+            open_shared_cache(spec_on("file:" + dir.file("a"), size), OnWrite::kOffer);
+        if (!opened.ok() && !absl::IsInvalidArgument(opened.status())) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 }  // namespace
 }  // namespace nvcache
