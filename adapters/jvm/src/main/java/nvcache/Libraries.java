@@ -21,11 +21,13 @@ import java.util.UUID;
  * libnvcache_jvm.so from there, which loads the others when the first cache is opened.
  *
  * <p>The folder goes when the process ends. A process that is killed leaves it: the next one finds
- * that no process holds the folder's lock and removes it.
+ * that no process holds the folder's lock and removes it. In containers the next one often has the
+ * same number, so the number does not tell whose a folder is.
  */
 final class Libraries {
   private static final String LIBRARY = "libnvcache_jvm.so";
   private static final String PREFIX = "nvcache-jvm-";
+  private static final String MADE_HERE = "nvcache.jvm.folder:"; // then the folder
 
   private static boolean loaded; // by this copy of the class
   @SuppressWarnings("unused")
@@ -83,7 +85,9 @@ final class Libraries {
     Path root = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
     String own = PREFIX + ProcessHandle.current().pid() + "-";
     Path folder = Files.createTempDirectory(root, own); // for its owner alone
-    removeWhatIsLeft(root, own, Files.getOwner(folder));
+    // For all copies of this class in the process.
+    System.setProperty(MADE_HERE + folder, "");
+    removeWhatIsLeft(root, Files.getOwner(folder));
     try {
       extract(platform, list.subList(1, list.size()), folder);
     } catch (IOException | RuntimeException error) {
@@ -115,11 +119,11 @@ final class Libraries {
   }
 
   /** Folders of processes that were killed; the user's own, and not those of this process. */
-  private static void removeWhatIsLeft(Path root, String own, UserPrincipal user) {
+  private static void removeWhatIsLeft(Path root, UserPrincipal user) {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(root, PREFIX + "*")) {
       for (Path folder : folders) {
         // To close a file gives up all locks that this process has of it.
-        if (folder.getFileName().toString().startsWith(own)) continue;
+        if (System.getProperty(MADE_HERE + folder) != null) continue;
         if (!Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(user)) continue;
         if (!isHeld(folder)) remove(folder);
       }

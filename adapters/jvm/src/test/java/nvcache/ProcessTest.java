@@ -94,6 +94,22 @@ final class ProcessTest {
     assertEquals(List.of(), foldersLeft());
   }
 
+  /** In a container each JVM has the number 1: here a leftover has the number of the next one. */
+  @Test
+  void aProcessRemovesWhatAKilledOneOfItsNumberLeft() throws Exception {
+    Process killed = start(TIER, "run", Map.of());
+    try {
+      BufferedReader from = new BufferedReader(
+          new InputStreamReader(killed.getInputStream(), StandardCharsets.UTF_8));
+      assertEquals("running", from.readLine(), errors());
+    } finally {
+      killed.destroyForcibly().waitFor();
+    }
+    Path left = folder.resolve("tmp").resolve(foldersLeft().get(0));
+    run(TIER, "read", Map.of("NVCACHE_TEST_LEFT", left.toString()));
+    assertEquals(List.of(), foldersLeft());
+  }
+
   @Test
   void copiesOfTheClassAndOfRocksDbWorkAtOnce() throws Exception {
     for (String command : List.of("copies", "again")) {

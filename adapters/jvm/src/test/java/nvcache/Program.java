@@ -21,6 +21,9 @@ import org.rocksdb.Cache;
  * process), copies (two class loaders, each with a copy of RocksDB and of nvcache, at once; the
  * databases are FOLDER/db0 and FOLDER/db1), again (as copies, with one RocksDB for both).
  *
+ * <p>NVCACHE_TEST_LEFT names a folder that a killed process left: it gets a name as if that process
+ * had had this one's number.
+ *
  * <p>Prints "verified" at the end. Exit: 0 good, 3 a wrong value, 4 anything else.
  */
 public final class Program {
@@ -28,6 +31,11 @@ public final class Program {
 
   public static void main(String[] arguments) {
     try {
+      String left = System.getenv("NVCACHE_TEST_LEFT");
+      if (left != null) {
+        String name = "nvcache-jvm-" + ProcessHandle.current().pid() + "-left";
+        Files.move(Path.of(left), Path.of(left).resolveSibling(name));
+      }
       run(Path.of(arguments[0]), arguments[1], arguments[2]);
     } catch (Throwable error) {
       end(error);
