@@ -36,7 +36,8 @@ constexpr const char* kFooter = R"(Examples:
 Each tier lies below a DRAM cache (LRU) and sees what that misses; the cache is the real one, in
 DRAM, in blocks that all count as one. A cell: the tier's hit ratio / inserts per lookup, and the
 bytes written; with space=regions, blocks that are written again count too. 'optimal' knows the
-future, and keeps the whole trace in memory. Writes of a trace count as lookups.
+future, and keeps the whole trace in memory. Writes of a trace count as lookups. Lines that are no
+access are left out and counted, unless most are.
 
 Formats, by --format or the end of the name (then .zst, .xz or .gz if packed):
 )";
@@ -114,6 +115,11 @@ absl::Status run(const Arguments& arguments) {
     if (!table->cut_short.empty()) {
       print_to(stderr, "nvcache replay: {}: {}; what comes before was replayed\n", path,
                table->cut_short);
+    }
+    if (table->skipped_lines > 0) {
+      print_to(stderr,
+               "nvcache replay: {}: lines that are no access were left out: {}; the first: {}\n",
+               path, table->skipped_lines, table->first_skipped);
     }
     tables.push_back(*std::move(table));
   }

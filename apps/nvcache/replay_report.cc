@@ -119,15 +119,11 @@ nlohmann::json replay_json(const std::vector<ReplayTable>& tables, const ReplayP
                    {"means", json::array()}};
   for (const ReplaySize& size : plan.tiers) document["tiers"].push_back(size.text);
   for (const ReplayTable& table : tables) {
-    json trace = {{"trace", table.trace},
-                  {"format", table.format},
-                  {"accesses", table.accesses},
-                  {"distinct_blocks", table.distinct},
-                  {"lookups", table.lookups},
-                  {"dram_blocks", table.dram_blocks},
-                  {"cut_short", table.cut_short},
-                  {"seconds", table.seconds},
-                  {"cpu_seconds", table.cpu_seconds},
+    json trace = {{"trace", table.trace},         {"format", table.format},
+                  {"accesses", table.accesses},   {"distinct_blocks", table.distinct},
+                  {"lookups", table.lookups},     {"dram_blocks", table.dram_blocks},
+                  {"cut_short", table.cut_short}, {"skipped_lines", table.skipped_lines},
+                  {"seconds", table.seconds},     {"cpu_seconds", table.cpu_seconds},
                   {"results", json::array()}};
     for (size_t row = 0; row < plan.specs.size(); ++row) {
       for (size_t column = 0; column < plan.tiers.size(); ++column) {

@@ -104,6 +104,9 @@ class Replay {
       progress_(what, (*trace)->share_read());
     }
     table_.cut_short = (*trace)->cut_short();
+    Decoder::Skipped skipped = (*trace)->skipped();
+    table_.skipped_lines = skipped.lines;
+    table_.first_skipped = std::move(skipped.first);
     return absl::OkStatus();
   }
 

@@ -41,7 +41,9 @@ struct ReplayPlan {
 struct ReplayTable {
   std::string trace;  // its name, without folders
   std::string format;
-  std::string cut_short;  // how it ends too early; empty: it is whole
+  std::string cut_short;       // how it ends too early; empty: it is whole
+  uint64_t skipped_lines = 0;  // that are no access, and were left out
+  std::string first_skipped;
   uint64_t accesses = 0;
   uint64_t distinct = 0;  // blocks; 0: not counted
   uint64_t dram_blocks = 0;

@@ -283,7 +283,8 @@
       ['above each tier', 'an LRU cache of ' + doc.dram + (doc.dram.endsWith('%') ? ' of the distinct blocks' : ' blocks')],
       ...doc.traces.map((trace) => [trace.trace, digits(trace.accesses, 0) + ' accesses' +
           (trace.distinct_blocks ? ', ' + digits(trace.distinct_blocks, 0) + ' blocks' : '') + ', ' +
-          digits(trace.lookups, 0) + ' lookups in the tier' + (trace.cut_short ? '; CUT SHORT: ' + trace.cut_short : '')]),
+          digits(trace.lookups, 0) + ' lookups in the tier' + (trace.cut_short ? '; CUT SHORT: ' + trace.cut_short : '') +
+          (trace.skipped_lines ? '; LINES LEFT OUT: ' + digits(trace.skipped_lines, 0) : '')]),
     ]);
     add(section, 'p', 'A cell has the hit ratio of the tier, its inserts per lookup, and the bytes written.', 'hint');
     const parts = doc.traces.map((trace) => [trace.trace, trace.results]);

@@ -19,13 +19,29 @@ constexpr size_t kMostColumns = 256;
 constexpr std::array<std::string_view, 5> kKeyNames = {"key", "obj_id", "object_id", "id", "block"};
 constexpr std::array<std::string_view, 4> kSizeNames = {"size", "bytes", "obj_size", "length"};
 
+// Where the first column of a line ends. A comma between quotes is no end; two quotes within are
+// one of the text.
+size_t end_of_column(std::string_view line) {
+  bool quoted = false;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"') quoted = !quoted;
+    if (line[at] == ',' && !quoted) return at;
+  }
+  // One quote alone is of the text.
+  return quoted ? line.find(',') : std::string_view::npos;
+}
+
+// Without blanks and quotes around them.
 std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> columns;
   for (;;) {
-    const size_t end = line.find(',');
+    const size_t end = end_of_column(line);
     std::string_view column = line.substr(0, end);
     while (column.starts_with(' ')) column.remove_prefix(1);
     while (column.ends_with(' ')) column.remove_suffix(1);
+    if (column.size() >= 2 && column.starts_with('"') && column.ends_with('"')) {
+      column = column.substr(1, column.size() - 2);
+    }
     columns.push_back(column);
     if (end == std::string_view::npos || columns.size() == kMostColumns) return columns;
     line.remove_prefix(end + 1);
@@ -59,13 +75,14 @@ class CsvLines {
     uint64_t size_bytes = kUsualBlockBytes;
     if (size_) {
       const std::optional<uint64_t> size = whole_number(columns[*size_]);
-      if (!size || *size > UINT32_MAX) return false;
+      if (!size) return false;
       size_bytes = *size;
     }
     if (sectors_) return add_blocks(columns[*key_], size_bytes, accesses);
     if (columns[*key_].empty()) return false;
     accesses->push_back(
-        {.key = key_of_text(columns[*key_]), .size_bytes = static_cast<uint32_t>(size_bytes)});
+        {.key = key_of_text(columns[*key_]),
+         .size_bytes = static_cast<uint32_t>(std::min<uint64_t>(size_bytes, UINT32_MAX))});
     return true;
   }
 
@@ -128,7 +145,7 @@ absl::StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(const TraceOptions& op
           shown(options.columns));
     }
   }
-  return make_line_decoder(CsvLines(std::move(wanted)));
+  return make_line_decoder(CsvLines(std::move(wanted)), /*has_heading=*/true);
 }
 
 }  // namespace nvcache

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,9 +31,15 @@ class Decoder {
   // Appends the accesses at the front of `bytes`, and returns how many bytes they took. The rest
   // comes again: at once if it stopped at kEnoughAccesses, else with more behind it.
   // `last`: nothing comes behind `bytes`. DATA_LOSS names the line or the byte of the trace that is
-  // no access.
+  // no access, where it cannot be left out.
   [[nodiscard]] virtual absl::StatusOr<size_t> decode(std::string_view bytes, bool last,
                                                       std::vector<Access>* accesses) = 0;
+  // Lines that are no access, and were left out.
+  struct Skipped {
+    uint64_t lines = 0;
+    std::string first;  // its number, and what it says
+  };
+  virtual Skipped skipped() const { return {}; }
 };
 
 }  // namespace nvcache

@@ -13,7 +13,9 @@
 #include <string_view>
 
 #include "base/descriptors.h"
+#include "base/text.h"
 #include "fmt/format.h"
+#include "spec/spec.h"
 
 namespace nvcache {
 namespace {
@@ -21,8 +23,11 @@ namespace {
 struct Packing {
   std::string_view suffix;
   const char* program;
+  const char* option;  // null: none
 };
-constexpr std::array<Packing, 3> kPackings = {{{".zst", "zstd"}, {".xz", "xz"}, {".gz", "gzip"}}};
+// zstd refuses windows of more than 128 MiB unless asked. It takes what the file needs.
+constexpr std::array<Packing, 3> kPackings = {
+    {{".zst", "zstd", "--long=31"}, {".xz", "xz", nullptr}, {".gz", "gzip", nullptr}}};
 
 const Packing* packing_of(std::string_view path) {
   for (const Packing& packing : kPackings) {
@@ -31,15 +36,18 @@ const Packing* packing_of(std::string_view path) {
   return nullptr;
 }
 
-// Starts `program -dcq` from the file `from` to the pipe `to`; what it says of a damaged file is
-// said better by the caller. Signals that this process blocks or ignores end it all the same.
-// Returns 0, or an errno.
-int start(const char* program, int from, int to, pid_t* pid) {
+// Starts the program from the file `from` to the pipe `to`; what it says goes to `messages`.
+// Signals that this process blocks or ignores end it all the same. Returns 0, or an errno.
+int start(const Packing& packing, int from, int to, int messages, pid_t* pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (messages >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -50,8 +58,8 @@ int start(const char* program, int from, int to, pid_t* pid) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const char* const arguments[] = {program, "-dcq", nullptr};
-  const int error = posix_spawnp(pid, program, &actions, &attributes,
+  const char* const arguments[] = {packing.program, "-dcq", packing.option, nullptr};
+  const int error = posix_spawnp(pid, packing.program, &actions, &attributes,
                                  const_cast<char* const*>(arguments), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -77,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
   const int file = is_standard ? copy_descriptor(STDIN_FILENO) : open_file(path.c_str(), O_RDONLY);
   if (file < 0) return failed(path, "");
   const Packing* const packing = is_standard ? nullptr : packing_of(path);
-  if (packing == nullptr) return std::unique_ptr<Input>(new Input(file, file, 0));
+  if (packing == nullptr) return std::unique_ptr<Input>(new Input(file, file, 0, -1));
   int pipe[2];
   if (!make_pipe(pipe)) {
     absl::Status status = failed(path, "no pipe: ");
@@ -85,7 +93,8 @@ absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
     return status;
   }
   pid_t pid = 0;
-  errno = start(packing->program, file, pipe[1], &pid);
+  const int messages = make_memory_file("messages");
+  errno = start(*packing, file, pipe[1], messages, &pid);
   const bool started = errno == 0;
   absl::Status status;
   if (!started) {
@@ -93,13 +102,15 @@ absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
                                                 packing->program, std::strerror(errno)));
   }
   ::close(pipe[1]);
-  if (started) return std::unique_ptr<Input>(new Input(file, pipe[0], pid));
+  if (started) return std::unique_ptr<Input>(new Input(file, pipe[0], pid, messages));
+  if (messages >= 0) ::close(messages);
   ::close(pipe[0]);
   ::close(file);
   return status;
 }
 
-Input::Input(int file, int bytes, pid_t program) : file_(file), bytes_(bytes), program_(program) {
+Input::Input(int file, int bytes, pid_t program, int messages)
+    : file_(file), bytes_(bytes), program_(program), messages_(messages) {
   struct stat found {};
   if (::fstat(file_, &found) == 0 && S_ISREG(found.st_mode)) {
     size_bytes_ = static_cast<double>(found.st_size);
@@ -109,6 +120,7 @@ Input::Input(int file, int bytes, pid_t program) : file_(file), bytes_(bytes), p
 Input::~Input() {
   ::close(bytes_);
   if (file_ != bytes_) ::close(file_);
+  if (messages_ >= 0) ::close(messages_);
   if (program_ == 0) return;
   ::kill(program_, SIGTERM);
   int status = 0;
@@ -135,6 +147,14 @@ absl::StatusOr<size_t> Input::read(std::span<char> to) {
 double Input::share_read() const {
   const off_t at = size_bytes_ > 0 ? ::lseek(file_, 0, SEEK_CUR) : 0;
   return at > 0 ? static_cast<double>(at) / size_bytes_ : 0;
+}
+
+std::string Input::problem() const {
+  std::array<char, 200> text{};
+  const ssize_t length = messages_ < 0 ? 0 : ::pread(messages_, text.data(), text.size(), 0);
+  if (length <= 0) return "";
+  const std::string_view said = strip({text.data(), static_cast<size_t>(length)});
+  return fmt::format(" ({})", shown(said.substr(0, said.find('\n'))));
 }
 
 void Input::end_program() {

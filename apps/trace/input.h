@@ -27,16 +27,20 @@ class Input {
 
   // At the end: the program could not unpack all of the file.
   bool is_cut_short() const { return cut_short_; }
+  // What the program said of that: " (zstd: ...)", or "".
+  std::string problem() const;
   // How much of the file was read, packed as it is, from 0 to 1; 0 where its size is not known.
   double share_read() const;
 
  private:
-  Input(int file, int bytes, pid_t program);
+  // Takes the descriptors. `messages`: of the program; -1: none.
+  Input(int file, int bytes, pid_t program, int messages);
   void end_program();
 
   const int file_;
   const int bytes_;        // the program's output, or file_
   pid_t program_;          // 0: none, or it has ended
+  const int messages_;     // what it says; -1: none
   double size_bytes_ = 0;  // of the file; 0: unknown
   bool cut_short_ = false;
 };

@@ -15,7 +15,8 @@ constexpr uint32_t kArcBlockBytes = 512;
 
 class LineDecoder final : public Decoder {
  public:
-  explicit LineDecoder(ParseLine parse) : parse_(std::move(parse)) {}
+  LineDecoder(ParseLine parse, bool has_heading)
+      : parse_(std::move(parse)), has_heading_(has_heading) {}
 
   absl::StatusOr<size_t> decode(std::string_view bytes, bool last,
                                 std::vector<Access>* accesses) override {
@@ -23,30 +24,54 @@ class LineDecoder final : public Decoder {
     size_t start = 0;
     for (size_t end = 0; (end = bytes.find('\n', start)) != std::string_view::npos;
          start = end + 1) {
-      if (!take(bytes.substr(start, end - start), accesses)) {
-        return bad_line(line_, bytes.substr(start, end - start));
+      const std::string_view line = bytes.substr(start, end - start);
+      // Its beginning may have been left out before.
+      const bool is_rest = std::exchange(within_long_, false);
+      if (!is_rest && !take(line, accesses)) {
+        if (absl::Status status = skip(line); !status.ok()) return status;
       }
       if (accesses->size() >= enough) return end + 1;
     }
     const std::string_view rest = bytes.substr(start);
-    if (rest.size() > kMostLineBytes) return bad_line(line_ + 1, "longer than 64 KiB");
+    if (within_long_) return bytes.size();
+    if (rest.size() > kMostLineBytes) {
+      ++line_;
+      within_long_ = true;
+      if (absl::Status status = skip(rest); !status.ok()) return status;
+      return bytes.size();
+    }
     if (!last || rest.empty()) return start;
     return take(rest, accesses) ? bytes.size() : start;
   }
 
+  Skipped skipped() const override { return skipped_; }
+
  private:
   bool take(std::string_view line, std::vector<Access>* accesses) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     ++line_;
+    if (line.size() > kMostLineBytes) return false;
+    if (line_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
     return line.empty() || parse_(line, line_, accesses);
   }
-  static absl::Status bad_line(uint64_t number, std::string_view what) {
+  // The line that was counted last.
+  absl::Status skip(std::string_view line) {
+    const std::string_view what =
+        line.size() > kMostLineBytes ? "longer than 64 KiB" : line.substr(0, 80);
+    std::string text = fmt::format("line {}: no access: {}", line_, shown(what));
+    if (line_ == 1 && has_heading_) return absl::DataLossError(text);
+    if (++skipped_.lines == 1) skipped_.first = std::move(text);
+    if (skipped_.lines <= kMostOddLines || skipped_.lines <= line_ / 2) return absl::OkStatus();
     return absl::DataLossError(
-        fmt::format("line {}: no access: {}", number, shown(what.substr(0, 80))));
+        fmt::format("{}, and so are {} of {} lines", skipped_.first, skipped_.lines, line_));
   }
 
   const ParseLine parse_;
+  const bool has_heading_;
   uint64_t line_ = 0;
+  bool within_long_ = false;  // a line whose end has not come
+  Skipped skipped_;
 };
 
 bool parse_arc(std::string_view line, uint64_t, std::vector<Access>* accesses) {
@@ -67,8 +92,8 @@ bool parse_key(std::string_view line, uint64_t, std::vector<Access>* accesses) {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_line_decoder(ParseLine parse) {
-  return std::make_unique<LineDecoder>(std::move(parse));
+std::unique_ptr<Decoder> make_line_decoder(ParseLine parse, bool has_heading) {
+  return std::make_unique<LineDecoder>(std::move(parse), has_heading);
 }
 std::unique_ptr<Decoder> make_arc_decoder() { return make_line_decoder(parse_arc); }
 std::unique_ptr<Decoder> make_text_decoder() { return make_line_decoder(parse_key); }

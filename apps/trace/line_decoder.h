@@ -16,8 +16,12 @@ inline constexpr uint64_t kMostBlocksAnAccess = 1 << 16;
 using ParseLine =
     std::function<bool(std::string_view line, uint64_t number, std::vector<Access>* accesses)>;
 
-// Skips empty lines. A last line without an end counts if it is an access.
-std::unique_ptr<Decoder> make_line_decoder(ParseLine parse);
+// Skips empty lines, and counts those that are no access. With more of these than of others, and
+// more than kMostOddLines, or with a bad first line of a format that has a heading (`has_heading`),
+// it is no trace of this format. A byte order mark is no part of the first line. A last line
+// without an end counts if it is an access.
+inline constexpr uint64_t kMostOddLines = 100;
+std::unique_ptr<Decoder> make_line_decoder(ParseLine parse, bool has_heading = false);
 
 std::unique_ptr<Decoder> make_arc_decoder();
 std::unique_ptr<Decoder> make_text_decoder();

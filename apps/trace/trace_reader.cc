@@ -69,10 +69,13 @@ absl::Status TraceReader::end() {
     cut_short_ = fmt::format("byte {}: it ends within an access", done_ + bytes_.size());
   }
   if (input_->is_cut_short()) {
-    cut_short_ = fmt::format("byte {}: it cannot be unpacked any further", done_ + bytes_.size());
+    cut_short_ = fmt::format("byte {}: it cannot be unpacked any further{}", done_ + bytes_.size(),
+                             input_->problem());
   }
-  if (cut_short_.empty() || accesses_ > 0) return absl::OkStatus();
-  return bad(cut_short_);
+  if (accesses_ > 0) return absl::OkStatus();
+  if (!cut_short_.empty()) return bad(cut_short_);
+  const Decoder::Skipped none = skipped();
+  return none.lines == 0 ? absl::OkStatus() : bad(none.first);
 }
 
 absl::Status TraceReader::bad(std::string_view what) const {

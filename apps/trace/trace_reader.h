@@ -24,12 +24,13 @@ class TraceReader {
       const std::string& path, const TraceOptions& options = {});
 
   // Appends the next accesses, some thousands. False at the end. DATA_LOSS names the file, the line
-  // or byte that is no access, and what is understood. A file that ends too early is no error: see
-  // cut_short().
+  // or byte that is no access, and what is understood. A file that ends too early is no error, nor
+  // are some lines that are no access: see cut_short() and skipped().
   [[nodiscard]] absl::StatusOr<bool> read(std::vector<Access>* accesses);
 
   // At the end: how the file ends too early; empty if it is whole.
   const std::string& cut_short() const { return cut_short_; }
+  Decoder::Skipped skipped() const { return decoder_->skipped(); }
   std::string_view format() const { return format_.name; }
   // How much of the file was read, from 0 to 1; 0 where its size is not known.
   double share_read() const { return input_->share_read(); }

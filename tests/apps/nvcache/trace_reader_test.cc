@@ -24,6 +24,7 @@ struct WholeTrace {
   KeyList keys;
   std::vector<uint32_t> sizes;
   std::string cut_short;
+  Decoder::Skipped skipped;
 };
 
 absl::StatusOr<WholeTrace> read_whole(const std::string& path, const TraceOptions& options = {}) {
@@ -42,6 +43,7 @@ absl::StatusOr<WholeTrace> read_whole(const std::string& path, const TraceOption
     }
   }
   whole.cut_short = (*trace)->cut_short();
+  whole.skipped = (*trace)->skipped();
   return whole;
 }
 
@@ -143,6 +145,46 @@ TEST_F(TraceReaderTest, FindsTheColumnsOfCsv) {
            {"1,2\n", "1,", "allowed: KEY or KEY,SIZE"}}) {
     EXPECT_NE(problem(text, columns).find(named), std::string::npos) << problem(text, columns);
   }
+}
+
+TEST_F(TraceReaderTest, LeavesOddLinesOutAndCountsThem) {
+  const std::tuple<const char*, std::string, KeyList, std::string> cases[] = {
+      {"odd.csv", "id,size\n1,2\nodd\n3,four\n5,6\n", {1, 5}, "line 3: no access: odd"},
+      {"odd.lis", "1 1 0 0\n# a comment\n2 1 0 0\n", {1, 2}, "line 2: no access: # a comment"},
+      {"long.csv", "id\n1\n" + std::string(200'000, 'x') + "\n2\n", {1, 2}, "line 3"},
+      {"only just.lis", "1 1 0 0\n" + std::string(65'537, '1') + "\n2 1 0 0\n", {1, 2}, "line 2"},
+  };
+  for (const auto& [name, bytes, keys, first] : cases) {
+    const auto trace = read_whole(write(name, bytes));
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    EXPECT_EQ(trace->keys, keys) << name;
+    EXPECT_EQ(trace->skipped.lines, name == std::string("odd.csv") ? 2u : 1u);
+    EXPECT_TRUE(trace->skipped.first.starts_with(first)) << trace->skipped.first;
+  }
+  // One that is something else is no trace, and not read to its end.
+  std::string text = "1 1 0 0\n";
+  for (int i = 0; i < 1000; ++i) text += "none\n";
+  EXPECT_NE(problem_of("other.lis", text).find("line 2: no access: none, and so are 101 of 102"),
+            std::string::npos)
+      << problem_of("other.lis", text);
+}
+
+TEST_F(TraceReaderTest, TakesLargeSizesQuotesAndAByteOrderMarkInCsv) {
+  EXPECT_EQ(sizes_of("a.csv", "id,size\n1,4294967295\n2,4294967296\n3,99999999999\n"),
+            (std::vector<uint32_t>{UINT32_MAX, UINT32_MAX, UINT32_MAX}));
+  EXPECT_EQ(keys_of("a.csv", "\xef\xbb\xbfid,size\n1,2\n"), KeyList{1});
+  EXPECT_EQ(keys_of("a.txt",
+                    "\xef\xbb\xbf"
+                    "7\n8\n"),
+            (KeyList{7, 8}));
+  EXPECT_EQ(keys_of("a.csv", "\"time\",\"id\",\"size\"\n\"1, and more\",\"7\",\"300\"\n"),
+            KeyList{7});
+  EXPECT_EQ(sizes_of("a.csv", "\"time\",\"id\",\"size\"\n\"1, and more\", \"7\" ,\"300\"\n"),
+            std::vector<uint32_t>{300});
+  const KeyList keys =
+      keys_of("a.csv", "id,n\n\"a \"\"b\"\", c\",1\n\"a \"\"b\"\", d\",2\nit\"s,3\n");
+  ASSERT_EQ(keys.size(), 3u);
+  EXPECT_NE(keys[0], keys[1]);
 }
 
 TEST_F(TraceReaderTest, TellsTheSizeOfEachBlock) {
@@ -290,8 +332,20 @@ TEST_F(TraceReaderTest, UnpacksByTheName) {
     EXPECT_EQ(trace->keys, (KeyList{1, 2}));
     EXPECT_EQ(trace->cut_short, "");
   }
-  EXPECT_NE(problem_of("bad.txt.gz", "no gzip").find("byte 0: it cannot be unpacked any further"),
-            std::string::npos);
+  const std::string problem = problem_of("bad.txt.gz", "no gzip");
+  EXPECT_NE(problem.find("byte 0: it cannot be unpacked any further (gzip: "), std::string::npos)
+      << problem;
+}
+
+TEST_F(TraceReaderTest, UnpacksZstandardWithALargeWindow) {
+  if (std::system("zstd --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no zstd";
+  const std::string path = write("long.u64", std::string(8 << 20, '\1'));
+  // A stream, whose size the file does not tell: it says the whole window.
+  ASSERT_EQ(std::system(("zstd -q -1 --long=31 < '" + path + "' > '" + path + ".zst'").c_str()), 0);
+  const auto trace = read_whole(path + ".zst");
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_EQ(trace->cut_short, "");
+  EXPECT_EQ(trace->keys.size(), (8u << 20) / sizeof(uint64_t));
 }
 
 TEST_F(TraceReaderTest, APackedFileThatIsCutShortIsReadAsFarAsItGoes) {
@@ -309,7 +363,7 @@ TEST_F(TraceReaderTest, APackedFileThatIsCutShortIsReadAsFarAsItGoes) {
 
 TEST_F(TraceReaderTest, NamesTheLineThatIsNoAccess) {
   const std::pair<const char*, const char*> cases[] = {
-      {"1 1 0 0\nx 1 0 1\n", "bad.lis: line 2: no access: x 1 0 1; format lis: the ARC paper's"},
+      {"\nx 1 0 1\n", "bad.lis: line 2: no access: x 1 0 1; format lis: the ARC paper's"},
       {"1 99999999 0 0\n", "line 1"},
       {"1\n", "line 1"},
       {"99999999999999999999 1\n", "line 1"},
