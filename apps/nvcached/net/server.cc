@@ -55,6 +55,7 @@ class EventServer final : public Server {
   std::unique_ptr<TlsContext> tls_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<SocketFile> socket_file_;
   std::unique_ptr<LoopThread> udp_loop_;
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
   std::vector<std::pair<int, std::string>> udp_addresses_;
@@ -70,6 +71,7 @@ class EventServer final : public Server {
 };
 
 void EventServer::take(Sockets sockets) {
+  socket_file_ = std::move(sockets.file);
   if (!sockets.clients.empty()) tcp_port_ = sockets.clients.front().port;
   for (Listening& socket : sockets.clients) {
     addresses_.push_back(socket.address);
@@ -237,9 +239,8 @@ void EventServer::stop() {
   for (const auto& listener : listeners_) {
     if (listener->accepts != nullptr) event_free(listener->accepts);
     close(listener->socket.fd);
-    const std::string_view address = listener->socket.address;
-    if (address.starts_with("unix:")) unlink(service_.settings().unix_socket.c_str());
   }
+  socket_file_.reset();
   // A worker may be serving `stats conns`, which looks at the other workers.
   for (const auto& worker : workers_) worker->stop();
   service_.visit_connections = nullptr;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "apps/nvcached/protocol/words.h"
 #include "base/descriptors.h"
@@ -50,18 +51,52 @@ absl::StatusOr<HostPort> parse_host(std::string_view text, int port) {
   return result;
 }
 
-void set_option(int fd, int level, int option) {
-  const int on = 1;
-  setsockopt(fd, level, option, &on, sizeof on);
+void set_option(int fd, int level, int option, int value = 1) {
+  setsockopt(fd, level, option, &value, sizeof value);
+}
+
+// So that no other socket can be bound there until this one listens: one that was bound with
+// SO_REUSEADDR is alone only while it listens, and without it, it cannot be bound where connections
+// of an earlier server have just ended.
+bool claim(int fd, const addrinfo& info, int type) {
+  if (bind(fd, info.ai_addr, info.ai_addrlen) == 0) return true;
+  if (type != SOCK_STREAM || errno != EADDRINUSE) return false;
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR);
+  if (bind(fd, info.ai_addr, info.ai_addrlen) != 0 || listen(fd, 1) != 0) return false;
+  // Bound, and not listening: what others then ask for is compared with what this socket allows.
+  shutdown(fd, SHUT_RD);
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+  return true;
+}
+
+// As long as the list that it is of.
+std::string_view bytes_of(const addrinfo& info) {
+  return {reinterpret_cast<const char*>(info.ai_addr), info.ai_addrlen};
+}
+
+// What a server that was killed left. One that is stopped, or whose queue is full, is not dead, and
+// is not waited for.
+void remove_dead_socket(const std::string& path, const sockaddr_un& address) {
+  struct stat there = {};
+  if (lstat(path.c_str(), &there) != 0 || !S_ISSOCK(there.st_mode)) return;
+  const int probe = make_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  if (probe < 0) return;
+  const bool dead =
+      connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+      errno == ECONNREFUSED;
+  close(probe);
+  struct stat still = {};
+  if (dead && lstat(path.c_str(), &still) == 0 && still.st_ino == there.st_ino) {
+    unlink(path.c_str());
+  }
 }
 
 // -1 if the machine cannot use this address at all, such as IPv6 where there is none.
 int bind_one(const addrinfo& info, int type) {
   const int fd = make_socket(info.ai_family, type | SOCK_NONBLOCK, info.ai_protocol);
   if (fd < 0) return -1;
-  set_option(fd, SOL_SOCKET, SO_REUSEADDR);
   if (info.ai_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY);
-  if (bind(fd, info.ai_addr, info.ai_addrlen) == 0) return fd;
+  if (claim(fd, info, type)) return fd;
   const int error = errno;
   close(fd);
   errno = error;
@@ -97,8 +132,22 @@ std::string name_of(const sockaddr_storage& address, std::string_view kind) {
                                        : fmt::format("{}:{}:{}", kind, host, port);
 }
 
+SocketFile::SocketFile(std::string path) : path_(std::move(path)) {
+  if (lstat(path_.c_str(), &made_) != 0) made_ = {};
+}
+
+SocketFile::~SocketFile() {
+  struct stat there = {};
+  if (lstat(path_.c_str(), &there) == 0 && there.st_ino == made_.st_ino &&
+      there.st_dev == made_.st_dev) {
+    unlink(path_.c_str());
+  }
+}
+
 absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port, int type) {
   std::vector<Listening> all;
+  std::set<std::string_view> known;  // addresses; the lists of names live as long
+  std::vector<std::unique_ptr<addrinfo, void (*)(addrinfo*)>> lists;
   const auto give_up = [&](absl::Status status) {
     for (const Listening& one : all) close(one.fd);
     return status;
@@ -118,9 +167,11 @@ absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
     if (failed != 0) {
       return give_up(invalid_argument("cannot listen on {}: {}", first, gai_strerror(failed)));
     }
+    lists.emplace_back(found, freeaddrinfo);
     const size_t before = all.size();
     int error = 0;
     for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+      if (host->port != 0 && !known.insert(bytes_of(*info)).second) continue;
       const int fd = bind_one(*info, type);
       if (fd < 0) {
         error = errno;
@@ -136,8 +187,7 @@ absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
       all.push_back({fd, at, name_of(bound, type == SOCK_STREAM ? "tcp" : "udp"), host->tls});
       if (host->port == 0) break;  // any free port: a second address would get a different port
     }
-    freeaddrinfo(found);
-    if (all.size() == before || error == EADDRINUSE) {
+    if ((all.size() == before && error != 0) || error == EADDRINUSE) {
       return give_up(absl::UnavailableError(fmt::format(
           "cannot listen on {}port {}: {}", first.empty() ? "" : fmt::format("{} ", first),
           host->port, std::strerror(error))));
@@ -157,13 +207,7 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   const int fd = make_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (fd < 0) return absl::ErrnoToStatus(errno, "unix socket");
-  struct stat there = {};
-  if (lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
-    const int probe = make_socket(AF_UNIX, SOCK_STREAM, 0);
-    const bool answered = connect(probe, generic, sizeof address) == 0;
-    close(probe);
-    if (!answered) unlink(path.c_str());
-  }
+  remove_dead_socket(path, address);
   const mode_t before = umask(static_cast<mode_t>(~mask & 0777));
   const bool good = bind(fd, generic, sizeof address) == 0 && listen(fd, backlog) == 0;
   const int error = errno;
@@ -177,6 +221,8 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
 }
 
 absl::Status start_listening(const Listening& socket, int backlog) {
+  // Its connections, once they end, keep no later server from the port.
+  if (!socket.address.starts_with("unix:")) set_option(socket.fd, SOL_SOCKET, SO_REUSEADDR);
   if (listen(socket.fd, backlog) == 0) return absl::OkStatus();
   return absl::UnavailableError(
       fmt::format("cannot listen on {}: {}", socket.address, std::strerror(errno)));
@@ -193,6 +239,7 @@ absl::StatusOr<Sockets> bind_sockets(const Settings& settings) {
   if (!settings.unix_socket.empty()) {
     auto one = listen_on_unix(settings.unix_socket, settings.unix_mask, settings.backlog);
     if (!one.ok()) return one.status();
+    sockets.file = std::make_unique<SocketFile>(settings.unix_socket);
     sockets.clients.push_back(*std::move(one));
   } else if (settings.port != 0) {
     auto all = bind_to(settings.listen, std::max(settings.port, 0), SOCK_STREAM);

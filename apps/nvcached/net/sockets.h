@@ -1,8 +1,11 @@
-// Opens listening sockets, none of which blocks. The caller owns the descriptors. Thread-safe.
+// Opens listening sockets, none of which blocks. The caller owns the descriptors. Thread-safe, but
+// for the umask.
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +24,27 @@ struct Listening {
 
 // `hosts`: "host", "host:port", "[v6]:port" or "*", separated by commas; empty means all
 // interfaces. "notls:" may come before each. Port 0 means any free port. `type` is SOCK_STREAM or
-// SOCK_DGRAM. Connections are refused until start_listening().
+// SOCK_DGRAM. Connections are refused until start_listening(), and the ports are this process's
+// alone from now on. An address that is named twice is bound once.
 [[nodiscard]] absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
                                                              int type);
 [[nodiscard]] absl::Status start_listening(const Listening& socket, int backlog);
-// Replaces an existing socket file if no server answers on it.
+
+// The file of a unix socket. It goes with this, unless another server has taken its name since.
+class SocketFile {
+ public:
+  explicit SocketFile(std::string path);  // of a socket that was just bound
+  ~SocketFile();
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+
+ private:
+  const std::string path_;
+  struct stat made_ = {};
+};
+
+// Replaces an existing socket file if no server has it. One that takes no more connections, because
+// it is stopped or busy, has it, too.
 [[nodiscard]] absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
                                                        int backlog);
 
@@ -33,6 +52,7 @@ struct Listening {
 // start; no client is served until the server is there. Clients of a unix socket wait until then:
 // one that refuses them would be taken for a dead server's.
 struct Sockets {
+  std::unique_ptr<SocketFile> file;  // of a unix socket among `clients`
   std::vector<Listening> clients;
   std::vector<Listening> udp;
   std::vector<Listening> metrics;
