@@ -16,7 +16,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
+#include "apps/nvcached/background.h"
 #include "apps/nvcached/long_start.h"
 #include "apps/nvcached/net/server.h"
 #include "apps/nvcached/options/nvcached_options.h"
@@ -88,7 +90,8 @@ void raise_limits(const Options& options) {
   }
 }
 
-// After daemon(), because a child does not inherit locks, and after a resize, which maps two files.
+// After the server went to the background, because a child does not inherit locks, and after a
+// resize, which maps two files.
 void lock_memory(const Options& options) {
   if (options.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
     say(fmt::format("-k: cannot lock memory: {}", std::strerror(errno)));
@@ -242,8 +245,11 @@ absl::Status run(Options options) {
   raise_limits(options);
   if (absl::Status status = become_user(options); !status.ok()) return status;
   if (absl::Status status = prepare_medium(options); !status.ok()) return status;
-  if (options.daemon && daemon(1, options.settings.verbosity > 0 ? 1 : 0) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot run in the background");
+  std::optional<server::Background> background;
+  if (options.daemon) {
+    auto begun = server::Background::begin();
+    if (!begun.ok()) return begun.status();
+    background = *begun;
   }
   std::signal(SIGBUS, on_bus_error);
   for (const std::string& name : options.ignored) {
@@ -278,6 +284,7 @@ absl::Status run(Options options) {
   }
   for (const std::string& address : (*server)->addresses()) say("listening on " + address);
 
+  if (background) background->serve(/*quiet=*/options.settings.verbosity == 0);
   server::notify_systemd("READY=1\nSTATUS=serving");
   wait_for_end(ends, service);
   say("shutting down");

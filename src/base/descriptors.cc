@@ -189,6 +189,8 @@ void close_kept(int descriptor) {
   close(descriptor);
 }
 
+void put_descriptor(int descriptor, int place) { (void)::dup2(descriptor, place); }
+
 bool fill_standard_streams() {
   for (int place = 0; place < kFirst; ++place) {
     if (is_open(place) || test_hooks.keep_low_descriptors) continue;

@@ -58,6 +58,9 @@ void keep_from_children(int descriptor);
 void close_kept(int descriptor);
 inline constexpr int kMostKept = 1024;
 
+// For a program of ours that leaves its standard streams: `descriptor` takes the place of one.
+void put_descriptor(int descriptor, int place);
+
 // For the start of a program of ours, before it has threads: /dev/null takes the places of 0 to 2
 // that are closed, also in its children. Reading or writing there fails as before, so that results
 // are not lost in silence. False if there is no /dev/null.

@@ -114,10 +114,8 @@ def a_daemon():
             pid_file = os.path.join(folder, "pid")
             with Server(NVCACHED, "-m", "8", "-d", "-P", pid_file, folder=folder, closed=subset,
                         wait=False) as server:
-                def pid():
-                    text = pathlib.Path(pid_file).read_text() if os.path.exists(pid_file) else ""
-                    return int(text) if text.endswith("\n") else None
-                number = wait_until(pid, server.log_text)
+                equal((subset, server.wait()), (subset, 0))  # it serves
+                number = int(pathlib.Path(pid_file).read_text())
                 of = links(number)
                 os.kill(number, signal.SIGTERM)
                 equal((subset, [of.get(place) for place in range(3)]), (subset, ["/dev/null"] * 3))

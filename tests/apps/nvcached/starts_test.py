@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""nvcached from start to end, on the real store: other sizes, absences, files and ports of others,
-signals, systemd, users.
+"""nvcached from start to end, on the real store: other sizes, absences, files of others, signals,
+systemd, users. (claims_test.py: ports and unix sockets, and -d.)
 
 usage: starts_test.py SERVER SLOW_SYNC OTHER_CLOCK
 
@@ -251,23 +251,6 @@ def ends_while_it_resizes():
             check(not os.path.exists(data + ".resizing"))
 
 
-def ports_come_first():
-    """A port that another server has is known before anything is copied."""
-    with tempfile.TemporaryDirectory() as folder:
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            fill(server, 10, 100)
-        with Server(PROGRAM, "-m", "8") as other:
-            for options in (["-p", str(other.port)], ["-p", "-1", f"--metrics-port={other.port}"]):
-                with Server(PROGRAM, "-m", "16", *options, port=False, folder=folder,
-                            wait=False) as server:
-                    equal(server.wait(), 1)
-                    check("cannot listen on" in server.log_text(), server.log_text())
-                    check("resized" not in server.log_text(), server.log_text())
-        with Server(PROGRAM, "-m", "8", folder=folder) as server:
-            check("resized" not in server.log_text(), server.log_text())
-            equal(found(server, 10, 100), 10)
-
-
 def systemd_is_told():
     with socket_folder() as folder:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
@@ -334,5 +317,5 @@ def root_names_a_user():
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, a_full_table_of_items,
                   files_of_others, a_data_file_that_goes,
-                  serves_while_it_syncs_at_the_end, ends_while_it_resizes, ports_come_first,
-                  systemd_is_told, locked_memory_stays_locked, root_names_a_user]))
+                  serves_while_it_syncs_at_the_end, ends_while_it_resizes, systemd_is_told,
+                  locked_memory_stays_locked, root_names_a_user]))
