@@ -152,12 +152,12 @@ def test_replay_reads_a_pipe():
 def test_replay_names_what_is_wrong():
     with tempfile.TemporaryDirectory() as folder:
         make_traces(folder)
-        pathlib.Path(folder, "bad.lis").write_text("1 1 0 0\nx 1 0 0\n")
+        pathlib.Path(folder, "bad.lis").write_text("x 1 0 0\n")
         pathlib.Path(folder, "odd.u64").write_bytes(bytes(8003))
         pathlib.Path(folder, "empty.lis").write_bytes(b"")
         for words, code, told in (
                 (["none.lis"], FAILED, "none.lis: No such file"),
-                (["bad.lis"], FAILED, "bad.lis: line 2: no access: x 1 0 0; format lis: the ARC"),
+                (["bad.lis"], FAILED, "bad.lis: line 1: no access: x 1 0 0; format lis: the ARC"),
                 (["empty.lis"], USAGE, "empty.lis: holds no access"),
                 (["keys.log"], USAGE, "allowed: --format (oracleGeneral, csv, lis"),
                 (["keys.txt", "--format", "best"], USAGE, "allowed: oracleGeneral, csv, lis"),
@@ -170,6 +170,11 @@ def test_replay_names_what_is_wrong():
             answer = run("replay", *words, folder=folder)
             check(answer.returncode == code, f"{words}: {answer.returncode}: {answer.stderr}")
             check(told in answer.stderr, f"{words}: {answer.stderr}")
+        some = "".join(f"{block} 1 0 0\n" for block in range(300)) + "x 1 0 0\n"
+        pathlib.Path(folder, "some.lis").write_text(some)
+        odd = run("replay", "some.lis", "--dram", "0", "--tier", "200", folder=folder)
+        check(odd.returncode == DONE, odd.stderr)
+        check("left out: 1; the first: line 301: no access: x 1 0 0" in odd.stderr, odd.stderr)
         cut = run("replay", "odd.u64", "--dram", "0", "--tier", "500", folder=folder)
         check(cut.returncode == DONE, cut.stderr)
         check("byte 8003: it ends within an access; what comes before was replayed" in cut.stderr,
