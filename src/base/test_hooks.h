@@ -22,6 +22,8 @@ struct TestHooks {
   // RegionSpace: what an opening left that was not closed in order is believed although its keys
   // were mutable.
   bool believe_mutable_keys = false;
+  // RegionSpace: another owner's blocks are believed.
+  bool believe_others = false;
   // RegionHead: the list of removals is not read at the opening.
   bool skip_removed = false;
   // Shard: an erase that finds its block forgets that an older one may not have come back yet.

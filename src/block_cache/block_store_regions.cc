@@ -15,6 +15,11 @@ namespace {
 
 static_assert(Config::kMaxRegionBytes <= RegionWriter::kMostRegionBytes);
 
+// 0: it has no name.
+uint64_t owner_of(const Config& config) {
+  return config.owner.empty() ? 0 : hash_bytes(config.owner) | 1;
+}
+
 uint64_t random_nonce() {
   std::random_device random;
   return uint64_t{random()} << 32 | random();
@@ -41,6 +46,7 @@ absl::Status BlockStore::open_regions() {
        .region_bytes = config_.region_bytes,
        .warm = config_.restart == Restart::kWarm,
        .immutable_keys = config_.immutable_keys,
+       .owner = owner_of(config_),
        .format = config_.format,
        .discard = config_.discard,
        .buffer_bytes = config_.write_queue_bytes,

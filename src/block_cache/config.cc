@@ -126,6 +126,15 @@ absl::Status set_restart_rate(std::string_view value, Config* config) {
                   &config->restart_bytes_per_second);
 }
 
+absl::Status set_owner(std::string_view value, Config* config) {
+  constexpr size_t kMostBytes = 255;
+  if (value.empty() || value.size() > kMostBytes) {
+    return bad_setting("owner", value, fmt::format("a name of 1 to {} bytes", kMostBytes));
+  }
+  config->owner = value;
+  return absl::OkStatus();
+}
+
 absl::Status set_shards(std::string_view value, Config* config) {
   uint64_t shards = 0;
   const absl::Status parsed = set_integer("shards", value, &shards);
@@ -144,7 +153,7 @@ absl::Status set_maintenance(std::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-constexpr std::array<QueryKey<Config>, 19> kKeys = {{
+constexpr std::array<QueryKey<Config>, 20> kKeys = {{
     {"size",
      [](std::string_view v, Config* c) {
        return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
@@ -183,6 +192,7 @@ constexpr std::array<QueryKey<Config>, 19> kKeys = {{
     {"restart_rate", set_restart_rate},
     {"keys", [](std::string_view v,
                 Config* c) { return set_word("keys", v, kKeysWords, &c->immutable_keys); }},
+    {"owner", set_owner},
     {"maintenance", set_maintenance},
     {"seed", [](std::string_view v, Config* c) { return set_integer("seed", v, &c->seed); }},
 }};
@@ -201,6 +211,9 @@ SpaceKind default_space(const Config& config, const SeenKeys& seen) {
 // Settings that say nothing without others, or that others forbid.
 absl::Status check_regions(const Config& config, const SeenKeys& seen) {
   if (config.space == SpaceKind::kRegions) {
+    if (!config.owner.empty() && config.restart != Restart::kWarm) {
+      return invalid_argument("owner: {} given; allowed with restart=warm", config.owner);
+    }
     if (config.verify != Verify::kNever) return absl::OkStatus();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }

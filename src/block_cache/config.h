@@ -37,6 +37,7 @@ struct Config {
   bool format = false;                    // start an empty cache, whatever the medium holds
   Restart restart = Restart::kCold;
   bool immutable_keys = false;                            // no key ever names other bytes
+  std::string owner;                                      // whose blocks they are; empty: no name
   uint64_t restart_bytes_per_second = uint64_t{2} << 30;  // of indexes that are read; 0: no bound
   uint32_t restart_threads = 0;    // that bring blocks back; 0: by the machine
   double maintenance_seconds = 1;  // how often the maintenance thread wakes; 0: never
@@ -57,8 +58,8 @@ struct Config {
 };
 
 // The keys that only a cache in regions has: parse_config() refuses them with any other.
-inline constexpr std::array<std::string_view, 6> kRegionKeys = {"region", "rewrite",      "discard",
-                                                                "format", "restart_rate", "keys"};
+inline constexpr std::array<std::string_view, 7> kRegionKeys = {
+    "region", "rewrite", "discard", "format", "restart_rate", "keys", "owner"};
 
 // The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
 uint64_t region_bytes_of(const Config& config);

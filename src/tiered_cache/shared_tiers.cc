@@ -22,7 +22,7 @@ struct SettingText {
   std::string_view name;
   std::string (*of)(const Config&);
 };
-constexpr std::array<SettingText, 19> kSettings = {{
+constexpr std::array<SettingText, 20> kSettings = {{
     {"size", [](const Config& c) { return fmt::to_string(c.size_bytes); }},
     {"max_size",
      [](const Config& c) {
@@ -50,6 +50,7 @@ constexpr std::array<SettingText, 19> kSettings = {{
      [](const Config& c) -> std::string { return c.restart == Restart::kWarm ? "warm" : "cold"; }},
     {"keys",
      [](const Config& c) -> std::string { return c.immutable_keys ? "immutable" : "mutable"; }},
+    {"owner", [](const Config& c) { return c.owner; }},
     {"restart_rate", [](const Config& c) { return fmt::to_string(c.restart_bytes_per_second); }},
     {"restart_threads", [](const Config& c) { return fmt::to_string(c.restart_threads); }},
     {"maintenance", [](const Config& c) { return fmt::to_string(c.maintenance_seconds); }},

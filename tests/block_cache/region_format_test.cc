@@ -26,6 +26,7 @@ Superblock some_superblock() {
           .closed = true,
           .immutable_keys = true,
           .regions = 12,
+          .owner = 77,
           .list_number = 3};
 }
 
@@ -52,6 +53,7 @@ TEST(Superblock, IsReadAsItWasWritten) {
   EXPECT_TRUE((*read)->closed);
   EXPECT_TRUE((*read)->immutable_keys);
   EXPECT_EQ((*read)->regions, written.regions);
+  EXPECT_EQ((*read)->owner, written.owner);
   EXPECT_EQ((*read)->list_number, written.list_number);
   EXPECT_EQ((*read)->version_1.count, 0u);
 }

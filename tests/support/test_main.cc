@@ -24,6 +24,7 @@ constexpr struct {
               {"take_signals", &TestHooks::take_signals},
               {"believe_any_file", &TestHooks::believe_any_file},
               {"believe_mutable_keys", &TestHooks::believe_mutable_keys},
+              {"believe_others", &TestHooks::believe_others},
               {"skip_removed", &TestHooks::skip_removed},
               {"forget_found", &TestHooks::forget_found},
               {"forget_filtered", &TestHooks::forget_filtered},

@@ -31,7 +31,8 @@ struct RawSuperblock {
   uint64_t list_number;    // version 1: the checksum of its list
   uint32_t removed_count;  // version 1: of its list
   uint32_t regions;
-  uint32_t unused[14];
+  uint64_t owner;
+  uint32_t unused[12];
   uint64_t checksum;
 };
 static_assert(sizeof(RawSuperblock) == Superblock::kBytes);
@@ -81,6 +82,7 @@ void Superblock::encode(MutableBytes to) const {
   raw.region_bytes = geometry.region_bytes;
   raw.nonce = nonce;
   raw.opening = opening;
+  raw.owner = owner;
   raw.list_number = list_number;
   raw.regions = regions;
   raw.checksum = checksum_of(raw, 0);
@@ -116,6 +118,7 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
   found.closed = (raw.flags & kClosed) != 0;
   found.immutable_keys = (raw.flags & kImmutableKeys) != 0;
   found.regions = raw.regions;
+  found.owner = raw.owner;  // of version 1: 0
   if (raw.version == kVersion1) {
     found.version_1 = {.count = raw.removed_count, .checksum = raw.list_number};
   } else {

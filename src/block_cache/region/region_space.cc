@@ -36,6 +36,13 @@ absl::Status refuse(const Medium& medium, const absl::Status& problem) {
                   other ? "the version that wrote it, or " : ""));
 }
 
+absl::Status refuse_owner(const Medium& medium, const RegionSpace::Options& options) {
+  return absl::FailedPreconditionError(fmt::format(
+      "medium {}: it holds the blocks of {}; nothing was changed. Allowed: the owner's "
+      "name, or format=yes, which starts an empty cache on it",
+      medium.traits().name, options.owner == 0 ? "an owner, and none is given" : "another owner"));
+}
+
 uint32_t choose_buffers(const RegionSpace::Options& options, uint64_t region_bytes) {
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(options.buffer_bytes / region_bytes, kLeastBuffers, kMostBuffers));
@@ -73,11 +80,14 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
   if (!options.format && !found.superblock && !found.problem.ok()) {
     return refuse(medium, found.problem);
   }
-  Superblock superblock{.geometry = geometry, .nonce = options.nonce};
+  Superblock superblock{.geometry = geometry, .nonce = options.nonce, .owner = options.owner};
   bool believed = false;
   RegionHead::Sync sync = RegionHead::Sync::kYes;
   if (found.superblock) {
     const Superblock& before = *found.superblock;
+    const bool others = before.owner != 0 && before.owner != options.owner;
+    if (others && !options.format && !test_hooks.believe_others)
+      return refuse_owner(medium, options);
     believed =
         options.warm && !options.format && before.geometry == geometry && believes(options, before);
     if (believed) superblock = before;
@@ -94,8 +104,10 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
   return space;
 }
 
-// Who promises immutable keys speaks for this opening's keys, not for those of one that did not.
+// Who promises immutable keys speaks for this opening's keys, not for those of one that did not. An
+// owner does not speak for blocks that are nobody's in particular.
 bool RegionSpace::believes(const Options& options, const Superblock& before) {
+  if (before.owner != options.owner && !test_hooks.believe_others) return false;
   return before.immutable_keys || (before.closed && !options.immutable_keys) ||
          test_hooks.believe_mutable_keys;
 }

@@ -40,6 +40,7 @@ class RegionSpace final : public Space {
     uint64_t region_bytes = 0;  // 0: chosen by size
     bool warm = false;          // come back with the blocks of the opening before
     bool immutable_keys = false;
+    uint64_t owner = 0;         // whose blocks they are, hashed; 0: nobody's in particular
     bool format = false;        // start anew, whatever the medium holds
     bool discard = false;       // give emptied regions back to the medium
     uint64_t buffer_bytes = 0;  // of DRAM for regions that are open; at least 4 regions are
@@ -50,7 +51,7 @@ class RegionSpace final : public Space {
   static uint64_t choose_region_bytes(uint64_t size_bytes);
 
   // Reads what the medium holds, and changes nothing. FAILED_PRECONDITION, DATA_LOSS: it holds a
-  // superblock of another version, or a damaged one. INVALID_ARGUMENT: too small for its regions.
+  // superblock of another version, another owner's blocks, or a damaged superblock. INVALID_ARGUMENT: too small for its regions.
   // `medium` must outlive the space.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<RegionSpace>> open(
       Medium& medium, const Options& options, RegionWriter::Events events);
