@@ -68,8 +68,9 @@ uint32_t Items::due_s(int64_t exptime) const {
   if (exptime < 0) return kLongAgoS;
   if (exptime <= kRelativeUpToS) return clock_() + static_cast<uint32_t>(exptime);
   const int64_t left_s = exptime - wall_();
-  return left_s <= 0 ? kLongAgoS
-                     : static_cast<uint32_t>(std::min<int64_t>(clock_() + left_s, UINT32_MAX));
+  return left_s <= 0
+             ? kLongAgoS
+             : clock_() + static_cast<uint32_t>(std::min<int64_t>(left_s, UINT32_MAX - clock_()));
 }
 
 uint32_t Items::expiry(int64_t exptime) const {

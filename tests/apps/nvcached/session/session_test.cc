@@ -66,6 +66,16 @@ TEST(Items, AbsoluteTimesFollowTheWallClock) {
   }
 }
 
+TEST(Items, AnAbsoluteTimeMayBeAsLateAsCanBe) {
+  SessionFixture fixture;
+  fixture.wall_ahead_s = static_cast<uint32_t>(-3600);  // the store's clock is ahead
+  for (const char* exptime : {"4294967296", "9223372036854775807"}) {
+    EXPECT_EQ(fixture.ask(std::string("set late 0 ") + exptime + " 1\r\nx\r\n"), "STORED\r\n");
+    fixture.pass_time(1000);
+    EXPECT_EQ(fixture.ask("mg late\r\n"), "HD\r\n") << exptime;
+  }
+}
+
 // The server reads its clock once a second, and an item may be stored just before it does.
 TEST(Items, AnItemLivesAsLongAsAskedHoweverLateTheServersClockIs) {
   SessionFixture fixture;
