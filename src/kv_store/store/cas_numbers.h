@@ -2,8 +2,9 @@
 // bits. A number must never come again, or a client could overwrite a value that it has not seen.
 // So blocks of numbers are reserved durably before one of them is given out.
 //
-// Thread-safe. Cost: an atomic addition; a durable write whenever a block ends. Blocks grow with
-// what was given: a kill uses up at most the first block, or as many numbers as were given.
+// Thread-safe. Cost: an atomic addition; a durable write for each block, by one thread, when an
+// eighth of the block before is left, so that the others seldom wait for it. Blocks grow with what
+// was given: a kill uses up at most the first block, or as many numbers as were given.
 #pragma once
 
 #include <algorithm>
@@ -24,21 +25,20 @@ class CasNumbers {
     first_ = given;
     first_block_ = std::max<uint64_t>(1, reserved - given);
     given_.store(given, std::memory_order_relaxed);
-    reserved_.store(reserved, std::memory_order_relaxed);
+    set_reserved(reserved, reserved - given);
   }
 
   // `reserve(n)` makes it durable that numbers up to n may have been given. It must not throw.
   uint64_t next(absl::FunctionRef<void(uint64_t)> reserve) {
     const uint64_t number = given_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (number > reserved_.load(std::memory_order_acquire)) [[unlikely]] {
+    if (number <= reserve_at_.load(std::memory_order_acquire)) [[likely]]
+      return number;
+    if (number > reserved_.load(std::memory_order_acquire)) {
       MutexLock lock(mutex_);
-      const uint64_t reserved = reserved_.load(std::memory_order_relaxed);
-      if (number > reserved) {
-        const uint64_t before = number - 1;
-        const uint64_t block = std::clamp(before - first_, first_block_, kLargestBlock);
-        reserve(before + block);
-        reserved_.store(before + block, std::memory_order_release);
-      }
+      extend(number, reserve);
+    } else if (mutex_.try_lock()) {
+      extend(number, reserve);
+      mutex_.unlock();
     }
     return number;
   }
@@ -47,10 +47,24 @@ class CasNumbers {
   uint64_t given() const { return given_.load(std::memory_order_relaxed); }
 
  private:
+  void extend(uint64_t number, absl::FunctionRef<void(uint64_t)> reserve)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (number <= reserve_at_.load(std::memory_order_relaxed)) return;  // another thread did
+    const uint64_t before = number - 1;
+    const uint64_t block = std::clamp(before - first_, first_block_, kLargestBlock);
+    reserve(before + block);
+    set_reserved(before + block, block);
+  }
+  void set_reserved(uint64_t reserved, uint64_t block) {
+    reserved_.store(reserved, std::memory_order_release);
+    reserve_at_.store(reserved - block / 8, std::memory_order_release);
+  }
+
   uint64_t first_ = 0;
   uint64_t first_block_ = 1;
   std::atomic<uint64_t> given_{0};
   std::atomic<uint64_t> reserved_{0};
+  std::atomic<uint64_t> reserve_at_{0};  // the next block, at numbers above this one
   Mutex mutex_;
 };
 

@@ -27,6 +27,24 @@ TEST(CasNumbersTest, BlocksGrowWithWhatWasGiven) {
   EXPECT_EQ(numbers.given(), 1'000'000u);
 }
 
+// While one thread waits for the medium, the numbers that are left serve the others.
+TEST(CasNumbersTest, ABlockIsReservedBeforeTheOneBeforeItEnds) {
+  CasNumbers numbers;
+  numbers.start(0, 80);
+  const auto none = [](uint64_t) { ADD_FAILURE() << "a block is being reserved"; };
+  int blocks = 0;
+  for (uint64_t expected = 1; expected <= 71; ++expected) {
+    const uint64_t number = numbers.next([&](uint64_t up_to) {
+      ++blocks;
+      EXPECT_EQ(up_to, 150u);
+      for (uint64_t other = 72; other <= 80; ++other) EXPECT_EQ(numbers.next(none), other);
+    });
+    ASSERT_EQ(number, expected);
+  }
+  EXPECT_EQ(blocks, 1);
+  EXPECT_EQ(numbers.next(none), 81u);
+}
+
 TEST(CasNumbersTest, ThreadsGetDifferentNumbersAllReservedBefore) {
   constexpr int kThreads = 4;
   constexpr uint64_t kEach = 20'000;
