@@ -53,7 +53,9 @@ struct Stats {
   uint64_t regions = 0;             // of the medium; 0 where blocks are overwritten in place
   uint64_t free_regions = 0;        // of those
   uint64_t recovering = 0;          // 1: blocks of before the restart are still coming back
-  uint64_t failed = 0;  // 1: the medium fails too often; the cache is off until a probe succeeds
+  // 1: reads or writes fail too often, and are off until a probe succeeds. Without reads there are
+  // no hits and no inserts, without writes no inserts.
+  uint64_t failed = 0;
 
   std::string medium;     // what the cache lies on: "file", "emulated:optane"
   std::string admission;  // the admission policy in full

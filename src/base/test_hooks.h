@@ -35,6 +35,8 @@ struct TestHooks {
   bool skip_region_check = false;
   // RegionRecovery: the oldest region comes back first, so that an old block hides a newer one.
   bool recover_oldest_first = false;
+  // MediumHealth: failures of writes are set against successes of reads.
+  bool one_account = false;
   // RegionTable: a region that was discarded is believed to hold nothing any more.
   bool believe_discards = false;
   // FileBlockCache: a write removes nothing that is cached. A written block replaces only its

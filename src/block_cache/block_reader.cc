@@ -52,25 +52,42 @@ Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
   return Fetch::kOk;
 }
 
+void BlockReader::probe(uint64_t offset) {
+  const uint64_t at = offset / unit_bytes_ * unit_bytes_;
+  if (reads_ != Reads::kByCopy) {
+    (void)ask_medium({at, unit_bytes_});
+  } else if (const MutableBuffer unit = make_buffer(unit_bytes_); unit != nullptr) {
+    (void)read_medium(at, {unit->data(), unit_bytes_});
+  }
+}
+
 Fetch BlockReader::ask_to_read_in_place(Extent extent) {
+  return health_.may(MediumHealth::Kind::kRead) ? ask_medium(extent) : Fetch::kOff;
+}
+
+Fetch BlockReader::ask_medium(Extent extent) {
   absl::Status status(absl::StatusCode::kInternal, "");
   try {
     status = medium_.on_direct_read(extent);
   } catch (const std::bad_alloc&) {
     return Fetch::kNoMemory;
   }
-  health_.note(status);
+  health_.note(MediumHealth::Kind::kRead, status);
   return status.ok() ? Fetch::kOk : Fetch::kMediumFailed;
 }
 
 Fetch BlockReader::read_units(uint64_t offset, MutableBytes into) {
+  return health_.may(MediumHealth::Kind::kRead) ? read_medium(offset, into) : Fetch::kOff;
+}
+
+Fetch BlockReader::read_medium(uint64_t offset, MutableBytes into) {
   absl::Status status(absl::StatusCode::kInternal, "");
   try {
     status = medium_.read(offset, into);
   } catch (const std::bad_alloc&) {
     return Fetch::kNoMemory;
   }
-  health_.note(status);
+  health_.note(MediumHealth::Kind::kRead, status);
   if (!status.ok()) return Fetch::kMediumFailed;
   counters_.add(Count::kMediumReadBytes, into.size());
   return Fetch::kOk;

@@ -16,12 +16,12 @@
 
 namespace nvcache {
 
-// What became of a read.
-enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory };
+// What became of a read. kOff: the medium is switched off for reads, and was not asked.
+enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory, kOff };
 
 // Thread-safe, and throws nothing. Extents lie within the medium, and their owner keeps them from
-// being reused. All three report to the MediumHealth that was given, and must be outlived by it and
-// the medium.
+// being reused. Each access of the medium asks the MediumHealth that was given, and reports to it:
+// where a probe is due, it is the probe. Must be outlived by it and the medium.
 class BlockReader {
  public:
   // `reads`: as the medium's traits have it, or by a copy all the same; kInPlace and
@@ -52,6 +52,9 @@ class BlockReader {
     return Fetch::kOk;
   }
 
+  // Reads a unit at that place, or asks whether it could be read: a probe that was claimed.
+  void probe(uint64_t offset);
+
   // What the medium reads or writes for that many bytes.
   uint32_t padded(uint64_t size_bytes) const {
     return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
@@ -67,6 +70,8 @@ class BlockReader {
   Fetch read_through_medium(Extent extent, MutableBytes into);
   Fetch ask_to_read_in_place(Extent extent);
   Fetch read_units(uint64_t offset, MutableBytes into);
+  Fetch ask_medium(Extent extent);
+  Fetch read_medium(uint64_t offset, MutableBytes into);
   bool copy_pending(uint64_t offset, MutableBytes into) const {
     return pending_ != nullptr && pending_(offset, into);
   }

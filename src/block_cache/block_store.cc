@@ -258,7 +258,7 @@ void BlockStore::demote(Shard& shard, const DetachedBlock& block) {
   SharedBuffer copy;
   ByteView bytes;
   const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
-  if (!health_.may_access() || reader_.view(extent, &copy, &bytes) != Fetch::kOk) return;
+  if (reader_.view(extent, &copy, &bytes) != Fetch::kOk) return;
   if (verify_ && checksum_block(block.key, bytes) != shard.checksum(block.slot)) return;
   options_.sink->take(block.key, bytes, block.token);
 }
@@ -300,7 +300,7 @@ absl::Status BlockStore::write_medium(uint64_t offset, ByteView block) {
 }
 
 void BlockStore::count_written(uint32_t written_bytes, const absl::Status& status) {
-  health_.note(status);
+  health_.note(MediumHealth::Kind::kWrite, status);
   if (!status.ok()) return;
   counters_.add(Count::kMediumWrittenBytes, written_bytes);
   counters_.add(Count::kMediumWrites, 1);

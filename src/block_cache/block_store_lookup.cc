@@ -38,7 +38,6 @@ Lookup BlockStore::serve_pinned(uint64_t hash, const BlockKey& key, const Pinned
   const auto size_bytes = static_cast<uint32_t>(extent.size_bytes);
   if (options.copy_into && size_bytes > options.copy_into->size())
     return {.size_bytes = size_bytes};
-  if (!health_.may_access()) return {};
   if (options.copy_into) {
     const MutableBytes copy = options.copy_into->first(size_bytes);
     if (!fetched(hash, found, reader_.read(extent, copy)) || !intact(hash, key, found, copy)) {

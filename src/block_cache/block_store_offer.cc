@@ -14,7 +14,9 @@ Verdict BlockStore::put(const BlockKey& key, ByteView block, Origin origin,
 Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (!space_->can_hold(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
-  if (!health_.open()) return refuse(Reason::kMediumFailed);
+  using Kind = MediumHealth::Kind;
+  const bool off = health_.off();
+  if (off && !health_.may_be_probed()) return refuse(Reason::kMediumFailed);
   if (dead_files_.has(key.file)) return refuse(Reason::kStaleToken);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
@@ -25,7 +27,8 @@ Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_byte
                         traffic_for_admission());
   if (!verdict.admitted()) return refuse(verdict.reason);
   if (!worth_it) return refuse(Reason::kLessUsed);
-  return health_.may_access() ? verdict : refuse(Reason::kMediumFailed);
+  const bool may = !off || (health_.may(Kind::kRead) && health_.may(Kind::kWrite));
+  return may ? verdict : refuse(Reason::kMediumFailed);
 }
 
 }  // namespace nvcache

@@ -92,7 +92,9 @@ void BlockStore::close_regions() {
   closing_ = true;
   recovery_.stop();
   region_eviction_->stop();
-  if (config_.restart == Restart::kWarm) health_.note(regions_->close(end_recovery()));
+  if (config_.restart == Restart::kWarm) {
+    health_.note(MediumHealth::Kind::kWrite, regions_->close(end_recovery()));
+  }
   regions_.reset();  // its threads may still tell of a region that is lost
 }
 
@@ -162,7 +164,7 @@ RegionSpace::Unread BlockStore::end_recovery() noexcept {
 
 bool BlockStore::read_block(Shard& shard, const DetachedBlock& block, MutableBytes into) {
   const Extent extent{space_->to_bytes(block.word.offset_grains()), block.word.size_bytes()};
-  if (!health_.may_access() || reader_.read(extent, into) != Fetch::kOk) return false;
+  if (reader_.read(extent, into) != Fetch::kOk) return false;
   if (checksum_block(block.key, into) == shard.checksum(block.slot)) return true;
   shard.remove_damaged(hash_of(block.key), block.slot);
   return false;

@@ -79,7 +79,7 @@ absl::Status BlockStore::shrink_to(uint32_t regions) {
 void BlockStore::finish_resize() {
   MutexLock lock(resize_mutex_);
   if (regions_->geometry().end_of(regions_->regions()) > medium_->size_bytes()) return;
-  health_.note(shrink_to(regions_->regions()));
+  health_.note(MediumHealth::Kind::kWrite, shrink_to(regions_->regions()));
 }
 
 }  // namespace nvcache

@@ -1,15 +1,19 @@
-// Counts a medium's errors. Switches a medium off that fails too often, and tries it again later.
+// The account of a medium's health: reads and writes each by themselves, since a medium may take no
+// write and be read all the same. Switches a kind of access off that fails too often, and says when
+// to try it again.
 //
-//   on        Errors and successes are counted once there was an error. Both counts are halved
-//             after 64 accesses. 16 errors that are at least half of the accesses switch it off.
-//   off       Nothing is asked of the medium, until the time of the next probe.
-//   probing   One caller may access the medium. If the access succeeds, the medium is on again; if
-//             it fails, the wait doubles, from 1 s up to 64 s. A caller that never accesses the
-//             medium leaves the next probe to another, after the same wait.
+//   on        The last 32 accesses of the kind are kept once one has failed. 16 failures among them
+//             switch the kind off: 16 without a success do so whatever came before.
+//   off       Nothing of that kind is asked of the medium, until the next probe is due: a second
+//             later, and a second after each probe.
+//   probing   A caller claimed a probe, one a second. The first success switches the kind on, and a
+//             failure changes nothing. Who claims a probe accesses the medium at once; if it does
+//             not, the next second has another.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -21,99 +25,73 @@ namespace nvcache {
 // Thread-safe. Costs a load where all goes well. The clock must outlive it.
 class MediumHealth {
  public:
-  static constexpr uint32_t kErrorsToFail = 16;
-  static constexpr uint32_t kAccessesToHalve = 64;
-  static constexpr uint64_t kFirstWaitNs = 1'000'000'000;
-  static constexpr uint64_t kLongestWaitNs = 64 * kFirstWaitNs;
+  enum class Kind : uint8_t { kRead, kWrite };
+  static constexpr int kFailuresToSwitchOff = 16;
+  static constexpr uint64_t kProbeEveryNs = 1'000'000'000;
 
   MediumHealth(Counters& counters, Clock& clock) : counters_(counters), clock_(clock) {}
 
-  // Takes the result of an access.
-  void note(const absl::Status& status) {
+  // Takes the result of an access. kBack: it switched its kind on. kWatched: it succeeded while
+  // watch() is on.
+  enum class News : uint8_t { kNone, kWatched, kBack };
+  News note(Kind kind, const absl::Status& status) {
     if (status.ok()) {
-      if (trouble_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        note_success();
-      return;
+      if (account(kind).trouble.load(std::memory_order_relaxed) == 0) [[likely]]
+        return News::kNone;
+      return note_success(kind);
     }
     counters_.add(Count::kMediumErrors, 1);
-    note_error();
+    note_failure(kind);
+    return News::kNone;
   }
 
-  // Whether the medium is switched off. A probe does not change that, only its success does.
-  bool off() const { return state_.load(std::memory_order_relaxed) != State::kOn; }
-
-  // Whether a caller could be given an access now; claims nothing.
-  bool open() const { return !off() || probe_is_due(); }
-
+  // Whether accesses are switched off, of any kind or of one. Only a probe that succeeds changes
+  // that.
+  bool off() const { return state_.load(std::memory_order_relaxed) != 0; }
+  bool off(Kind kind) const {
+    return (state_.load(std::memory_order_relaxed) & off_bit(kind)) != 0;
+  }
   // Whether the caller may access the medium now. Where that is a probe, no other caller may.
-  bool may_access() {
-    if (!off()) [[likely]]
+  bool may(Kind kind) {
+    if (!off(kind)) [[likely]]
       return true;
-    uint64_t due_ns = probe_ns_.load(std::memory_order_relaxed);
-    const uint64_t now_ns = clock_.now_ns();
-    if (now_ns < due_ns) return false;
-    if (!probe_ns_.compare_exchange_strong(due_ns, now_ns + wait_ns_.load())) return false;
-    State off = State::kOff;
-    state_.compare_exchange_strong(off, State::kProbing);
-    return true;
+    return claim_probe(kind);
   }
+  // Whether a probe could be claimed now; claims nothing.
+  bool probe_is_due(Kind kind) const {
+    return clock_.now_ns() >= account(kind).probe_ns.load(std::memory_order_relaxed);
+  }
+  bool may_be_probed() const {
+    return (!off(Kind::kRead) || probe_is_due(Kind::kRead)) &&
+           (!off(Kind::kWrite) || probe_is_due(Kind::kWrite));
+  }
+  bool claim_probe(Kind kind);
+
+  // Whether each success of the kind is told to the caller.
+  void watch(Kind kind, bool on);
 
  private:
-  enum class State : uint8_t { kOn, kOff, kProbing };
-
-  // Both counts in one word. Its bit 63 stays set until the medium is on and both are 0.
+  struct Account {
+    // The last 32 accesses, a bit each for a failure; kIsOff; kIsWatched. 0: all goes well.
+    std::atomic<uint64_t> trouble{0};
+    std::atomic<uint64_t> probe_ns{0};
+  };
   static constexpr uint64_t kIsOff = uint64_t{1} << 63;
-  static uint64_t pack(uint64_t errors, uint64_t accesses) { return errors << 16 | accesses; }
+  static constexpr uint64_t kIsWatched = uint64_t{1} << 62;
 
-  bool probe_is_due() const { return clock_.now_ns() >= probe_ns_.load(std::memory_order_relaxed); }
+  static uint8_t off_bit(Kind kind) { return static_cast<uint8_t>(1 << static_cast<int>(kind)); }
+  static uint8_t probing_bit(Kind kind) { return static_cast<uint8_t>(off_bit(kind) << 2); }
+  Account& account(Kind kind) { return accounts_[static_cast<size_t>(kind)]; }
+  const Account& account(Kind kind) const { return accounts_[static_cast<size_t>(kind)]; }
 
-  void note_success() {
-    State probing = State::kProbing;
-    if (state_.compare_exchange_strong(probing, State::kOn)) {
-      wait_ns_.store(kFirstWaitNs);
-      trouble_.store(0);
-      return;
-    }
-    if (probing == State::kOn) (void)count(0);
-  }
-
-  void note_error() {
-    State probing = State::kProbing;
-    if (state_.compare_exchange_strong(probing, State::kOff)) {
-      const uint64_t wait_ns = std::min(2 * wait_ns_.load(), kLongestWaitNs);
-      wait_ns_.store(wait_ns);
-      probe_ns_.store(clock_.now_ns() + wait_ns);
-      return;
-    }
-    if (probing != State::kOn || !count(1)) return;
-    probe_ns_.store(clock_.now_ns() + wait_ns_.load());
-    State on = State::kOn;
-    state_.compare_exchange_strong(on, State::kOff);
-  }
-
-  // Counts an access. True if the medium fails too often.
-  bool count(uint64_t new_errors) {
-    uint64_t before = trouble_.load();
-    for (;;) {
-      if (before == kIsOff) return false;
-      uint64_t errors = (before >> 16) + new_errors;
-      uint64_t accesses = (before & 0xffff) + 1;
-      const bool fails = errors >= kErrorsToFail && 2 * errors >= accesses;
-      if (accesses >= kAccessesToHalve) {
-        errors /= 2;
-        accesses /= 2;
-      }
-      const uint64_t after = fails ? kIsOff : errors == 0 ? 0 : pack(errors, accesses);
-      if (trouble_.compare_exchange_weak(before, after)) return fails;
-    }
-  }
+  News note_success(Kind kind);
+  void note_failure(Kind kind);
+  bool count(Kind kind, bool failed);
 
   Counters& counters_;
   Clock& clock_;
-  std::atomic<uint64_t> trouble_{0};
-  std::atomic<State> state_{State::kOn};
-  std::atomic<uint64_t> probe_ns_{0};
-  std::atomic<uint64_t> wait_ns_{kFirstWaitNs};
+  std::array<Account, 2> accounts_;
+  std::atomic<uint8_t> state_{0};  // off_bit and probing_bit of each kind
 };
 
 }  // namespace nvcache

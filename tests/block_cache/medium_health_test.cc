@@ -2,6 +2,8 @@
 // to read. On a clock that only the test moves.
 #include "block_cache/medium_health.h"
 
+#include <string>
+
 #include "base/virtual_clock.h"
 #include "medium/dram.h"
 #include "support/block_cache_fixture.h"
@@ -16,13 +18,21 @@ using test::put;
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 
-class MediumHealthTest : public testing::Test {
+using Kind = MediumHealth::Kind;
+using News = MediumHealth::News;
+
+class MediumHealthTest : public testing::TestWithParam<Kind> {
  protected:
-  void note(bool ok, int times = 1) {
+  News note(bool ok, int times = 1, Kind kind = GetParam()) {
+    News news = News::kNone;
     for (int i = 0; i < times; ++i) {
-      health_.note(ok ? absl::OkStatus() : absl::DataLossError("EIO"));
+      news = health_.note(kind, ok ? absl::OkStatus() : absl::DataLossError("EIO"));
     }
+    return news;
   }
+  bool may() { return health_.may(GetParam()); }
+  bool off() const { return health_.off(GetParam()); }
+  static Kind other() { return GetParam() == Kind::kRead ? Kind::kWrite : Kind::kRead; }
   void pass(uint64_t ns) { clock_.wait_until_ns(clock_.now_ns() + ns); }
 
   VirtualClock clock_;
@@ -30,74 +40,137 @@ class MediumHealthTest : public testing::Test {
   MediumHealth health_{counters_, clock_};
 };
 
-TEST_F(MediumHealthTest, IsOffAfterSixteenErrorsWithoutASuccess) {
+TEST_P(MediumHealthTest, IsOffAfterSixteenErrorsWithoutASuccess) {
   note(false, 15);
-  EXPECT_FALSE(health_.off());
-  EXPECT_TRUE(health_.may_access());
+  EXPECT_FALSE(off());
+  EXPECT_TRUE(may());
   note(false);
+  EXPECT_TRUE(off());
   EXPECT_TRUE(health_.off());
-  EXPECT_FALSE(health_.open());
-  EXPECT_FALSE(health_.may_access());
+  EXPECT_FALSE(health_.probe_is_due(GetParam()));
+  EXPECT_FALSE(may());
   EXPECT_EQ(counters_.sum(Count::kMediumErrors), 16u);
 }
 
-TEST_F(MediumHealthTest, GoesByTheRateAndNotByTheSum) {
+TEST_P(MediumHealthTest, SixteenInARowSwitchItOffWhateverCameBefore) {
+  for (const int successes : {1, 16, 31, 1000}) {
+    Counters counters;
+    MediumHealth health(counters, clock_);
+    (void)health.note(GetParam(), absl::DataLossError("EIO"));
+    for (int i = 0; i < successes; ++i) (void)health.note(GetParam(), absl::OkStatus());
+    for (int i = 0; i < 16; ++i) (void)health.note(GetParam(), absl::DataLossError("EIO"));
+    EXPECT_TRUE(health.off(GetParam())) << successes;
+  }
+}
+
+TEST_P(MediumHealthTest, GoesByTheRateAndNotByTheSum) {
   for (int i = 0; i < 1000; ++i) {
     note(false);
     note(true, 2);
   }
-  EXPECT_FALSE(health_.off()) << "a third of the accesses fail";
+  EXPECT_FALSE(off()) << "a third of the accesses fail";
   for (int i = 0; i < 100; ++i) {
     note(true);
     note(false, 2);
   }
-  EXPECT_TRUE(health_.off()) << "two thirds fail, with successes in between";
+  EXPECT_TRUE(off()) << "two thirds fail, with successes in between";
 }
 
-TEST_F(MediumHealthTest, OneProbeAtATimeBringsItBack) {
+// A device that is read-only by its own decision: all reads succeed.
+TEST_P(MediumHealthTest, TheOtherKindHidesNothingAndStaysOn) {
+  for (int i = 0; i < 16; ++i) {
+    note(true, 100, other());
+    note(false);
+    note(true, 100, other());
+  }
+  EXPECT_TRUE(off());
+  EXPECT_TRUE(health_.off());
+  EXPECT_FALSE(health_.off(other()));
+  EXPECT_TRUE(health_.may(other()));
+  pass(kSecondNs);
+  EXPECT_TRUE(may());
+  note(true, 100, other());
+  EXPECT_TRUE(off()) << "nor does it end a probe";
+  note(true);
+  EXPECT_FALSE(health_.off());
+}
+
+TEST_P(MediumHealthTest, OneProbeAtATimeBringsItBack) {
   note(false, 16);
   pass(kSecondNs - 1);
-  EXPECT_FALSE(health_.may_access());
+  EXPECT_FALSE(may());
   pass(1);
-  EXPECT_TRUE(health_.open());
-  EXPECT_TRUE(health_.may_access());
-  EXPECT_FALSE(health_.may_access()) << "one probe at a time";
-  EXPECT_TRUE(health_.off());
-  note(true);
+  EXPECT_TRUE(health_.probe_is_due(GetParam()));
+  EXPECT_TRUE(may());
+  EXPECT_FALSE(may()) << "one probe at a time";
+  EXPECT_TRUE(off());
+  EXPECT_EQ(note(true), News::kBack);
   EXPECT_FALSE(health_.off());
-  EXPECT_TRUE(health_.may_access());
+  EXPECT_TRUE(may());
   note(false, 15);
-  EXPECT_FALSE(health_.off()) << "it starts anew";
+  EXPECT_FALSE(off()) << "it starts anew";
+  note(false);
+  EXPECT_TRUE(off());
 }
 
-TEST_F(MediumHealthTest, AFailedProbeDoublesTheWaitUpToAMinute) {
+// Whatever failed before: who waits longer each time is not back when the medium is.
+TEST_P(MediumHealthTest, ThereIsAProbeASecondHoweverManyFail) {
   note(false, 16);
-  uint64_t wait_ns = kSecondNs;
-  for (int probe = 0; probe < 10; ++probe) {
-    pass(wait_ns - 1);
-    ASSERT_FALSE(health_.may_access()) << probe;
+  for (int probe = 0; probe < 100; ++probe) {
+    pass(kSecondNs - 1);
+    ASSERT_FALSE(may()) << probe;
     pass(1);
-    ASSERT_TRUE(health_.may_access()) << probe;
+    ASSERT_TRUE(may()) << probe;
     note(false);
-    wait_ns = std::min(2 * wait_ns, 64 * kSecondNs);
   }
+  EXPECT_TRUE(off());
 }
 
-TEST_F(MediumHealthTest, AProbeThatIsNeverMadeDoesNotHoldUpTheNext) {
+TEST_P(MediumHealthTest, AProbeThatIsNeverMadeDoesNotHoldUpTheNext) {
   note(false, 16);
   pass(kSecondNs);
-  ASSERT_TRUE(health_.may_access());  // and no access
+  ASSERT_TRUE(may());  // and no access
   pass(kSecondNs);
-  EXPECT_TRUE(health_.may_access());
+  EXPECT_TRUE(may());
   note(true);
-  EXPECT_FALSE(health_.off());
+  EXPECT_FALSE(off());
 }
 
-TEST_F(MediumHealthTest, SuccessesOfEarlierAccessesDoNotBringItBack) {
+TEST_P(MediumHealthTest, SuccessesOfEarlierAccessesDoNotBringItBack) {
   note(false, 16);
   note(true, 100);
-  EXPECT_TRUE(health_.off());
+  EXPECT_TRUE(off());
 }
+
+// What was under way when the medium failed says nothing against a probe that comes later.
+TEST_P(MediumHealthTest, AFailureOfAnEarlierAccessDoesNotSpoilAProbe) {
+  note(false, 16);
+  pass(kSecondNs);
+  ASSERT_TRUE(may());
+  note(false);
+  EXPECT_EQ(note(true), News::kBack);
+  EXPECT_FALSE(off());
+}
+
+TEST_P(MediumHealthTest, TellsOfSuccessesWhileItIsWatched) {
+  EXPECT_EQ(note(true), News::kNone);
+  health_.watch(GetParam(), true);
+  EXPECT_EQ(note(false), News::kNone);
+  EXPECT_EQ(note(true), News::kWatched);
+  note(false, 16);
+  ASSERT_TRUE(off());
+  pass(kSecondNs);
+  ASSERT_TRUE(may());
+  EXPECT_EQ(note(true), News::kBack);
+  EXPECT_EQ(note(true), News::kWatched);
+  health_.watch(GetParam(), false);
+  EXPECT_EQ(note(true), News::kNone);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, MediumHealthTest, testing::Values(Kind::kRead, Kind::kWrite),
+                         [](const auto& kind) {
+                           return std::string(kind.param == Kind::kRead ? "Reads" : "Writes");
+                         });
 
 class FailingReadsTest : public testing::Test {
  protected:

@@ -79,7 +79,7 @@ TEST_F(RegionFaults, AMediumThatFailsForGoodIsSwitchedOffAndComesBack) {
   EXPECT_EQ(cache->stats().failed, 1u) << cache->stats().to_json();
   EXPECT_EQ(test::put(*cache, {2, 1}, 4000).reason, Reason::kMediumFailed);
   failing_->heal();
-  clock_.wait_until_ns(clock_.now_ns() + MediumHealth::kFirstWaitNs);
+  clock_.wait_until_ns(clock_.now_ns() + MediumHealth::kProbeEveryNs);
   EXPECT_GE(count_right(*cache, 200), 100u) << "those that were not asked for meanwhile";
   EXPECT_EQ(cache->stats().failed, 0u);
   test::put_blocks(*cache, 300, 100, 4000);

@@ -84,7 +84,7 @@ class RegionWarmFaults : public testing::Test {
         (void)look_up(cache, key);
       }
       // A cache that is off tries its medium again after a time.
-      if (i % 64 == 0) clock_.wait_until_ns(clock_.now_ns() + MediumHealth::kFirstWaitNs);
+      if (i % 64 == 0) clock_.wait_until_ns(clock_.now_ns() + MediumHealth::kProbeEveryNs);
     }
   }
   uint64_t count_hits(BlockCache& cache) {

@@ -28,6 +28,7 @@ constexpr struct {
               {"skip_removed", &TestHooks::skip_removed},
               {"forget_found", &TestHooks::forget_found},
               {"forget_filtered", &TestHooks::forget_filtered},
+              {"one_account", &TestHooks::one_account},
               {"skip_region_check", &TestHooks::skip_region_check},
               {"recover_oldest_first", &TestHooks::recover_oldest_first},
               {"believe_discards", &TestHooks::believe_discards},
