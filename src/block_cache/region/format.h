@@ -33,7 +33,7 @@ struct Superblock {
   bool closed = false;   // in order: the list of removals has all that was removed
   bool immutable_keys = false;  // of this opening: no key ever names other bytes
   uint32_t regions = 0;         // the first of them may be believed, the others not; 0: all may
-  uint64_t owner = 0;           // whose blocks they are, hashed; 0: nobody's in particular
+  uint64_t owner = 0;           // whose blocks they are, hashed; 0: no owner was named
   uint64_t list_number = 0;     // of the list of removals; one with a lower number is out of date
   Version1List version_1 = {};  // not written
 

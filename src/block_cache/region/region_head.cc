@@ -24,7 +24,7 @@ absl::StatusOr<std::optional<Superblock>> read_copy(Medium& medium, uint64_t cop
 // Version 1 lists whole regions among the places.
 RemovalList read_version_1(const Superblock& superblock, const RemovalList::Read& read) {
   RemovalList list;
-  constexpr uint64_t kAll = ~uint64_t{0};
+  constexpr uint64_t kAllSequences = ~uint64_t{0};
   std::vector<RemovalList::Place> removed;
   const uint64_t bytes = uint64_t{superblock.version_1.count} * sizeof(RemovalList::Place);
   if (bytes <= Geometry::kRemovedBytes) removed.resize(superblock.version_1.count);
@@ -32,7 +32,7 @@ RemovalList read_version_1(const Superblock& superblock, const RemovalList::Read
                           removed.size() * sizeof(RemovalList::Place));
   if (removed.empty() || !read(Geometry::kRemovedAt, into).ok() ||
       checksum_of_version_1(removed) != superblock.version_1.checksum) {
-    list.forget_all(kAll);
+    list.forget_all(kAllSequences);
     return list;
   }
   std::vector<RemovalList::Run> outdated;
@@ -42,7 +42,7 @@ RemovalList read_version_1(const Superblock& superblock, const RemovalList::Read
   std::erase_if(removed, [](const RemovalList::Place& each) {
     return each.offset_grains == kWholeRegionOfVersion1;
   });
-  list.set_places(kAll, std::move(removed), std::move(outdated));
+  list.set_places(kAllSequences, std::move(removed), std::move(outdated));
   return list;
 }
 
