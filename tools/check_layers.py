@@ -61,7 +61,7 @@ FACES = {
     "src/block_cache": "block_cache_impl.h block_store.h config.h region/inspect.h stats_text.h",
     "src/block_cache/index": "block_index.h entry.h entry_pool.h",
     "src/block_cache/region": "recovered_block.h region_space.h",
-    "src/block_cache/space": "slab_space.h space.h",
+    "src/block_cache/space": "set_aside.h slab_space.h space.h",
     "src/kv_store": "format/layout.h store/store.h",
     "src/kv_store/api": "config.h counters.h",
     "src/kv_store/medium": "media.h",

@@ -28,6 +28,7 @@ struct Stats {
   uint64_t damaged_regions = 0;   // whose index could not be read after a restart
   uint64_t rewritten_blocks = 0;  // moved to another region when theirs was emptied
   uint64_t damaged_blocks = 0;    // blocks whose checksum failed when read; each was a miss
+  uint64_t failed_blocks = 0;     // of `removals`: lost, as the medium failed to read or write them
   uint64_t medium_errors = 0;     // reads and writes that the medium failed
   std::array<uint64_t, kReasonCount> refused{};  // blocks refused, by Reason ([kAdmitted] is 0)
 
@@ -53,6 +54,7 @@ struct Stats {
   uint64_t regions = 0;             // of the medium; 0 where blocks are overwritten in place
   uint64_t free_regions = 0;        // of those
   uint64_t recovering = 0;          // 1: blocks of before the restart are still coming back
+  uint64_t set_aside_bytes = 0;     // not used, since a write there failed
   // 1: reads or writes fail too often, and are off until a probe succeeds. Without reads there are
   // no hits and no inserts, without writes no inserts.
   uint64_t failed = 0;

@@ -37,6 +37,10 @@ struct TestHooks {
   bool recover_oldest_first = false;
   // MediumHealth: failures of writes are set against successes of reads.
   bool one_account = false;
+  // MediumProbe: no probe is made.
+  bool skip_probes = false;
+  // RegionTable, SlabSpace: a place whose write failed is taken next.
+  bool reuse_failed_places = false;
   // RegionTable: a region that was discarded is believed to hold nothing any more.
   bool believe_discards = false;
   // FileBlockCache: a write removes nothing that is cached. A written block replaces only its

@@ -142,18 +142,27 @@ absl::Status BlockStore::open_in_place() {
   in_place_ =
       std::make_unique<SlabSpace>(config_.size_bytes, config_.max_size_bytes, choose_grain(traits));
   space_ = in_place_.get();
+  make_probe(*in_place_);
   if (!traits.is_device) return absl::OkStatus();
   // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
   const auto written = [this](const PendingBlock& block, const absl::Status& status) {
-    count_written(block.padded_bytes, status);
+    if (status.code() != WriteQueue::kNotAsked) count_written(block.padded_bytes, status);
     if (status.ok()) shard_at(block.handle).publish_pinned(slot_at(block.handle));
   };
   const auto left = [this](const PendingBlock& block, const absl::Status& status) {
     Shard& shard = shard_at(block.handle);
-    status.ok() ? shard.unpin(slot_at(block.handle)) : shard.abandon(slot_at(block.handle));
+    if (status.ok()) return shard.unpin(slot_at(block.handle));
+    if (status.code() == WriteQueue::kNotAsked) {
+      return shard.abandon(slot_at(block.handle), /*failed=*/true);
+    }
+    lose(shard, slot_at(block.handle), {block.offset, block.padded_bytes}, block.probe);
+  };
+  // What waits when the medium is switched off is lost.
+  const auto may_write = [this](const PendingBlock& block) {
+    return block.probe || !health_.off(MediumHealth::Kind::kWrite);
   };
   write_queue_ = std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
-                                              WriteQueue::Events{written, left});
+                                              WriteQueue::Events{written, left, may_write});
   return absl::OkStatus();
 }
 
@@ -177,6 +186,7 @@ BlockStore::~BlockStore() {
     (void)write_queue_.release();
   }
   write_queue_.reset();
+  if (probe_ != nullptr) probe_->stop();
   close_regions();
 }
 
@@ -195,6 +205,7 @@ Verdict BlockStore::enter(uint64_t hash, const BlockKey& key, ByteView block,
   }
   uint64_t offset_grains = 0;
   if (const Reason room = allocate(hash, size_bytes, &offset_grains); room != Reason::kAdmitted) {
+    if (room == Reason::kNoSpace && probe_->waits()) probe_->look();
     return refuse(room);
   }
   uint32_t slot = 0;
@@ -268,12 +279,20 @@ Verdict BlockStore::write_block(uint64_t hash, const BlockKey& key, uint32_t slo
   Shard& shard = shard_of(hash);
   const auto size_bytes = static_cast<uint32_t>(block.size());
   const uint64_t offset = space_->to_bytes(offset_grains);
+  bool probe = false;
+  if (health_.off(MediumHealth::Kind::kWrite)) [[unlikely]] {
+    probe = health_.may(MediumHealth::Kind::kWrite);
+    if (!probe) {
+      shard.abandon(slot);
+      return refuse(Reason::kMediumFailed);
+    }
+  }
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (write_queue_ == nullptr) {
     const absl::Status status = write_medium(offset, block);
     count_written(size_bytes, status);
     if (!status.ok()) {
-      shard.abandon(slot);
+      lose(shard, slot, {offset, size_bytes}, probe);
       return refuse(Reason::kMediumFailed);
     }
     shard.publish(slot);
@@ -283,27 +302,12 @@ Verdict BlockStore::write_block(uint64_t hash, const BlockKey& key, uint32_t slo
   std::copy(block.begin(), block.end(), buffer->data());
   std::fill(buffer->data() + size_bytes, buffer->data() + padded_bytes, std::byte{0});
   const uint64_t handle = queue_handle(shard_number(hash), slot);
-  if (write_queue_->push({handle, key, offset, size_bytes, padded_bytes, std::move(buffer)})) {
+  if (write_queue_->push(
+          {handle, key, offset, size_bytes, padded_bytes, std::move(buffer), probe})) {
     return Verdict::admit();
   }
   shard.abandon(slot);
   return refuse(Reason::kWriteQueueFull);
-}
-
-// An exception is a failure: the slot must not stay filling.
-absl::Status BlockStore::write_medium(uint64_t offset, ByteView block) {
-  try {
-    return medium_->write(offset, block);
-  } catch (const std::bad_alloc&) {
-    return absl::Status(absl::StatusCode::kInternal, "");
-  }
-}
-
-void BlockStore::count_written(uint32_t written_bytes, const absl::Status& status) {
-  health_.note(MediumHealth::Kind::kWrite, status);
-  if (!status.ok()) return;
-  counters_.add(Count::kMediumWrittenBytes, written_bytes);
-  counters_.add(Count::kMediumWrites, 1);
 }
 
 Verdict BlockStore::refuse(Reason reason) {

@@ -32,6 +32,7 @@
 #include "block_cache/dead_files.h"
 #include "block_cache/key_generations.h"
 #include "block_cache/medium_health.h"
+#include "block_cache/medium_probe.h"
 #include "block_cache/region/region_space.h"
 #include "block_cache/region_eviction.h"
 #include "block_cache/shard.h"
@@ -190,7 +191,12 @@ class BlockStore final : private Pin::Owner {
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint64_t offset_grains,
                       ByteView block, MutableBuffer buffer);
   absl::Status write_medium(uint64_t offset, ByteView block);
+  // A block in place could not be written.
+  void lose(Shard& shard, uint32_t slot, Extent failed, bool probe);
   void count_written(uint32_t written_bytes, const absl::Status& status);
+  void make_probe(PlacesToTry& places);
+  // Of a medium that is switched off: whether this put may reach it, as a probe.
+  bool may_be_probe();
   Traffic traffic() const;
   // With the totals, if the policy needs them at this question.
   Traffic traffic_for_admission() const;
@@ -226,6 +232,7 @@ class BlockStore final : private Pin::Owner {
   std::unique_ptr<WriteQueue> write_queue_;  // null: who puts a block writes it
   std::unique_ptr<RegionSpace> regions_;     // null: the space is in place
   std::unique_ptr<RegionEviction> region_eviction_;
+  std::unique_ptr<MediumProbe> probe_;
   std::atomic<bool> closing_{false};
   BackgroundThread recovery_;
   BackgroundThread maintenance_;

@@ -14,9 +14,8 @@ Verdict BlockStore::put(const BlockKey& key, ByteView block, Origin origin,
 Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_bytes, Origin origin) {
   if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return refuse(Reason::kBadSize);
   if (!space_->can_hold(static_cast<uint32_t>(size_bytes))) return refuse(Reason::kNoSpace);
-  using Kind = MediumHealth::Kind;
-  const bool off = health_.off();
-  if (off && !health_.may_be_probed()) return refuse(Reason::kMediumFailed);
+  if (health_.off() && !may_be_probe()) [[unlikely]]
+    return refuse(Reason::kMediumFailed);
   if (dead_files_.has(key.file)) return refuse(Reason::kStaleToken);
   Shard& shard = shard_of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
@@ -27,8 +26,7 @@ Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_byte
                         traffic_for_admission());
   if (!verdict.admitted()) return refuse(verdict.reason);
   if (!worth_it) return refuse(Reason::kLessUsed);
-  const bool may = !off || (health_.may(Kind::kRead) && health_.may(Kind::kWrite));
-  return may ? verdict : refuse(Reason::kMediumFailed);
+  return verdict;
 }
 
 }  // namespace nvcache

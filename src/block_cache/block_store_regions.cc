@@ -36,25 +36,29 @@ absl::Status BlockStore::open_regions() {
           },
       .lost =
           [this](uint32_t region, std::span<const BlockRecord> records) {
+            probe_->watch();
+            probe_->look_ahead();
             region_eviction_->lose(region, records);
           },
   };
-  auto opened = RegionSpace::open(
-      *medium_,
-      {.size_bytes = config_.size_bytes,
-       .max_size_bytes = config_.max_size_bytes,
-       .region_bytes = config_.region_bytes,
-       .warm = config_.restart == Restart::kWarm,
-       .immutable_keys = config_.immutable_keys,
-       .owner = owner_of(config_),
-       .format = config_.format,
-       .discard = config_.discard,
-       .buffer_bytes = config_.write_queue_bytes,
-       .nonce = config_.region_nonce != 0 ? config_.region_nonce : random_nonce()},
-      std::move(events));
+  auto opened =
+      RegionSpace::open(*medium_,
+                        {.size_bytes = config_.size_bytes,
+                         .max_size_bytes = config_.max_size_bytes,
+                         .region_bytes = config_.region_bytes,
+                         .warm = config_.restart == Restart::kWarm,
+                         .immutable_keys = config_.immutable_keys,
+                         .owner = owner_of(config_),
+                         .format = config_.format,
+                         .discard = config_.discard,
+                         .buffer_bytes = config_.write_queue_bytes,
+                         .nonce = config_.region_nonce != 0 ? config_.region_nonce : random_nonce(),
+                         .clock = &clock_},
+                        std::move(events));
   if (!opened.ok()) return opened.status();
   regions_ = *std::move(opened);
   space_ = regions_.get();
+  make_probe(*regions_);
   reader_.set_pending(
       [this](uint64_t offset, MutableBytes into) { return regions_->writer().copy(offset, into); });
   return absl::OkStatus();
@@ -62,7 +66,8 @@ absl::Status BlockStore::open_regions() {
 
 absl::Status BlockStore::start_regions() {
   RegionEviction::Cache cache = {
-      .may_evict = [this] { return may_evict(); },
+      // While no block could be written, none leaves for it.
+      .may_evict = [this] { return !health_.off() && may_evict(); },
       .hash_of = [this](const BlockKey& key) { return hash_of(key); },
       .shard_of = [this](uint64_t hash) -> Shard& { return shard_of(hash); },
       .read = [this](Shard& shard, const DetachedBlock& block,
@@ -92,6 +97,7 @@ void BlockStore::close_regions() {
   closing_ = true;
   recovery_.stop();
   region_eviction_->stop();
+  probe_->stop();
   if (config_.restart == Restart::kWarm) {
     health_.note(MediumHealth::Kind::kWrite, regions_->close(end_recovery()));
   }
@@ -176,6 +182,7 @@ Verdict BlockStore::append(uint64_t hash, const BlockKey& key, ByteView block,
   Shard& shard = shard_of(hash);
   RegionSpace::Spot spot;
   if (const Reason room = regions_->append(size_bytes, &spot); room != Reason::kAdmitted) {
+    if (room == Reason::kNoSpace && probe_->waits()) probe_->look();
     return refuse(room);
   }
   uint32_t slot = 0;

@@ -72,6 +72,8 @@ Stats BlockStore::stats() const {
     stats.damaged_regions = regions_->damaged_regions();
     stats.recovering = regions_->recovering() ? 1 : 0;
   }
+  stats.set_aside_bytes =
+      regions_ != nullptr ? regions_->set_aside_bytes() : in_place_->set_aside_bytes();
   stats.failed = health_.off() ? 1 : 0;
   stats.medium = medium_->traits().name;
   stats.admission = admission_->describe();

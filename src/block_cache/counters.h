@@ -21,6 +21,7 @@ enum class Count : size_t {
   kEvictions,
   kErases,
   kDamaged,
+  kFailed,
   kMediumErrors,
   kMediumReadBytes,
   kMediumWrittenBytes,

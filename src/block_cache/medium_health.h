@@ -61,10 +61,6 @@ class MediumHealth {
   bool probe_is_due(Kind kind) const {
     return clock_.now_ns() >= account(kind).probe_ns.load(std::memory_order_relaxed);
   }
-  bool may_be_probed() const {
-    return (!off(Kind::kRead) || probe_is_due(Kind::kRead)) &&
-           (!off(Kind::kWrite) || probe_is_due(Kind::kWrite));
-  }
   bool claim_probe(Kind kind);
 
   // Whether each success of the kind is told to the caller.

@@ -107,10 +107,10 @@ void Shard::publish(uint32_t slot) {
 
 void Shard::publish_pinned(uint32_t slot) { entry(slot).publish_pinned(); }
 
-void Shard::abandon(uint32_t slot) {
+void Shard::abandon(uint32_t slot, bool failed) {
   MutexLock lock(mutex_);
   if (entry(slot).word().state() == EntryWord::kFilling) {
-    remove(hash_of(slot), slot, Cause::kFailed);
+    remove(hash_of(slot), slot, failed ? Cause::kFailed : Cause::kAbandoned);
   }
   if (entry(slot).unpin()) free_slot(slot);
 }
@@ -211,6 +211,7 @@ void Shard::forget(uint64_t hash, uint32_t slot, Cause cause) {
   if (cause == Cause::kEvicted) counters_.add(Count::kEvictions, 1);
   if (cause == Cause::kErased) counters_.add(Count::kErases, 1);
   if (cause == Cause::kDamaged) counters_.add(Count::kDamaged, 1);
+  if (cause == Cause::kFailed) counters_.add(Count::kFailed, 1);
 }
 
 void Shard::free_slot(uint32_t slot) {

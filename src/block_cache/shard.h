@@ -114,8 +114,8 @@ class Shard final : public Residents {
   void publish(uint32_t slot);
   // As publish(), but keeps the writer's pin: the caller must unpin the slot in every case.
   void publish_pinned(uint32_t slot);
-  // The write of a filling block failed: removes the block.
-  void abandon(uint32_t slot);
+  // A filling block is not written after all: removes it. `failed`: by a fault of the medium.
+  void abandon(uint32_t slot, bool failed = false);
 
   // The contest for room (nvcache/eviction_policy.h); both are true where the policy holds none.
   // Counts the offer of a block that is not here. False if the cache has no room for it and it is
@@ -194,7 +194,7 @@ class Shard final : public Residents {
  private:
   static constexpr uint32_t kNoSlot = ~uint32_t{0};
 
-  enum class Cause { kEvicted, kErased, kDamaged, kFailed };
+  enum class Cause { kEvicted, kErased, kDamaged, kFailed, kAbandoned };
 
   PinnedBlock find_and_pin_thoroughly(uint64_t hash, const BlockKey& key);
   uint64_t hash_of(uint32_t slot) const { return hash_key(entry(slot).key(), hash_seed_); }

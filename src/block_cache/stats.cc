@@ -34,6 +34,8 @@ constexpr Metric<Stats, Count> kMetrics[] = {
      Count::kRewritten},
     {"damaged_blocks", "Blocks whose checksum failed", kCounter, &Stats::damaged_blocks,
      Count::kDamaged},
+    {"failed_blocks", "Blocks lost by reads and writes the medium failed", kCounter,
+     &Stats::failed_blocks, Count::kFailed},
     {"medium_errors", "Reads and writes the medium failed", kCounter, &Stats::medium_errors,
      Count::kMediumErrors},
     {"medium_read_bytes", "Bytes read from the medium", kCounter, &Stats::medium_read_bytes,
@@ -60,8 +62,10 @@ constexpr Metric<Stats, Count> kMetrics[] = {
     {"buffer_bytes", "Bytes of DRAM for open regions", kGauge, &Stats::buffer_bytes},
     {"regions", "Regions of the medium", kGauge, &Stats::regions},
     {"free_regions", "Regions that are free", kGauge, &Stats::free_regions},
+    {"set_aside_bytes", "Bytes of the medium not used since a write there failed", kGauge,
+     &Stats::set_aside_bytes},
     {"recovering", "1 while blocks come back after a restart", kGauge, &Stats::recovering},
-    {"failed", "1 when the cache is off because its medium failed", kGauge, &Stats::failed},
+    {"failed", "1 when the medium is off for reads or writes", kGauge, &Stats::failed},
     {"overhead_ratio", "Overhead ratio now", kGauge, &Stats::overhead_ratio},
 };
 // The others are in no total, but in gauges.

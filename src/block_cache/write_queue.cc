@@ -71,7 +71,9 @@ void WriteQueue::write(const PendingBlock& block) {
   // The status of a write that throws. Without a message: that would be an allocation.
   absl::Status status(absl::StatusCode::kInternal, "");
   problem.run([&] {
-    status = medium_.write(block.offset, {block.bytes->data(), block.padded_bytes});
+    const bool asks = events_.may_write == nullptr || events_.may_write(block);
+    status = asks ? medium_.write(block.offset, {block.bytes->data(), block.padded_bytes})
+                  : absl::Status(kNotAsked, "");
   });
   problem.run([&] { events_.written(block, status); });
   {

@@ -27,6 +27,7 @@ struct PendingBlock {
   uint32_t size_bytes = 0;    // of the block
   uint32_t padded_bytes = 0;  // of the write
   SharedBuffer bytes;
+  bool probe = false;  // of a medium that is switched off
 };
 
 // Thread-safe. No lock is held while the medium is written or an event is told. An
@@ -39,7 +40,10 @@ class WriteQueue {
   struct Events {
     std::function<void(const PendingBlock&, const absl::Status&)> written;
     std::function<void(const PendingBlock&, const absl::Status&)> left;
+    // False: the block is not written after all, and both are told kNotAsked. May be missing.
+    std::function<bool(const PendingBlock&)> may_write{};
   };
+  static constexpr absl::StatusCode kNotAsked = absl::StatusCode::kCancelled;
 
   WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events);
   ~WriteQueue();  // writes what is left

@@ -23,6 +23,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "damaged_regions": 0,
   "rewritten_blocks": 0,
   "damaged_blocks": 109,
+  "failed_blocks": 0,
   "medium_errors": 110,
   "medium_read_bytes": 111,
   "medium_written_bytes": 112,
@@ -41,6 +42,7 @@ TEST(MetricsText, OfABlockCacheIsAsItAlwaysWas) {
   "buffer_bytes": 0,
   "regions": 0,
   "free_regions": 0,
+  "set_aside_bytes": 0,
   "recovering": 0,
   "failed": 120,
   "overhead_ratio": 0.3,
@@ -93,6 +95,9 @@ nvcache_rewritten_blocks_total 0
 # HELP nvcache_damaged_blocks_total Blocks whose checksum failed
 # TYPE nvcache_damaged_blocks_total counter
 nvcache_damaged_blocks_total 109
+# HELP nvcache_failed_blocks_total Blocks lost by reads and writes the medium failed
+# TYPE nvcache_failed_blocks_total counter
+nvcache_failed_blocks_total 0
 # HELP nvcache_medium_errors_total Reads and writes the medium failed
 # TYPE nvcache_medium_errors_total counter
 nvcache_medium_errors_total 110
@@ -147,10 +152,13 @@ nvcache_regions 0
 # HELP nvcache_free_regions Regions that are free
 # TYPE nvcache_free_regions gauge
 nvcache_free_regions 0
+# HELP nvcache_set_aside_bytes Bytes of the medium not used since a write there failed
+# TYPE nvcache_set_aside_bytes gauge
+nvcache_set_aside_bytes 0
 # HELP nvcache_recovering 1 while blocks come back after a restart
 # TYPE nvcache_recovering gauge
 nvcache_recovering 0
-# HELP nvcache_failed 1 when the cache is off because its medium failed
+# HELP nvcache_failed 1 when the medium is off for reads or writes
 # TYPE nvcache_failed gauge
 nvcache_failed 120
 # HELP nvcache_overhead_ratio Overhead ratio now

@@ -114,6 +114,22 @@ TEST(WriteQueue, WritesWhatIsLeft) {
   EXPECT_EQ(medium.writes(), 40u);
 }
 
+TEST(WriteQueue, ABlockThatMayNotBeWrittenIsToldAndGone) {
+  CountingMedium medium;
+  std::vector<absl::StatusCode> left;
+  WriteQueue queue(medium, 16 * kBytes,
+                   {.written = [](const PendingBlock&, const absl::Status&) {},
+                    .left = [&](const PendingBlock&,
+                                const absl::Status& status) { left.push_back(status.code()); },
+                    .may_write = [](const PendingBlock& block) { return block.handle != 1; }});
+  for (uint64_t handle = 0; handle < 3; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
+  queue.drain();
+  EXPECT_EQ(medium.writes(), 2u);
+  EXPECT_EQ(left,
+            (std::vector{absl::StatusCode::kOk, WriteQueue::kNotAsked, absl::StatusCode::kOk}));
+  EXPECT_EQ(queue.pending_bytes(), 0u);
+}
+
 TEST(WriteQueue, AnExceptionOfTheMediumIsAFailedWriteAndTheThreadGoesOn) {
   CountingMedium medium(/*first_throws=*/true);
   Told told;

@@ -29,6 +29,8 @@ constexpr struct {
               {"forget_found", &TestHooks::forget_found},
               {"forget_filtered", &TestHooks::forget_filtered},
               {"one_account", &TestHooks::one_account},
+              {"skip_probes", &TestHooks::skip_probes},
+              {"reuse_failed_places", &TestHooks::reuse_failed_places},
               {"skip_region_check", &TestHooks::skip_region_check},
               {"recover_oldest_first", &TestHooks::recover_oldest_first},
               {"believe_discards", &TestHooks::believe_discards},

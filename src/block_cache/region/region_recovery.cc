@@ -70,10 +70,8 @@ bool RegionRecovery::run() {
   window_ = std::make_unique<RecoveryWindow>(std::move(index_bytes), parts_,
                                              ReadPace(recovery_.clock, recovery_.bytes_per_second));
   // From here on nothing throws, and puts find room.
+  for (const uint32_t region : free) regions_.table.recover_free(region);
   for (const uint32_t region : outdated) regions_.table.recover_outdated(region);
-  for (auto region = free.rbegin(); region != free.rend(); ++region) {
-    regions_.table.recover_free(*region);  // the first one last: it is taken first
-  }
   on_threads(threads, [this] { work(); });
   return !recovery_.stop();
 }

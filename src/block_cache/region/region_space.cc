@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
 }
 
 // Who promises immutable keys speaks for this opening's keys, not for those of one that did not. An
-// owner does not speak for blocks that are nobody's in particular.
+// owner does not speak for blocks of no owner.
 bool RegionSpace::believes(const Options& options, const Superblock& before) {
   if (before.owner != options.owner && !test_hooks.believe_others) return false;
   return before.immutable_keys || (before.closed && !options.immutable_keys) ||
@@ -144,7 +144,8 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Superbloc
       writer_({.geometry = geometry_,
                .nonce = nonce_,
                .buffers = choose_buffers(options, geometry_.region_bytes),
-               .spare_regions = kSpareRegions},
+               .spare_regions = kSpareRegions,
+               .clock = options.clock},
               medium, table_, std::move(events)),
       head_(medium, superblock) {
   MutexLock lock(mutex_);
@@ -241,6 +242,14 @@ bool RegionSpace::discard_one() {
   }
   table_.discarded(*region);
   return true;
+}
+
+std::optional<SetAsidePlace> RegionSpace::take_to_probe(Which which) {
+  const uint64_t bytes = std::min(RegionWriter::kPieceBytes, geometry_.region_bytes);
+  const auto probe_of = [&](uint32_t region) {
+    return Extent{geometry_.end_of(region) - bytes, bytes};
+  };
+  return table_.take_to_probe(which, probe_of);
 }
 
 // ---- what lies there

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
@@ -24,13 +25,14 @@
 #include "block_cache/region/region_table.h"
 #include "block_cache/region/region_writer.h"
 #include "block_cache/region/removal_list.h"
+#include "block_cache/space/set_aside.h"
 #include "block_cache/space/space.h"
 #include "medium/medium.h"
 
 namespace nvcache {
 
 // Thread-safe, except open(), recover() and close(), which one thread calls.
-class RegionSpace final : public Space {
+class RegionSpace final : public Space, public PlacesToTry {
  public:
   static constexpr uint32_t kLeastRegions = 8;
 
@@ -40,19 +42,20 @@ class RegionSpace final : public Space {
     uint64_t region_bytes = 0;  // 0: chosen by size
     bool warm = false;          // come back with the blocks of the opening before
     bool immutable_keys = false;
-    uint64_t owner = 0;         // whose blocks they are, hashed; 0: nobody's in particular
+    uint64_t owner = 0;         // whose blocks they are, hashed; 0: no owner is named
     bool format = false;        // start anew, whatever the medium holds
     bool discard = false;       // give emptied regions back to the medium
     uint64_t buffer_bytes = 0;  // of DRAM for regions that are open; at least 4 regions are
     uint64_t nonce = 0;         // random
+    Clock* clock = &system_clock();
   };
 
   // The region size for a cache of that size: a 128th of it, from 2 MiB to 16 MiB.
   static uint64_t choose_region_bytes(uint64_t size_bytes);
 
   // Reads what the medium holds, and changes nothing. FAILED_PRECONDITION, DATA_LOSS: it holds a
-  // superblock of another version, another owner's blocks, or a damaged superblock. INVALID_ARGUMENT: too small for its regions.
-  // `medium` must outlive the space.
+  // superblock of another version, another owner's blocks, or a damaged superblock.
+  // INVALID_ARGUMENT: too small for its regions. `medium` must outlive the space.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<RegionSpace>> open(
       Medium& medium, const Options& options, RegionWriter::Events events);
   // Marks the medium as open: the last step of an opening, for a failure after it would lose what
@@ -123,6 +126,20 @@ class RegionSpace final : public Space {
   bool wants_room() const { return table_.free_regions() < kSpareRegions; }
   // The index of a sealed region, the last block first.
   [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(uint32_t region);
+
+  // Regions whose write failed. A probe writes the last piece of a region that is free.
+  std::optional<SetAsidePlace> take_to_try(uint64_t now_ns) override {
+    return table_.take_to_try(now_ns);
+  }
+  std::optional<SetAsidePlace> take_to_probe(Which which) override;
+  void tried(const SetAsidePlace& place, bool well, uint64_t now_ns) override {
+    table_.tried(place, well, now_ns);
+  }
+  void try_all() override { table_.try_all(); }
+  uint64_t next_try_ns() const override { return table_.next_try_ns(); }
+  uint64_t set_aside_bytes() const override {
+    return table_.set_aside_regions() * geometry_.region_bytes;
+  }
 
   // Changes how many regions are in use: see RegionTable.
   void set_limit(uint32_t regions) { table_.set_limit(regions); }

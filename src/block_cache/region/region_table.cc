@@ -28,17 +28,13 @@ RegionTable::RegionTable(const Options& options)
     }
     return;
   }
-  // From the last to the first, so that the first is taken first.
-  for (uint32_t region = options.limit; region-- > 0;) push_free(region);
+  for (uint32_t region = 0; region < options.limit; ++region) push_free(region);
 }
 
 std::optional<uint32_t> RegionTable::take_free() {
   MutexLock lock(mutex_);
-  const uint32_t region = first_free_;
+  const uint32_t region = pop_free();
   if (region == kNone) return std::nullopt;
-  NVCACHE_ASSERT(regions_[region].state == State::kFree);
-  first_free_ = regions_[region].older;
-  free_count_.fetch_sub(1, std::memory_order_relaxed);
   regions_[region].held.store(1, std::memory_order_relaxed);
   regions_[region].state = State::kOpen;
   regions_[region].on = On::kOutdated;  // until its own footer is there
@@ -122,10 +118,11 @@ void RegionTable::unlink(uint32_t region) {
   gone.on = On::kOutdated;
 }
 
-void RegionTable::give_up(uint32_t region) {
+void RegionTable::give_up(uint32_t region, Extent failed, uint64_t now_ns) {
   MutexLock lock(mutex_);
   NVCACHE_ASSERT(regions_[region].state == State::kOpen);
   regions_[region].state = State::kLeaving;  // it is outdated since it was opened
+  (void)set_aside(region, failed, now_ns);
 }
 
 void RegionTable::let_go(uint32_t region) {
@@ -207,7 +204,8 @@ void RegionTable::free_now(uint32_t region) {
     regions_[region].removed = {};
   }
   MutexLock lock(mutex_);
-  if (!discards_ || region >= limit()) return push_free(region);
+  // A discard of a bad place could fail, and end the discarding.
+  if (!discards_ || region >= limit() || regions_[region].set_aside) return push_free(region);
   regions_[region].held.store(0, std::memory_order_relaxed);
   regions_[region].older = first_left_;
   first_left_ = region;
@@ -236,12 +234,34 @@ void RegionTable::push_free(uint32_t region) {
   regions_[region].held.store(0, std::memory_order_relaxed);
   if (region >= limit()) {
     regions_[region].state = State::kUnused;
+    forget_aside_beyond(limit());
+    return;
+  }
+  if (regions_[region].set_aside) {
+    regions_[region].state = State::kAside;
     return;
   }
   regions_[region].state = State::kFree;
-  regions_[region].older = first_free_;
-  first_free_ = region;
+  if (test_hooks.reuse_failed_places) {  // the last one first
+    regions_[region].older = first_free_;
+    first_free_ = region;
+    if (last_free_ == kNone) last_free_ = region;
+  } else {
+    regions_[region].older = kNone;
+    (last_free_ == kNone ? first_free_ : regions_[last_free_].older) = region;
+    last_free_ = region;
+  }
   free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t RegionTable::pop_free() {
+  const uint32_t region = first_free_;
+  if (region == kNone) return kNone;
+  NVCACHE_ASSERT(regions_[region].state == State::kFree);
+  first_free_ = regions_[region].older;
+  if (first_free_ == kNone) last_free_ = kNone;
+  free_count_.fetch_sub(1, std::memory_order_relaxed);
+  return region;
 }
 
 void RegionTable::set_limit(uint32_t regions) {
@@ -251,8 +271,10 @@ void RegionTable::set_limit(uint32_t regions) {
     if (regions_[region].state == State::kUnused) push_free(region);
   }
   if (regions >= before) return;
+  forget_aside_beyond(regions);
   const uint32_t first = first_free_;
   first_free_ = kNone;
+  last_free_ = kNone;
   free_count_ = 0;
   for (uint32_t region = first; region != kNone;) {
     const uint32_t next = regions_[region].older;
@@ -274,7 +296,8 @@ uint64_t RegionTable::used_grains() const {
 }
 
 uint64_t RegionTable::metadata_bytes() const {
-  return limit() * sizeof(Region) + listed_.load(std::memory_order_relaxed) * sizeof(uint32_t);
+  return limit() * sizeof(Region) + listed_.load(std::memory_order_relaxed) * sizeof(uint32_t) +
+         set_aside_regions() * sizeof(SetAsidePlace);
 }
 
 }  // namespace nvcache

@@ -5,6 +5,9 @@
 //      |                     ^                                                   |
 //      +--no blocks--> free  +------ seal() ------ open <------ take_free() -----+
 //
+// The region that has been free longest is taken first. One whose write failed is set aside when it
+// is not held, and is the last of the free ones once that write, tried again, has succeeded.
+//
 // A region has holders: each of its blocks, and one for the region itself until it is let go. The
 // last holder to go frees it, so a reader that still pins a block keeps the region from being
 // overwritten. With Options::discards, what the last holder leaves goes round by take_to_discard(),
@@ -22,9 +25,11 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "base/assert.h"
 #include "base/mutex.h"
 #include "block_cache/region/removal_list.h"
+#include "block_cache/space/set_aside.h"
 
 namespace nvcache {
 
@@ -51,8 +56,8 @@ class RegionTable {
   std::optional<uint32_t> take_to_empty(bool only_without_blocks);
   // A certain region, if it is sealed.
   bool take_sealed(uint32_t region);
-  // An open region that could not be written: it is leaving from here on.
-  void give_up(uint32_t region);
+  // An open region that could not be written: it is leaving from here on, and set aside afterwards.
+  void give_up(uint32_t region, Extent failed, uint64_t now_ns);
   // A region that is not held, to be discarded; then discarded() frees it.
   std::optional<uint32_t> take_to_discard();
   void discarded(uint32_t region);
@@ -96,6 +101,17 @@ class RegionTable {
     return ((sequence_.load(std::memory_order_relaxed) >> kSequenceBits) + 1) << kSequenceBits;
   }
 
+  // Regions that are set aside (region_table_aside.cc): see PlacesToTry. At most three quarters of
+  // those in use: the writes of the others tell whether the medium is switched off.
+  std::optional<SetAsidePlace> take_to_try(uint64_t now_ns);
+  // `probe_of`: what is written to a free region.
+  std::optional<SetAsidePlace> take_to_probe(PlacesToTry::Which which,
+                                             absl::FunctionRef<Extent(uint32_t region)> probe_of);
+  void tried(const SetAsidePlace& place, bool well, uint64_t now_ns);
+  void try_all();
+  uint64_t next_try_ns() const { return aside_.next_try_ns(); }
+  uint32_t set_aside_regions() const;
+
   // How many regions are in use. More: the new ones are free. Less: those that are free at the end
   // leave use; the caller empties the others.
   void set_limit(uint32_t regions);
@@ -121,7 +137,7 @@ class RegionTable {
   std::atomic<uint32_t>& buffer(uint32_t region) { return regions_[region].buffer; }
 
  private:
-  enum class State : uint8_t { kUnknown, kFree, kOpen, kSealed, kLeaving, kUnused };
+  enum class State : uint8_t { kUnknown, kFree, kOpen, kSealed, kLeaving, kAside, kUnused };
   // The medium, as far as a later opening would believe it.
   enum class On : uint8_t {
     kNothing,   // no footer of this cache
@@ -140,6 +156,7 @@ class RegionTable {
     uint32_t newer = kNone;
     std::vector<uint32_t> removed;  // guarded by its stripe
     std::atomic<On> on{On::kNothing};
+    bool set_aside = false;  // or is as soon as it is not held; guarded by mutex_
   };
 
   static uint64_t one_block(uint32_t grains) { return uint64_t{grains} << 32 | 1; }
@@ -147,6 +164,13 @@ class RegionTable {
   Mutex& stripe(uint32_t region) const { return stripes_[region % kStripes]; }
   void free_now(uint32_t region);
   void push_free(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void turn_free_list() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t pop_free() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null: it is not set aside.
+  SetAsidePlace* set_aside(uint32_t region, Extent failed, uint64_t now_ns)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void use_again(const SetAsidePlace& place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void forget_aside_beyond(uint32_t limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void unlink(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const bool list_removals_;
@@ -160,11 +184,14 @@ class RegionTable {
   std::atomic<uint64_t> listed_{0};         // removed blocks
   std::atomic<bool> some_are_dead_{false};  // sealed regions without blocks
   mutable std::array<Mutex, kStripes> stripes_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNone;
+  uint32_t last_free_ ABSL_GUARDED_BY(mutex_) = kNone;
   uint32_t first_left_ ABSL_GUARDED_BY(mutex_) = kNone;  // of those to be discarded
   uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone;
   uint32_t newest_ ABSL_GUARDED_BY(mutex_) = kNone;
+  SetAside aside_;  // changes under mutex_
+  uint64_t probes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nvcache

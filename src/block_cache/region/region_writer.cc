@@ -18,6 +18,7 @@ RegionWriter::RegionWriter(const Options& options, Medium& medium, RegionTable& 
     : geometry_(options.geometry),
       nonce_(options.nonce),
       spare_regions_(options.spare_regions),
+      clock_(*options.clock),
       medium_(medium),
       table_(table),
       events_(std::move(events)),
@@ -215,8 +216,14 @@ bool RegionWriter::write_next() {
   } else {
     status = write_one(*work.buffer, work.at, work.bytes);
   }
-  wrote(*work.buffer, status);
+  wrote(*work.buffer, extent_of(work), status);
   return true;
+}
+
+Extent RegionWriter::extent_of(const Work& work) const {
+  const uint64_t region_at = geometry_.region_at(work.buffer->region);
+  if (work.what == Work::What::kPiece) return {region_at + work.at, work.bytes};
+  return {region_at + geometry_.region_bytes - geometry_.unit_bytes, geometry_.unit_bytes};
 }
 
 RegionWriter::Work RegionWriter::next_work() {
@@ -288,12 +295,13 @@ void RegionWriter::begin(Buffer& buffer) {
 }
 
 // A write is over. After the last one, or after a failure the last one in flight, the region ends.
-void RegionWriter::wrote(Buffer& buffer, const absl::Status& status) {
+void RegionWriter::wrote(Buffer& buffer, Extent extent, const absl::Status& status) {
   {
     MutexLock lock(mutex_);
     NVCACHE_ASSERT(buffer.in_use && buffer.in_flight > 0);
     if (!status.ok() && buffer.status.ok()) {
       buffer.status = status;
+      buffer.failed = extent;
       buffer.next_at = buffer.pieces_end;  // the other pieces are of no use
       std::erase(begun_, buffer.number);
     }
@@ -304,11 +312,13 @@ void RegionWriter::wrote(Buffer& buffer, const absl::Status& status) {
 
 void RegionWriter::end(Buffer& buffer) {
   absl::Status status;
+  Extent failed;
   {
     MutexLock lock(mutex_);
     status = buffer.status;
+    failed = buffer.failed;
   }
-  if (status.ok()) status = write_tail(buffer);
+  if (status.ok()) status = write_tail(buffer, &failed);
   const uint32_t region = buffer.region;
   if (status.ok()) {
     // In this order: a sealed region may be emptied and opened again, in another buffer.
@@ -319,7 +329,7 @@ void RegionWriter::end(Buffer& buffer) {
     if (table_.free_regions() < spare_regions_) events_.wants_room();
     return;
   }
-  table_.give_up(region);
+  table_.give_up(region, failed, clock_.now_ns());
   try {
     events_.lost(region, records_of(buffer));
   } catch (const std::exception&) {  // what stays fails its checksum, and keeps the region
@@ -329,12 +339,13 @@ void RegionWriter::end(Buffer& buffer) {
   table_.let_go(region);
 }
 
-absl::Status RegionWriter::write_tail(Buffer& buffer) {
+absl::Status RegionWriter::write_tail(Buffer& buffer, Extent* failed) {
   const uint64_t region_bytes = geometry_.region_bytes;
   buffer.footer.encode(nonce_,
                        {buffer.bytes + region_bytes - RegionFooter::kBytes, RegionFooter::kBytes});
   for (uint64_t at = buffer.tail_at; at < region_bytes; at += kPieceBytes) {
     const uint64_t bytes = std::min(kPieceBytes, region_bytes - at);
+    *failed = {geometry_.region_at(buffer.region) + at, bytes};
     if (absl::Status status = write_one(buffer, at, bytes); !status.ok()) return status;
   }
   return absl::OkStatus();

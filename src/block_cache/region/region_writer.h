@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "base/background_thread.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "block_cache/region/format.h"
@@ -44,6 +45,7 @@ class RegionWriter {
     uint32_t buffers = 4;
     uint32_t threads = 2;        // that write: as many writes are in flight
     uint32_t spare_regions = 2;  // fewer free ones than this: wants_room()
+    Clock* clock = &system_clock();
   };
 
   struct Events {
@@ -124,6 +126,7 @@ class RegionWriter {
     uint64_t next_at = 0;     // of the next piece
     uint32_t in_flight = 0;   // writes
     absl::Status status;      // the first failure
+    Extent failed;            // what it was to write
     bool in_use = false;
     uint64_t releases = 0;  // how often it was written, or lost
   };
@@ -144,10 +147,12 @@ class RegionWriter {
   bool write_next();
   Work next_work();
   void begin(Buffer& buffer);
-  void wrote(Buffer& buffer, const absl::Status& status);
+  Extent extent_of(const Work& work) const;
+  void wrote(Buffer& buffer, Extent extent, const absl::Status& status);
   void end(Buffer& buffer);
   absl::Status write_zeros(Buffer& buffer);
-  absl::Status write_tail(Buffer& buffer);
+  // *failed: what could not be written.
+  absl::Status write_tail(Buffer& buffer, Extent* failed);
   absl::Status write_one(const Buffer& buffer, uint64_t at, uint64_t bytes);
   std::span<const BlockRecord> records_of(const Buffer& buffer) const;
   BlockRecord* record_at(const Buffer& buffer, uint32_t index) const;
@@ -157,6 +162,7 @@ class RegionWriter {
   const Geometry geometry_;
   const uint64_t nonce_;
   const uint32_t spare_regions_;
+  Clock& clock_;
   Medium& medium_;
   RegionTable& table_;
   const Events events_;

@@ -123,7 +123,7 @@ uint64_t SlabSpace::free_word(uint64_t word) const {
   if (first >= end) return 0;
   const uint64_t inside = end - first;
   const uint64_t mask = inside >= 64 ? ~uint64_t{0} : (uint64_t{1} << inside) - 1;
-  return ~taken_[word] & mask;
+  return ~(taken_[word] | aside_word(word)) & mask;
 }
 
 SlabSpace::Node SlabSpace::measure_slab(uint64_t slab) const {

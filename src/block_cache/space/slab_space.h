@@ -6,6 +6,11 @@
 // run at the start, its free run at the end, and its longest free run. So a free run of any length
 // is found in O(log slabs), and a run may span slabs. Cost: 1 bit a grain and 24 bytes a slab (2.4
 // bytes per 4 KiB block at a grain of 256 bytes).
+//
+// An area where writes fail is set aside: its grains are not handed out, also when they become
+// free. It begins as one block, and doubles with each write that fails right behind it: first fit
+// would else try each extent of a bad gigabyte. Each time its first write fails again, it is
+// halved: what is good at its end is in use again, at the price of a block where it is not.
 #pragma once
 
 #include <atomic>
@@ -14,12 +19,13 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "block_cache/space/set_aside.h"
 #include "block_cache/space/space.h"
 
 namespace nvcache {
 
 // Thread-safe.
-class SlabSpace final : public Space {
+class SlabSpace final : public Space, public PlacesToTry {
  public:
   // The largest space: free runs are at most 2^32 grains long.
   static constexpr uint64_t max_bytes(uint32_t grain_bytes) {
@@ -47,6 +53,19 @@ class SlabSpace final : public Space {
 
   // Frees an extent that allocate() returned. Bytes beyond the limit stay unusable.
   void release(uint64_t offset_grains, uint32_t size_bytes) override;
+
+  // Sets aside an extent that allocate() returned and that could not be written, in bytes; the
+  // caller releases it afterwards. At most seven eighths of the space. By how much an area grows at
+  // least: more where a second goes by until the next write, as for a probe.
+  enum class Growth : uint8_t { kByTwo = 2, kBySixteen = 16 };
+  void set_aside(Extent failed, uint64_t now_ns, Growth growth = Growth::kByTwo);
+  std::optional<SetAsidePlace> take_to_try(uint64_t now_ns) override;
+  // None: the block that a put brings is the probe.
+  std::optional<SetAsidePlace> take_to_probe(Which) override { return std::nullopt; }
+  void tried(const SetAsidePlace& place, bool well, uint64_t now_ns) override;
+  void try_all() override;
+  uint64_t next_try_ns() const override { return aside_.next_try_ns(); }
+  uint64_t set_aside_bytes() const override;
 
   // Makes [0, size_bytes) usable. Extents beyond that stay taken until they are released.
   void set_limit(uint64_t size_bytes);
@@ -76,6 +95,11 @@ class SlabSpace final : public Space {
   uint64_t find_run(uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t find_in_slab(uint64_t slab, uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t free_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t aside_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  SetAsidePlace* grow_area(uint64_t first, uint64_t grains, uint64_t most_grains, Growth growth)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t aside_grains() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void refresh_area(const SetAsidePlace& area) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t slabs_;   // that exist
   const uint64_t leaves_;  // slabs_ rounded up to a power of two
@@ -85,6 +109,7 @@ class SlabSpace final : public Space {
   uint64_t used_grains_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<uint64_t> taken_ ABSL_GUARDED_BY(mutex_);  // one bit per grain
   std::vector<Node> tree_ ABSL_GUARDED_BY(mutex_);       // node i has children 2i and 2i+1
+  SetAside aside_;                                       // areas; changes under mutex_
 };
 
 }  // namespace nvcache
