@@ -10,7 +10,6 @@
 #include "base/virtual_clock.h"
 #include "support/block_cache_fixture.h"
 #include "support/faulty_device.h"
-#include "support/test_seed.h"
 
 namespace nvcache {
 namespace {
@@ -202,10 +201,7 @@ TEST_P(MediumFaults, ABadGigabyteIsSteppedOver) {
   });
   EXPECT_GT(outcome.failed_writes, 10u);
   EXPECT_EQ(outcome.hits, outcome.lookups);
-  // A real thread steps over the gigabyte while a virtual clock goes on: under a sanitizer
-  // it gets less far in that time.
-  const bool sanitized = seeds(10) != 10;
-  EXPECT_GE(outcome.share(outcome.kept), sanitized ? 0.2 : 0.4);
+  EXPECT_GE(outcome.share(outcome.kept), 0.4);
   EXPECT_LE(outcome.share(outcome.lost()), 0.2);
   expect_well();
 }
