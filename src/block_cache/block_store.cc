@@ -155,11 +155,13 @@ absl::Status BlockStore::open_in_place() {
     if (status.code() == WriteQueue::kNotAsked) {
       return shard.abandon(slot_at(block.handle), /*failed=*/true);
     }
-    lose(shard, slot_at(block.handle), {block.offset, block.padded_bytes}, block.probe);
+    lose(shard, slot_at(block.handle), {block.offset, block.padded_bytes});
   };
-  // What waits when the medium is switched off is lost.
+  // What waits when the medium is switched off, or its place is set aside, is lost.
   const auto may_write = [this](const PendingBlock& block) {
-    return block.probe || !health_.off(MediumHealth::Kind::kWrite);
+    if (block.probe) return true;
+    return !health_.off(MediumHealth::Kind::kWrite) &&
+           !in_place_->is_set_aside({block.offset, block.padded_bytes});
   };
   write_queue_ = std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
                                               WriteQueue::Events{written, left, may_write});
@@ -292,7 +294,7 @@ Verdict BlockStore::write_block(uint64_t hash, const BlockKey& key, uint32_t slo
     const absl::Status status = write_medium(offset, block);
     count_written(size_bytes, status);
     if (!status.ok()) {
-      lose(shard, slot, {offset, size_bytes}, probe);
+      lose(shard, slot, {offset, size_bytes});
       return refuse(Reason::kMediumFailed);
     }
     shard.publish(slot);

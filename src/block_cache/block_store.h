@@ -192,7 +192,7 @@ class BlockStore final : private Pin::Owner {
                       ByteView block, MutableBuffer buffer);
   absl::Status write_medium(uint64_t offset, ByteView block);
   // A block in place could not be written.
-  void lose(Shard& shard, uint32_t slot, Extent failed, bool probe);
+  void lose(Shard& shard, uint32_t slot, Extent failed);
   void count_written(uint32_t written_bytes, const absl::Status& status);
   void make_probe(PlacesToTry& places);
   // Of a medium that is switched off: whether this put may reach it, as a probe.

@@ -29,9 +29,8 @@ absl::Status BlockStore::write_medium(uint64_t offset, ByteView block) {
 }
 
 // Set aside first: else another put could be given the extent in between.
-void BlockStore::lose(Shard& shard, uint32_t slot, Extent failed, bool probe) {
-  const auto growth = probe ? SlabSpace::Growth::kBySixteen : SlabSpace::Growth::kByTwo;
-  in_place_->set_aside(failed, clock_.now_ns(), growth);
+void BlockStore::lose(Shard& shard, uint32_t slot, Extent failed) {
+  in_place_->set_aside(failed, clock_.now_ns());
   probe_->watch();
   shard.abandon(slot, /*failed=*/true);
 }

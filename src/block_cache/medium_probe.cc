@@ -79,7 +79,6 @@ std::optional<bool> MediumProbe::write_to(PlacesToTry::Which which) {
 void MediumProbe::note(const absl::Status& status) {
   if (parts_.health.note(Kind::kWrite, status) == MediumHealth::News::kBack) {
     parts_.places.try_all();
-    look_ahead();  // the probe was somewhere: the next place may be a bad one
   }
 }
 

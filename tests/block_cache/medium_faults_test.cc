@@ -199,9 +199,9 @@ TEST_P(MediumFaults, ABadGigabyteIsSteppedOver) {
   const FaultOutcome outcome = suffer("a bad gigabyte of 8", [&] {
     device_->set({{.where = {ahead(), kFaultsGiB}}});
   });
-  EXPECT_GT(outcome.failed_writes, 10u);
+  EXPECT_GE(outcome.failed_writes, 5u) << "it was met";
   EXPECT_EQ(outcome.hits, outcome.lookups);
-  EXPECT_GE(outcome.share(outcome.kept), 0.4);
+  EXPECT_GE(outcome.share(outcome.kept), GetParam().in_regions() ? 0.4 : 0.8);
   EXPECT_LE(outcome.share(outcome.lost()), 0.2);
   expect_well();
 }

@@ -118,6 +118,7 @@ TEST(RegionSetAside, AProbeIsOfAFreeRegionIfThereIsOne) {
   EXPECT_NE(any->first, 0u);
   table.tried(*any, /*well=*/true, 0);
   EXPECT_EQ(table.free_regions(), 3u);
+  EXPECT_EQ(table.take_free(), any->first) << "it is known to be good";
   while (table.take_free()) {
   }
   EXPECT_FALSE(table.take_to_probe(Which::kNext, probe_of));
@@ -146,33 +147,38 @@ TEST(SlabSetAside, AnExtentThatFailedIsNotHandedOutWhoeverFreesIt) {
   EXPECT_EQ(*space.allocate(4096), first);
 }
 
-TEST(SlabSetAside, AnAreaDoublesAndIsHalvedWhenItFailsAgain) {
+TEST(SlabSetAside, AnAreaGrowsBySixteenAndIsTrimmedWhenItFailsAgain) {
   SlabSpace space(64 << 20, 64 << 20, 256);
   uint64_t tries = 0;
+  uint64_t last_bad = 0;
   // The first 8 MiB are bad.
   for (;; ++tries) {
     const uint64_t at = *space.allocate(4096);
     const uint64_t offset = space.to_bytes(at);
     if (offset >= 8 << 20) break;
+    last_bad = offset;
     space.set_aside({offset, 4096}, 0);
+    EXPECT_TRUE(space.is_set_aside({offset, 4096}));
     space.release(at, 4096);
   }
-  EXPECT_LE(tries, 13u) << "not 2048";
-  EXPECT_LE(space.set_aside_bytes(), 16u << 20);
+  EXPECT_LE(tries, 5u) << "not 2048";
+  EXPECT_LE(space.set_aside_bytes(), 32u << 20);
+  EXPECT_TRUE(space.is_set_aside({last_bad + 4096, 4096}));
+  EXPECT_FALSE(space.is_set_aside({63 << 20, 4096}));
+  // What is known to be bad stays set aside, however often it is tried.
   uint64_t now_ns = 0;
-  for (uint64_t halved = space.set_aside_bytes(); halved > 4096;) {
+  for (int i = 0; i < 3; ++i) {
     now_ns += SetAside::kWaitNs;
     const auto place = space.take_to_try(now_ns);
     ASSERT_TRUE(place);
     space.tried(*place, /*well=*/false, now_ns);
-    halved /= 2;
-    ASSERT_EQ(space.set_aside_bytes(), halved);
+    ASSERT_EQ(space.set_aside_bytes(), last_bad + 4096);
   }
   const uint64_t at = *space.allocate(4096);
-  EXPECT_EQ(space.to_bytes(at), 4096u);
-  // A probe that failed costs a second: the area grows faster.
-  space.set_aside({4096, 4096}, now_ns, SlabSpace::Growth::kBySixteen);
-  EXPECT_EQ(space.set_aside_bytes(), 16u * 4096);
+  EXPECT_EQ(space.to_bytes(at), last_bad + 4096);
+  // From there it grows as at first.
+  space.set_aside({last_bad + 4096, 4096}, now_ns);
+  EXPECT_EQ(space.set_aside_bytes(), last_bad + 2 * 4096 + 16 * 4096);
 }
 
 TEST(SlabSetAside, AnEighthOfTheSpaceIsNot) {

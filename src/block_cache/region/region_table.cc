@@ -230,7 +230,7 @@ void RegionTable::discarded(uint32_t region) {
   push_free(region);
 }
 
-void RegionTable::push_free(uint32_t region) {
+void RegionTable::push_free(uint32_t region, Turn turn) {
   regions_[region].held.store(0, std::memory_order_relaxed);
   if (region >= limit()) {
     regions_[region].state = State::kUnused;
@@ -242,7 +242,7 @@ void RegionTable::push_free(uint32_t region) {
     return;
   }
   regions_[region].state = State::kFree;
-  if (test_hooks.reuse_failed_places) {  // the last one first
+  if (turn == Turn::kNext || test_hooks.reuse_failed_places) {
     regions_[region].older = first_free_;
     first_free_ = region;
     if (last_free_ == kNone) last_free_ = region;

@@ -163,13 +163,14 @@ class RegionTable {
   static uint32_t holders(uint64_t held) { return static_cast<uint32_t>(held); }
   Mutex& stripe(uint32_t region) const { return stripes_[region % kStripes]; }
   void free_now(uint32_t region);
-  void push_free(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  enum class Turn : uint8_t { kNext, kLast };
+  void push_free(uint32_t region, Turn turn = Turn::kLast) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void turn_free_list() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t pop_free() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null: it is not set aside.
   SetAsidePlace* set_aside(uint32_t region, Extent failed, uint64_t now_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void use_again(const SetAsidePlace& place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void use_again(SetAsidePlace place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget_aside_beyond(uint32_t limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void unlink(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -191,7 +192,6 @@ class RegionTable {
   uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone;
   uint32_t newest_ ABSL_GUARDED_BY(mutex_) = kNone;
   SetAside aside_;  // changes under mutex_
-  uint64_t probes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nvcache

@@ -1,5 +1,4 @@
 // Regions that are set aside because a write of theirs failed.
-#include "base/prng.h"
 #include "base/test_hooks.h"
 #include "block_cache/region/region_table.h"
 
@@ -30,6 +29,7 @@ std::optional<SetAsidePlace> RegionTable::take_to_probe(
     if (any) turn_free_list();
     if (const uint32_t region = pop_free(); region != kNone) {
       if (SetAsidePlace* const place = aside_.add(region, 1, probe_of(region), 0)) {
+        place->bad = 0;
         regions_[region].set_aside = true;
         regions_[region].state = State::kAside;
         return aside_.take(*place);
@@ -40,11 +40,10 @@ std::optional<SetAsidePlace> RegionTable::take_to_probe(
   return any ? take_to_try(SetAside::kNever - 1) : std::nullopt;
 }
 
-// By some regions, another number each time: those that come next may lie beside the one that
-// failed.
+// By the golden section: those that come next may lie beside the one that failed, and so may those
+// that follow a probe nearby.
 void RegionTable::turn_free_list() {
-  const uint32_t free = free_regions();
-  for (uint64_t turns = free == 0 ? 0 : mix64(++probes_) % free; turns > 0; --turns) {
+  for (uint64_t turns = uint64_t{free_regions()} * 618 / 1000; turns > 0; --turns) {
     push_free(pop_free());
   }
 }
@@ -56,16 +55,18 @@ void RegionTable::tried(const SetAsidePlace& place, bool well, uint64_t now_ns) 
   if (listed == nullptr) return;
   const auto region = static_cast<uint32_t>(place.first);
   const bool too_many = 4 * aside_.places().size() > 3 * uint64_t{limit()};
+  if (!well) listed->bad = listed->count;
   if (!well && !too_many && region < limit()) return aside_.put_back(*listed, now_ns);
-  use_again(place);
+  use_again(*listed);
 }
 
-void RegionTable::use_again(const SetAsidePlace& place) {
+// A region where nothing ever failed is the next one: what a probe has shown to be good. Others
+// wait until all that are free were used.
+void RegionTable::use_again(SetAsidePlace place) {
   const auto region = static_cast<uint32_t>(place.first);
-  const uint32_t id = place.id;
-  aside_.drop_if([id](const SetAsidePlace& each) { return each.id == id; });
+  aside_.drop_if([&](const SetAsidePlace& each) { return each.id == place.id; });
   regions_[region].set_aside = false;
-  push_free(region);
+  push_free(region, place.bad == 0 ? Turn::kNext : Turn::kLast);
 }
 
 void RegionTable::try_all() {

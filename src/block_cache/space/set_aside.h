@@ -22,6 +22,8 @@ struct SetAsidePlace {
   uint32_t id = 0;
   uint64_t first = 0;  // what is set aside: grains, or a region
   uint64_t count = 0;
+  uint64_t bad = 0;     // of them, from the first to the last where a write failed
+  uint64_t growth = 0;  // what was set aside beyond the bad ones; 0: none yet
   Extent failed;        // the write that failed, in bytes of the medium
   uint64_t due_ns = 0;  // when it is tried again
 };
@@ -45,7 +47,7 @@ class PlacesToTry {
   virtual uint64_t set_aside_bytes() const = 0;
 };
 
-// The list that a space keeps. Caller-locked, but for next_try_ns(). 48 bytes a place.
+// The list that a space keeps. Caller-locked, but for next_try_ns() and any(). 64 bytes a place.
 class SetAside {
  public:
   static constexpr uint64_t kWaitNs = 60'000'000'000;
@@ -54,7 +56,12 @@ class SetAside {
   // Null if there is no memory. Only valid until the next call.
   SetAsidePlace* add(uint64_t first, uint64_t count, Extent failed, uint64_t now_ns) noexcept {
     try {
-      places_.push_back({++last_id_, first, count, failed, now_ns + kWaitNs});
+      places_.push_back({.id = ++last_id_,
+                         .first = first,
+                         .count = count,
+                         .bad = count,
+                         .failed = failed,
+                         .due_ns = now_ns + kWaitNs});
     } catch (const std::bad_alloc&) {
       return nullptr;
     }
@@ -101,9 +108,12 @@ class SetAside {
   std::vector<SetAsidePlace>& places() { return places_; }
   const std::vector<SetAsidePlace>& places() const { return places_; }
   uint64_t next_try_ns() const { return next_try_ns_.load(std::memory_order_relaxed); }
+  // Lock-free.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
 
  private:
   void note_next() {
+    any_.store(!places_.empty(), std::memory_order_relaxed);
     uint64_t next_ns = kNever;
     for (const SetAsidePlace& place : places_) next_ns = std::min(next_ns, place.due_ns);
     next_try_ns_.store(next_ns, std::memory_order_relaxed);
@@ -112,6 +122,7 @@ class SetAside {
   std::vector<SetAsidePlace> places_;
   uint32_t last_id_ = 0;
   std::atomic<uint64_t> next_try_ns_{kNever};
+  std::atomic<bool> any_{false};
 };
 
 }  // namespace nvcache

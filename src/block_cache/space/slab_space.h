@@ -8,9 +8,10 @@
 // bytes per 4 KiB block at a grain of 256 bytes).
 //
 // An area where writes fail is set aside: its grains are not handed out, also when they become
-// free. It begins as one block, and doubles with each write that fails right behind it: first fit
-// would else try each extent of a bad gigabyte. Each time its first write fails again, it is
-// halved: what is good at its end is in use again, at the price of a block where it is not.
+// free. It begins as one block. Each write that fails right behind it adds what failed, and 16
+// times as much as the one before: first fit would else try each extent of a bad gigabyte, which
+// five failures of 16 KiB cover so. When its first write fails again, all that lies behind the last
+// failure is in use again.
 #pragma once
 
 #include <atomic>
@@ -55,10 +56,11 @@ class SlabSpace final : public Space, public PlacesToTry {
   void release(uint64_t offset_grains, uint32_t size_bytes) override;
 
   // Sets aside an extent that allocate() returned and that could not be written, in bytes; the
-  // caller releases it afterwards. At most seven eighths of the space. By how much an area grows at
-  // least: more where a second goes by until the next write, as for a probe.
-  enum class Growth : uint8_t { kByTwo = 2, kBySixteen = 16 };
-  void set_aside(Extent failed, uint64_t now_ns, Growth growth = Growth::kByTwo);
+  // caller releases it afterwards. At most seven eighths of the space.
+  void set_aside(Extent failed, uint64_t now_ns);
+  // Whether a write there is likely to fail: it was handed out before the area around it was set
+  // aside. Lock-free where nothing is set aside.
+  bool is_set_aside(Extent extent) const;
   std::optional<SetAsidePlace> take_to_try(uint64_t now_ns) override;
   // None: the block that a put brings is the probe.
   std::optional<SetAsidePlace> take_to_probe(Which) override { return std::nullopt; }
@@ -96,7 +98,7 @@ class SlabSpace final : public Space, public PlacesToTry {
   uint64_t find_in_slab(uint64_t slab, uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t free_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t aside_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  SetAsidePlace* grow_area(uint64_t first, uint64_t grains, uint64_t most_grains, Growth growth)
+  SetAsidePlace* grow_area(uint64_t first, uint64_t grains, uint64_t most_grains)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t aside_grains() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void refresh_area(const SetAsidePlace& area) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -7,9 +7,10 @@
 namespace nvcache {
 namespace {
 constexpr size_t kMostAreas = 256;
+constexpr uint64_t kGrowth = 16;
 }  // namespace
 
-void SlabSpace::set_aside(Extent failed, uint64_t now_ns, Growth growth) {
+void SlabSpace::set_aside(Extent failed, uint64_t now_ns) {
   if (test_hooks.reuse_failed_places) return;
   const uint64_t first = failed.offset / grain_bytes();
   const uint64_t grains = to_grains(static_cast<uint32_t>(failed.size_bytes));
@@ -17,22 +18,22 @@ void SlabSpace::set_aside(Extent failed, uint64_t now_ns, Growth growth) {
   const uint64_t used_up = aside_grains();
   const uint64_t most = limit() - limit() / 8;
   if (used_up + grains > most) return;
-  SetAsidePlace* area = grow_area(first, grains, most - used_up, growth);
+  SetAsidePlace* area = grow_area(first, grains, most - used_up);
   if (area == nullptr) area = aside_.add(first, grains, failed, now_ns);
   if (area != nullptr) refresh_area(*area);
 }
 
 // The area that the failed extent lies right behind, grown to hold it; or null. Only a failure that
 // is next to another one says that more may be bad: elsewhere writes have succeeded in between.
-SetAsidePlace* SlabSpace::grow_area(uint64_t first, uint64_t grains, uint64_t most_grains,
-                                    Growth growth) {
+SetAsidePlace* SlabSpace::grow_area(uint64_t first, uint64_t grains, uint64_t most_grains) {
   for (SetAsidePlace& area : aside_.places()) {
     const uint64_t end = area.first + area.count;
     if (first < area.first || first > end) continue;
+    area.bad = std::max(area.bad, first + grains - area.first);
     if (first + grains <= end) return &area;  // was written before that was set aside
-    const uint64_t wanted =
-        std::max(static_cast<uint64_t>(growth) * area.count, first + grains - area.first);
-    const uint64_t grown = std::min({wanted, area.count + most_grains, limit() - area.first});
+    area.growth = kGrowth * std::max(area.growth, grains);
+    const uint64_t grown =
+        std::min({area.bad + area.growth, area.count + most_grains, limit() - area.first});
     area.count = std::max(area.count, grown);
     return &area;
   }
@@ -44,8 +45,22 @@ SetAsidePlace* SlabSpace::grow_area(uint64_t first, uint64_t grains, uint64_t mo
   }
   if (before == nullptr) return &aside_.places().front();
   const uint64_t wanted = first + grains - before->first;
-  if (wanted <= before->count + most_grains) before->count = std::max(before->count, wanted);
+  if (wanted <= before->count + most_grains) {
+    before->bad = std::max(before->bad, wanted);
+    before->count = std::max(before->count, wanted);
+  }
   return before;
+}
+
+bool SlabSpace::is_set_aside(Extent extent) const {
+  if (!aside_.any()) [[likely]]
+    return false;
+  const uint64_t first = extent.offset / grain_bytes();
+  const uint64_t end = first + to_grains(static_cast<uint32_t>(extent.size_bytes));
+  MutexLock lock(mutex_);
+  return std::ranges::any_of(aside_.places(), [&](const SetAsidePlace& area) {
+    return first < area.first + area.count && area.first < end;
+  });
 }
 
 std::optional<SetAsidePlace> SlabSpace::take_to_try(uint64_t now_ns) {
@@ -60,8 +75,8 @@ void SlabSpace::tried(const SetAsidePlace& place, bool well, uint64_t now_ns) {
   if (listed == nullptr) return;
   const SetAsidePlace area = *listed;
   if (!well && listed->first < limit()) {
-    const uint64_t least = to_grains(static_cast<uint32_t>(area.failed.size_bytes));
-    listed->count = std::max(area.count / 2, least);
+    listed->count = std::min(area.bad, area.count);
+    listed->growth = 0;
     aside_.put_back(*listed, now_ns);
   } else {
     aside_.drop_if([&](const SetAsidePlace& each) { return each.id == area.id; });
