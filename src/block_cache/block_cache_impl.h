@@ -36,6 +36,7 @@ class BlockCacheImpl final : public BlockCache, private Admission::Owner {
   // For tests and simulations, which are their own time.
   void maintain() { store_.maintain(); }
   bool recovering() const { return store_.recovering(); }
+  bool probing() const { return store_.probing(); }
 
  private:
   BlockCacheImpl(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,

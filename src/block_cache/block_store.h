@@ -123,6 +123,7 @@ class BlockStore final : private Pin::Owner {
   }
   // Whether blocks of before a restart may still come back.
   bool recovering() const { return regions_ != nullptr && regions_->recovering(); }
+  bool probing() const { return probe_->busy(); }
 
   // One round of the maintenance thread: a pass of background eviction, where there is any.
   void maintain();

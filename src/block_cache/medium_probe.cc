@@ -39,6 +39,13 @@ void MediumProbe::look_everywhere() {
 }
 
 bool MediumProbe::run_round() {
+  running_ = true;
+  const bool again = do_what_was_asked();
+  running_ = again;
+  return again;
+}
+
+bool MediumProbe::do_what_was_asked() {
   const uint8_t asked = asked_.exchange(0);
   if ((asked & kReadAsked) != 0) probe_reads();
   if ((asked & kWriteAsked) != 0) probe_writes();

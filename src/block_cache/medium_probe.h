@@ -45,6 +45,8 @@ class MediumProbe {
   void look_ahead() { ask(kNextAsked); }
   // A place was set aside.
   void watch() { parts_.health.watch(MediumHealth::Kind::kWrite, true); }
+  // Whether something was asked for and is not done. For tests, whose clock must not outrun it.
+  bool busy() const { return asked_.load() != 0 || running_.load(); }
   // Tries the places that are due. Ends the watch when there are none.
   void look();
   // Whether there is anything to look for. Lock-free.
@@ -60,6 +62,7 @@ class MediumProbe {
 
   void ask(uint8_t what) noexcept;
   bool run_round();
+  bool do_what_was_asked();
   void look_at_next();
   void probe_reads();
   void probe_writes();
@@ -71,6 +74,7 @@ class MediumProbe {
 
   const Parts parts_;
   std::atomic<uint8_t> asked_{0};
+  std::atomic<bool> running_{false};
   uint64_t reads_ = 0;  // of the thread
   BackgroundThread thread_;
 };

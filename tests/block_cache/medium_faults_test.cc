@@ -89,6 +89,9 @@ class MediumFaults : public testing::TestWithParam<Layout> {
       if (slow_) break;
       std::this_thread::yield();
     }
+    for (int waits = 0; cache_->probing() && waits < 5'000'000 && !slow_; ++waits) {
+      std::this_thread::yield();
+    }
     outcome->off_puts += cache_->stats().failed;
     if (next_ % 16 != 0 || !looks_up_) return;
     const BlockKey key{1, next_ / 16 * 7 % kPutsASecond};
