@@ -94,7 +94,7 @@ TEST(DeadFiles, WhatHasNotComeBackYetStaysAwayAndNothingIsWritten) {
   const auto cache = BlockCacheImpl::make(config, *std::move(medium), clock).value();
   const uint64_t writes = cache->stats().medium_writes;
   test::erase_files(*cache, {2}, Gone::kMayReturn);
-  while (cache->stats().recovering != 0) clock.wait_until_ns(clock.now_ns() + 1'000'000);
+  test::let_recover(*cache, clock);
   EXPECT_EQ(test::count_blocks(*cache, 1, 200, 4096), 200u);
   EXPECT_EQ(test::count_blocks(*cache, 2, 200, 4096), 0u);
   EXPECT_EQ(cache->stats().medium_writes, writes);

@@ -118,10 +118,7 @@ TEST_F(RegionRemovals, ErasesWhileBlocksComeBackKeepNoOthersAway) {
       open(keys + std::string("&restart_rate=64KiB"), [&](BlockCacheImpl& cache) {
         for (uint64_t i = 0; i < 12'000; ++i) EXPECT_FALSE(cache.erase({1000, i}, gone));
         test::erase_files(cache, {60}, gone);
-        while (cache.recovering()) {
-          clock_.wait_until_ns(clock_.now_ns() + 100'000'000);
-          std::this_thread::yield();
-        }
+        test::let_recover(cache, clock_);
         uint64_t back = 0;
         for (uint64_t file = 1; file < 60; ++file) back += count(cache, file);
         EXPECT_EQ(back, 59 * 40u);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "base/virtual_clock.h"
 #include "support/block_cache_fixture.h"
 
 namespace nvcache::test {
@@ -25,6 +26,17 @@ inline void put_for_sure(BlockCache& cache, const BlockKey& key, size_t size_byt
 // Until all that comes back of an earlier opening is there.
 inline void wait_for_recovery(const BlockCache& cache) {
   while (cache.stats().recovering != 0) std::this_thread::yield();
+}
+
+// The same on a clock of the test's, by which a rate waits. It goes on by five minutes at most: if
+// the cache's thread does not get to run, it must not come to where a deleted file is forgotten.
+inline void let_recover(const BlockCache& cache, VirtualClock& clock) {
+  constexpr uint64_t kStepNs = 10'000'000;
+  constexpr uint64_t kMostSteps = 300'000'000'000 / kStepNs;
+  for (uint64_t step = 0; cache.stats().recovering != 0; ++step) {
+    if (step < kMostSteps) clock.wait_until_ns(clock.now_ns() + kStepNs);
+    std::this_thread::yield();
+  }
 }
 
 // The blocks {file, 0 .. count - 1}.
