@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +20,6 @@ namespace nvcache {
 namespace {
 
 constexpr int kFirst = STDERR_FILENO + 1;
-constexpr int kPatience = 1000;
 
 bool is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
@@ -36,21 +36,38 @@ int moved_up(int descriptor) {
 // ---- The placeholders. One set for all threads: the first that comes makes them, the last that
 // goes closes them.
 
-std::atomic_flag busy = ATOMIC_FLAG_INIT;
-int holders = 0;  // guarded by `busy`, as are the two that follow
+// The process of the thread that is inside, or 0.
+std::atomic<pid_t> inside{0};
+int holders = 0;  // guarded by `inside`, as are the two that follow
 bool held[kFirst] = {};
 struct stat placeholder = {};  // what they are open on
 
-// False after a while: a thread that had it may not have come along in a fork.
-bool enter() {
-  for (int i = 0; busy.test_and_set(std::memory_order_acquire); ++i) {
-    if (i == kPatience) return false;
+// Waits for as long as it takes: a thread that went on without would open its file in a place that
+// is free. It sleeps, as the other thread may be one of a lower priority.
+void wait_a_moment(int waited) {
+  constexpr int kYields = 100;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
+  if (waited < kYields) {
     sched_yield();
+  } else {
+    nanosleep(&kPause, nullptr);
   }
-  return true;
 }
 
-void leave() { busy.clear(std::memory_order_release); }
+void enter() {
+  const pid_t self = getpid();
+  for (int waited = 0;; ++waited) {
+    pid_t other = 0;
+    if (inside.compare_exchange_strong(other, self, std::memory_order_acquire)) return;
+    // That thread was left in another process, by a fork of which no handler was told.
+    if (other != self && inside.compare_exchange_strong(other, self, std::memory_order_acquire)) {
+      return;
+    }
+    wait_a_moment(waited);
+  }
+}
+
+void leave() { inside.store(0, std::memory_order_release); }
 
 void hold_places() {
   for (;;) {
@@ -79,6 +96,13 @@ void give_up_places() {
   }
 }
 
+// In a child, whose only thread is none of the holders.
+void forget_holders() {
+  give_up_places();
+  holders = 0;
+  leave();
+}
+
 // ---- What children do not get: the descriptors, and 0.
 
 std::atomic<int> kept[kMostKept];
@@ -100,13 +124,18 @@ void exchange_kept() {
   if (none >= 0) close(none);
 }
 
-[[maybe_unused]] const int exchanges_kept = pthread_atfork(nullptr, nullptr, exchange_kept);
+void begin_child() {
+  forget_holders();
+  exchange_kept();
+}
+
+[[maybe_unused]] const int begins_children = pthread_atfork(nullptr, nullptr, begin_child);
 
 }  // namespace
 
-StandardPlacesHeld::StandardPlacesHeld() : counted_(enter()) {
-  if (!counted_) return;
+StandardPlacesHeld::StandardPlacesHeld() {
   const int error = errno;
+  enter();
   if (holders++ == 0 && !test_hooks.keep_low_descriptors &&
       !(is_open(STDIN_FILENO) && is_open(STDOUT_FILENO) && is_open(STDERR_FILENO))) {
     hold_places();
@@ -116,11 +145,9 @@ StandardPlacesHeld::StandardPlacesHeld() : counted_(enter()) {
 }
 
 StandardPlacesHeld::~StandardPlacesHeld() {
-  if (!counted_) return;
   const int error = errno;
-  while (!enter()) {
-  }
-  if (--holders == 0) give_up_places();
+  enter();
+  if (holders > 0 && --holders == 0) give_up_places();
   leave();
   errno = error;
 }

@@ -7,8 +7,8 @@
 //
 // What makes a descriptor is called here alone (machine: tools/tidy.py). All are close-on-exec.
 // Errors are as those of the system calls: -1 or null, and errno. Thread-safe, and of libc alone,
-// for what is loaded into any program (adapters/jvm). Costs three system calls for a file, none
-// for others.
+// for what is loaded into any program (adapters/jvm). Costs five short system calls for a file,
+// none for others.
 #pragma once
 
 #include <dirent.h>
@@ -32,9 +32,6 @@ class StandardPlacesHeld {
   ~StandardPlacesHeld();
   StandardPlacesHeld(const StandardPlacesHeld&) = delete;
   StandardPlacesHeld& operator=(const StandardPlacesHeld&) = delete;
-
- private:
-  bool counted_;
 };
 
 int open_file(const char* path, int flags, mode_t mode = 0);

@@ -200,6 +200,33 @@ TEST(Descriptors, NoMessageReachesAFileThatIsBeingOpened) {
   EXPECT_EQ(found.st_size, 0);
 }
 
+// The thread that has the places stays in the parent.
+TEST(Descriptors, AForkWhileAnotherThreadOpensLeavesThePlacesAsTheyWere) {
+  const auto fork_beside_a_holder = [] {
+    std::atomic<bool> holds{false};
+    std::atomic<bool> done{false};
+    std::thread holder([&] {
+      const StandardPlacesHeld held;
+      holds = true;
+      while (!done) std::this_thread::yield();
+    });
+    while (!holds) std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+      if (changed_place(7) != 0) _exit(changed_place(7));
+      const int file = open_file("/dev/null", O_RDONLY);
+      if (file < 3) _exit(1);
+      _exit(changed_place(7));
+    }
+    done = true;
+    holder.join();
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 2;
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(in_child(7, fork_beside_a_holder), 0);
+}
+
 TEST(Descriptors, AStreamThatTheHostOpensAnewStays) {
   const TempDir folder;
   EXPECT_EQ(in_child(/*subset=*/7,
