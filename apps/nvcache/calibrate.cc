@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/prng.h"
+#include "base/start_thread.h"
 #include "base/text.h"
 #include "base/virtual_clock.h"
 
@@ -127,16 +128,26 @@ absl::StatusOr<CalibrationPoint> MediumBench::measure(uint32_t writers, uint64_t
   std::vector<Worker> workers = make_workers(writers);
   const uint64_t begin_ns = clock_.now_ns() + point_ns / kWarmUpParts;
   const Window window{begin_ns, begin_ns + point_ns};
-  if (virtual_time()) virtual_clock_->expect(workers.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < workers.size(); ++i) {
-    threads.emplace_back([this, &workers, &window, i] {
+  enum class Begin : uint8_t { kWait, kRun, kEnd };
+  std::atomic<Begin> begin{Begin::kWait};  // all of them run, or none
+  std::vector<std::thread> threads(workers.size());
+  absl::Status started;
+  for (size_t i = 0; i < workers.size() && started.ok(); ++i) {
+    started = start_thread(&threads[i], [this, &workers, &window, &begin, i] {
+      begin.wait(Begin::kWait);
+      if (begin == Begin::kEnd) return;
       std::optional<VirtualClock::Participant> seat;
       if (virtual_time()) seat.emplace(*virtual_clock_, i);
       run(workers[i], window);
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  if (started.ok() && virtual_time()) virtual_clock_->expect(workers.size());
+  begin = started.ok() ? Begin::kRun : Begin::kEnd;
+  begin.notify_all();
+  for (std::thread& thread : threads) {
+    if (thread.joinable()) thread.join();
+  }
+  if (!started.ok()) return started;
 
   CalibrationPoint point{.writers = writers};
   uint64_t latency_sum_ns = 0;

@@ -10,6 +10,7 @@
 #include "apps/nvcached/systemd.h"
 #include "base/descriptors.h"
 #include "base/print.h"
+#include "base/start_thread.h"
 #include "fmt/format.h"
 
 namespace nvcache::server {
@@ -28,13 +29,16 @@ int signals_that_end() {
 
 }  // namespace
 
-LongStart::LongStart()
-    : signals_(signals_that_end()), stop_(make_event_counter(0)), thread_([this] { watch(); }) {}
+LongStart::LongStart() : signals_(signals_that_end()), stop_(make_event_counter(0)) {}
+
+absl::Status LongStart::begin() {
+  return start_thread(&thread_, [this] { watch(); });
+}
 
 LongStart::~LongStart() {
   const uint64_t one = 1;
   (void)!write(stop_, &one, sizeof one);
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   close(signals_);
   close(stop_);
 }

@@ -6,18 +6,20 @@
 #include <string>
 #include <thread>
 
+#include "absl/status/status.h"
 #include "base/mutex.h"
 
 namespace nvcache::server {
 
 class LongStart {
  public:
-  // All threads must block SIGTERM and SIGINT.
   LongStart();
   ~LongStart();
   LongStart(const LongStart&) = delete;
   LongStart& operator=(const LongStart&) = delete;
 
+  // All threads must block SIGTERM and SIGINT. RESOURCE_EXHAUSTED: the system has no thread for it.
+  [[nodiscard]] absl::Status begin();
   // How far it is: systemd gets it every five seconds.
   void tell(std::string status);
   // A signal came. The loader that sees it gives up; if none does, the process ends half a second

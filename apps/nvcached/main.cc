@@ -121,6 +121,7 @@ void tell(const std::vector<std::string>& notes) {
 absl::Status resize(const Options& options) {
   auto last = std::chrono::steady_clock::now();
   server::LongStart start;
+  if (absl::Status status = start.begin(); !status.ok()) return status;
   const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
     const auto now = std::chrono::steady_clock::now();
     std::string status = fmt::format("resizing the store: {} of {} zones copied", done, all);

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/descriptors.h"
+#include "base/start_thread.h"
 
 namespace nvcache::server {
 
@@ -27,9 +28,9 @@ bool LoopThread::create() {
   return wake_event_ != nullptr && event_add(wake_event_, nullptr) == 0;
 }
 
-void LoopThread::start() {
+absl::Status LoopThread::start() {
   NVCACHE_ASSERT(wake_event_ != nullptr && !thread_.joinable());
-  thread_ = std::thread([this] {
+  return start_thread(&thread_, [this] {
     pthread_setname_np(pthread_self(), name_);
     event_base_dispatch(base_);
   });

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/status/status.h"
+
 namespace nvcache::server {
 
 class LoopThread {
@@ -26,7 +28,8 @@ class LoopThread {
   [[nodiscard]] bool create();
   event_base* base() { return base_; }
 
-  void start();
+  // RESOURCE_EXHAUSTED: the system has no thread for it.
+  [[nodiscard]] absl::Status start();
   void wake();
   // Waits for the event that is being served. The caller may free its events after that.
   void stop();

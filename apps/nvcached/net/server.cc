@@ -140,8 +140,7 @@ absl::Status EventServer::start_loop() {
   }
   if (absl::Status status = start_udp(); !status.ok()) return status;
   if (absl::Status status = start_metrics(); !status.ok()) return status;
-  loop_->start();
-  return absl::OkStatus();
+  return loop_->start();
 }
 
 // On a thread of its own, so that a flood of datagrams keeps no client from being accepted.
@@ -151,8 +150,7 @@ absl::Status EventServer::start_udp() {
   bool good = udp_loop_->create();
   for (const auto& endpoint : udp_) good = good && endpoint->start(udp_loop_->base());
   if (!good) return absl::ResourceExhaustedError("cannot watch a UDP socket");
-  udp_loop_->start();
-  return absl::OkStatus();
+  return udp_loop_->start();
 }
 
 absl::Status EventServer::start_metrics() {
@@ -207,7 +205,8 @@ bool EventServer::accept_one(Listener& listener) {
   gauges.total += 1;
   if (gauges.current >= static_cast<uint64_t>(service_.settings().max_connections)) {
     gauges.rejected += 1;
-    (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
+    // A client that waits for a handshake could not read it.
+    if (!listener.socket.tls) (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
     close(fd);
     return true;
   }

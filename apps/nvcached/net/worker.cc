@@ -22,8 +22,7 @@ absl::Status Worker::start() {
     return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
   }
   share_.spare_input().reserve(LoopShare::kSpareInputBytes);
-  loop_.start();
-  return absl::OkStatus();
+  return loop_.start();
 }
 
 void Worker::stop() {

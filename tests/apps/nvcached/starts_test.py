@@ -2,9 +2,10 @@
 """nvcached from start to end, on the real store: other sizes, absences, files of others, signals,
 systemd, users. (claims_test.py: ports and unix sockets, and -d.)
 
-usage: starts_test.py SERVER SLOW_SYNC OTHER_CLOCK
+usage: starts_test.py SERVER SLOW_SYNC OTHER_CLOCK FEW_THREADS
 
-SLOW_SYNC, OTHER_CLOCK: libraries that are preloaded to hold syncs, and to set the wall clock ahead.
+The others are libraries that are preloaded: to hold syncs, to set the wall clock ahead, to refuse
+threads.
 """
 import contextlib
 import os
@@ -22,6 +23,7 @@ from running_server import (LONG_SECONDS, Server, check, equal, expect, fill, fo
 PROGRAM = sys.argv[1]
 SLOW_SYNC = sys.argv[2]
 OTHER_CLOCK = sys.argv[3]
+FEW_THREADS = sys.argv[4]
 MIB = 1 << 20
 
 
@@ -251,6 +253,32 @@ def ends_while_it_resizes():
             check(not os.path.exists(data + ".resizing"))
 
 
+def threads_that_cannot_start():
+    """Whichever thread is refused: a message and 1, until it serves. The items stay."""
+    with tempfile.TemporaryDirectory() as folder:
+        size = 8
+        with Server(PROGRAM, "-m", str(size), folder=folder) as server:
+            fill(server, 100, 100)
+        refused = 0
+        for threads in range(100):
+            os.environ.update(LD_PRELOAD=FEW_THREADS, NVCACHE_TEST_THREADS=str(threads))
+            try:
+                server = Server(PROGRAM, "-m", str(size), "-U", "-1", folder=folder, wait=False)
+            finally:
+                del os.environ["LD_PRELOAD"], os.environ["NVCACHE_TEST_THREADS"]
+            with server:
+                wait_until(lambda: server.process.poll() is not None or
+                           "listening on" in server.log_text(), server.log_text)
+                if server.process.poll() is None:
+                    break
+                equal(server.process.returncode, 1)
+                check("thread" in server.log_text(), server.log_text())
+                refused += 1
+        check(5 <= refused < 99, refused)
+        with Server(PROGRAM, "-m", str(size), folder=folder) as server:
+            equal(found(server, 100, 100), 100)
+
+
 def systemd_is_told():
     with socket_folder() as folder:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
@@ -316,6 +344,6 @@ def root_names_a_user():
 
 if __name__ == "__main__":
     sys.exit(run([other_sizes, no_room_to_grow, small_stores, a_long_absence, a_full_table_of_items,
-                  files_of_others, a_data_file_that_goes,
-                  serves_while_it_syncs_at_the_end, ends_while_it_resizes, systemd_is_told,
+                  files_of_others, a_data_file_that_goes, serves_while_it_syncs_at_the_end,
+                  ends_while_it_resizes, threads_that_cannot_start, systemd_is_told,
                   locked_memory_stays_locked, root_names_a_user]))
