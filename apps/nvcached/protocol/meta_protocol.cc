@@ -1,6 +1,7 @@
 #include "apps/nvcached/protocol/meta_protocol.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "apps/nvcached/protocol/text_protocol.h"
 #include "apps/nvcached/protocol/words.h"
@@ -8,123 +9,163 @@
 namespace nvcache::server {
 namespace {
 
-constexpr size_t kMaxOpaqueBytes = 32;
+constexpr size_t kMostOpaqueFlagBytes = 32;  // with its letter
+constexpr size_t kMostFlags = 17;            // for ms, whose line has one word more: 16
 constexpr std::string_view kBadToken = "CLIENT_ERROR bad token in command line format";
+constexpr std::string_view kInvalidFlag = "CLIENT_ERROR invalid flag";
+constexpr std::string_view kDuplicateFlag = "CLIENT_ERROR duplicate flag";
 
-std::string_view allowed_flags(MetaOp op) {
-  switch (op) {
-    case MetaOp::kGet:
-      return "bcfhklOqstuvNRTPL";
-    case MetaOp::kSet:
-      return "bcCFIkOqTMSPL";
-    case MetaOp::kDelete:
-      return "bCIkOqTPL";
-    case MetaOp::kArithmetic:
-      return "bCNJDTMqtckvOPL";
-    case MetaOp::kDebug:
-      return "b";
-    case MetaOp::kNoop:
-      break;
-  }
-  return "";
+using Taken = std::string_view;  // an error, or empty
+
+Taken unless(bool good, std::string_view error) { return good ? Taken() : error; }
+
+Taken take_nothing(MetaRequest&, std::string_view) { return {}; }
+
+template <bool MetaRequest::*kMark>
+Taken take_mark(MetaRequest& request, std::string_view) {
+  request.*kMark = true;
+  return {};
 }
 
-std::string_view invalid_flag(MetaOp op) {
-  return op == MetaOp::kDelete || op == MetaOp::kArithmetic
-             ? "CLIENT_ERROR invalid or duplicate flag"
-             : "CLIENT_ERROR invalid flag";
+template <bool MetaRequest::*kMark, int64_t MetaRequest::*kSeconds>
+Taken take_time(MetaRequest& request, std::string_view token) {
+  request.*kMark = true;
+  return unless(parse_i64(token, request.*kSeconds), kBadToken);
 }
 
-std::string_view duplicate_flag(MetaOp op) {
-  return op == MetaOp::kDelete || op == MetaOp::kArithmetic
-             ? "CLIENT_ERROR invalid or duplicate flag"
-             : "CLIENT_ERROR duplicate flag";
+Taken take_base64(MetaRequest& request, std::string_view) {
+  request.base64 = true;
+  std::string decoded;
+  return unless(decode_key(request.key_as_sent, decoded).good(), "CLIENT_ERROR error decoding key");
 }
 
-std::string_view parse_mode(MetaRequest& request, std::string_view token) {
+Taken take_cas(MetaRequest& request, std::string_view token) {
+  request.has_cas = true;
+  return unless(parse_u64(token, request.cas), kBadToken);
+}
+
+Taken take_client_flags(MetaRequest& request, std::string_view token) {
+  return unless(parse_u32(token, request.client_flags), kBadFormat);
+}
+
+Taken take_initial(MetaRequest& request, std::string_view token) {
+  return unless(parse_u64(token, request.initial), "CLIENT_ERROR invalid numeric initial value");
+}
+
+Taken take_delta(MetaRequest& request, std::string_view token) {
+  return unless(parse_u64(token, request.delta), "CLIENT_ERROR invalid numeric delta value");
+}
+
+Taken take_mode(MetaRequest& request, std::string_view token) {
   if (token.size() != 1) return "CLIENT_ERROR incorrect length for M token";
+  request.mode = token[0];
+  return {};
+}
+
+// The flags that there are, for all commands alike, as in memcached: each command takes all of
+// them, and ignores those that it has no use for.
+struct KnownFlag {
+  char name;
+  Taken (*take)(MetaRequest& request, std::string_view token);
+};
+constexpr KnownFlag kKnownFlags[] = {
+    {'v', take_mark<&MetaRequest::wants_value>},
+    {'k', take_nothing},
+    {'O', take_nothing},
+    {'q', take_mark<&MetaRequest::quiet>},
+    {'T', take_time<&MetaRequest::has_exptime, &MetaRequest::exptime>},
+    {'c', take_nothing},
+    {'f', take_nothing},
+    {'s', take_nothing},
+    {'t', take_nothing},
+    {'C', take_cas},
+    {'F', take_client_flags},
+    {'I', take_mark<&MetaRequest::invalidate>},
+    {'M', take_mode},
+    {'N', take_time<&MetaRequest::vivify, &MetaRequest::vivify_exptime>},
+    {'R', take_time<&MetaRequest::recache, &MetaRequest::recache_s>},
+    {'D', take_delta},
+    {'J', take_initial},
+    {'b', take_base64},
+    {'h', take_nothing},
+    {'l', take_nothing},
+    {'u', take_mark<&MetaRequest::no_bump>},
+    {'L', take_nothing},  // P and L are for proxies
+    {'P', take_nothing},
+    {'S', take_nothing},  // the value's size, of the commands' first draft
+};
+static_assert(std::size(kKnownFlags) <= MetaRequest::kMaxFlags);
+
+size_t words_in(std::string_view text) {
+  size_t words = 0;
+  while (!next_word(text).empty()) ++words;
+  return words;
+}
+
+// Of several faults the last one is told, as memcached does; a flag that is unknown or there twice
+// ends the search.
+std::string_view parse_flags(MetaRequest& request, std::string_view rest) {
+  std::string_view error;
+  uint32_t seen = 0;
+  for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
+    const MetaFlag flag{word[0], word.substr(1)};
+    if (static_cast<unsigned char>(flag.name) >= 127) return kDuplicateFlag;
+    const auto* row = std::find_if(std::begin(kKnownFlags), std::end(kKnownFlags),
+                                   [&](const KnownFlag& known) { return known.name == flag.name; });
+    if (row == std::end(kKnownFlags)) return kInvalidFlag;
+    const uint32_t bit = uint32_t{1} << (row - std::begin(kKnownFlags));
+    if ((seen & bit) != 0) return kDuplicateFlag;
+    seen |= bit;
+    request.flags[request.flag_count++] = flag;
+    if (const Taken fault = row->take(request, flag.token); !fault.empty()) error = fault;
+  }
+  return error;
+}
+
+// A mode that the command has, in its canonical form; in lower case, too.
+std::string_view check_mode(MetaRequest& request) {
+  if (request.mode == 0) return {};
   const bool arithmetic = request.op == MetaOp::kArithmetic;
   const std::string_view known = arithmetic ? "IiDd+-" : "EeAaPpRrSs";
-  if (known.find(token[0]) == std::string_view::npos) {
+  if (known.find(request.mode) == std::string_view::npos) {
     return arithmetic ? "CLIENT_ERROR invalid mode for ma M token"
                       : "CLIENT_ERROR invalid mode for ms M token";
   }
-  request.mode = token[0] == '+'   ? 'I'
-                 : token[0] == '-' ? 'D'
-                                   : static_cast<char>(token[0] & ~0x20);
+  request.mode = request.mode == '+'   ? 'I'
+                 : request.mode == '-' ? 'D'
+                                       : static_cast<char>(request.mode & ~0x20);
   return {};
 }
 
-std::string_view parse_flag(MetaRequest& request, MetaFlag flag) {
-  bool good = true;
-  switch (flag.name) {
-    case 'b':
-      request.base64 = true;
-      break;
-    case 'q':
-      request.quiet = true;
-      break;
-    case 'u':
-      request.no_bump = true;
-      break;
-    case 'v':
-      request.wants_value = true;
-      break;
-    case 'I':
-      request.invalidate = true;
-      break;
-    case 'O':
-      if (flag.token.size() > kMaxOpaqueBytes) return "CLIENT_ERROR opaque token too long";
-      break;
-    case 'C':
-      good = parse_u64(flag.token, request.cas);
-      request.has_cas = true;
-      break;
-    case 'F':
-      if (!parse_u32(flag.token, request.client_flags)) return kBadFormat;
-      break;
-    case 'T':
-      good = parse_i64(flag.token, request.exptime);
-      request.has_exptime = true;
-      break;
-    case 'N':
-      good = parse_i64(flag.token, request.vivify_exptime);
-      request.vivify = true;
-      break;
-    case 'R':
-      good = parse_i64(flag.token, request.recache_s);
-      request.recache = true;
-      break;
-    case 'J':
-      good = parse_u64(flag.token, request.initial);
-      break;
-    case 'D':
-      good = parse_u64(flag.token, request.delta);
-      break;
-    case 'M':
-      return parse_mode(request, flag.token);
-    default:
-      break;
+// What a command checks of its flags once all of them are read.
+std::string_view check_flags(MetaRequest& request) {
+  if (request.op == MetaOp::kSet || request.op == MetaOp::kArithmetic) {
+    if (const std::string_view error = check_mode(request); !error.empty()) return error;
   }
-  if (good) return {};
-  const bool terse = request.op == MetaOp::kDelete || request.op == MetaOp::kArithmetic;
-  return terse ? invalid_flag(request.op) : kBadToken;
-}
-
-std::string_view parse_flags(MetaRequest& request, std::string_view rest) {
-  const std::string_view allowed = allowed_flags(request.op);
-  for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
-    const MetaFlag flag{word[0], word.substr(1)};
-    if (allowed.find(flag.name) == std::string_view::npos) return invalid_flag(request.op);
-    const auto known = request.all_flags();
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const MetaFlag& other) { return other.name == flag.name; })) {
-      return duplicate_flag(request.op);
+  for (const MetaFlag& flag : request.all_flags()) {
+    if (flag.name == 'O' && 1 + flag.token.size() > kMostOpaqueFlagBytes) {
+      return "CLIENT_ERROR opaque token too long";
     }
-    request.flags[request.flag_count++] = flag;
-    if (const std::string_view error = parse_flag(request, flag); !error.empty()) return error;
   }
   return {};
+}
+
+std::string_view parse_and_check_flags(MetaRequest& request, std::string_view rest) {
+  if (request.op == MetaOp::kDebug) {
+    // It has one flag, in one place, and reads nothing else.
+    if (next_word(rest) == "b" && !take_base64(request, {}).empty()) return kBadFormat;
+    return {};
+  }
+  const size_t most = request.op == MetaOp::kSet ? kMostFlags - 1 : kMostFlags;
+  if (rest.size() > 2 * most && words_in(rest) > most) {
+    return request.op == MetaOp::kGet ? "CLIENT_ERROR options flags are too long"
+                                      : "CLIENT_ERROR options flags too long";
+  }
+  if (const std::string_view error = parse_flags(request, rest); !error.empty()) {
+    const bool terse = request.op == MetaOp::kDelete || request.op == MetaOp::kArithmetic;
+    return terse ? "CLIENT_ERROR invalid or duplicate flag" : error;
+  }
+  return check_flags(request);
 }
 
 }  // namespace
@@ -167,7 +208,7 @@ MetaRequest parse_meta_line(std::string_view line) {
     request.error = kBadFormat;
     return request;
   }
-  request.error = parse_flags(request, rest);
+  request.error = parse_and_check_flags(request, rest);
   return request;
 }
 

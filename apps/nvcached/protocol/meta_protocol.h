@@ -45,7 +45,7 @@ struct MetaRequest {
   int64_t recache_s = 0;
   uint64_t initial = 0;  // J
   uint64_t delta = 1;    // D
-  char mode = 0;         // M
+  char mode = 0;         // M; of ms and ma: in upper case, + as I and - as D
 
   // All flags in the order in which they were sent, which is the order of the answer.
   std::array<MetaFlag, kMaxFlags> flags;
@@ -53,6 +53,7 @@ struct MetaRequest {
   std::span<const MetaFlag> all_flags() const { return {flags.data(), flag_count}; }
 };
 
+// Flags that the command has no use for are read, and ignored, as memcached does.
 MetaRequest parse_meta_line(std::string_view line);
 
 // The key that a request means: as sent, or decoded from base64 into `storage`.

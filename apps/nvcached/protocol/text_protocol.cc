@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
     {"get", TextOp::kGet},
     {"set", TextOp::kSet},
     {"gets", TextOp::kGets},
+    {"bget", TextOp::kGet},  // an ancient name, which memcached kept
     {"gat", TextOp::kGat},
     {"gats", TextOp::kGats},
     {"add", TextOp::kAdd},
@@ -68,8 +69,13 @@ TextOp op_of(std::string_view name) {
   return TextOp::kUnknown;
 }
 
+// memcached takes the last word of a line for it, whatever stands before: a line with another word
+// there wants its answer, also if it is an error.
+bool ends_in_noreply(std::string_view rest) { return last_word(rest) == "noreply"; }
+
 // <key> <flags> <exptime> <bytes> [<cas>] [noreply]
 void parse_storage(std::string_view rest, TextRequest& request) {
+  request.noreply = ends_in_noreply(rest);
   const Key key = next_key(rest);
   request.key = key.bytes;
   const std::string_view flags = next_word(rest);
@@ -79,11 +85,11 @@ void parse_storage(std::string_view rest, TextRequest& request) {
   // Where the length can be read, the value follows, whatever else is wrong: it must never be taken
   // for requests.
   request.has_value = parse_length(bytes, request.value_bytes);
-  if (bytes.empty() || cas.empty()) {
+  next_word(rest);  // noreply, or one that is ignored
+  if (bytes.empty() || cas.empty() || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
     return;
   }
-  request.noreply = next_word(rest) == "noreply";
   if (!key.good() || !parse_u32(flags, request.flags) || !parse_i64(exptime, request.exptime) ||
       !request.has_value || request.value_bytes > kMostValueBytes || !parse_u64(cas, request.cas)) {
     request.error = kBadFormat;
@@ -94,12 +100,14 @@ void parse_storage(std::string_view rest, TextRequest& request) {
 void parse_delete(std::string_view rest, TextRequest& request) {
   const Key key = next_key(rest);
   request.key = key.bytes;
+  request.noreply = ends_in_noreply(rest);
   const std::string_view second = next_word(rest);
   const std::string_view third = next_word(rest);
-  request.noreply = second == "noreply" || third == "noreply";
+  const bool good = third.empty() ? second.empty() || second == "0" || request.noreply
+                                  : second == "0" && request.noreply;
   if (key.fault == KeyFault::kMissing || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
-  } else if (!second.empty() && second != "0" && !(second == "noreply" && third.empty())) {
+  } else if (!good) {
     request.error = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
   } else if (!key.good()) {
     request.error = kBadFormat;
@@ -110,9 +118,9 @@ void parse_delete(std::string_view rest, TextRequest& request) {
 void parse_change(std::string_view rest, TextRequest& request) {
   const Key key = next_key(rest);
   request.key = key.bytes;
+  request.noreply = ends_in_noreply(rest);
   const std::string_view number = next_word(rest);
-  const std::string_view third = next_word(rest);
-  request.noreply = (third.empty() ? number : third) == "noreply";
+  next_word(rest);  // noreply, or one that is ignored
   if (number.empty() || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
   } else if (!key.good()) {
@@ -150,12 +158,13 @@ void parse_get(std::string_view rest, TextRequest& request) {
 
 // flush_all [exptime] [noreply]
 void parse_flush(std::string_view rest, TextRequest& request) {
+  request.noreply = ends_in_noreply(rest);
   const std::string_view first = next_word(rest);
   const std::string_view second = next_word(rest);
-  request.noreply = first == "noreply" || second == "noreply";
+  const bool has_time = request.noreply ? !second.empty() : !first.empty();
   if (!next_word(rest).empty()) {
     request.error = kUnknownCommand;
-  } else if (!first.empty() && first != "noreply" && !parse_i64(first, request.exptime)) {
+  } else if (has_time && !parse_i64(first, request.exptime)) {
     request.error = kBadExptime;
   }
 }
@@ -201,12 +210,12 @@ bool is_http(std::string_view line) {
 
 // verbosity <level> [noreply], cache_memlimit <MB> [noreply]
 void parse_level(std::string_view rest, TextRequest& request) {
+  request.noreply = ends_in_noreply(rest);
   const std::string_view level = next_word(rest);
-  const std::string_view second = next_word(rest);
-  request.noreply = level == "noreply" || second == "noreply";
+  next_word(rest);  // noreply, or one that is ignored
   if (level.empty() || !next_word(rest).empty()) {
     request.error = kUnknownCommand;
-  } else if (level != "noreply" && !parse_u64(level, request.delta)) {
+  } else if (!parse_u64(level, request.delta)) {
     request.error = kBadFormat;
   }
 }

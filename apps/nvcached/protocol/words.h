@@ -20,9 +20,11 @@ inline std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-// True if the whole text is a decimal number that fits. Only a signed one may have a minus.
+// True if the whole text is a decimal number that fits. A plus may stand before it, as memcached
+// reads numbers; a minus only before a signed one.
 template <typename Number>
 bool parse_whole(std::string_view text, Number& number) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
   return result.ec == std::errc() && result.ptr == text.data() + text.size();
 }
@@ -33,6 +35,13 @@ inline bool parse_length(std::string_view text, uint64_t& bytes) {
   return parse_u64(text, bytes) && bytes <= INT64_MAX;
 }
 inline bool parse_i64(std::string_view text, int64_t& number) { return parse_whole(text, number); }
+
+// The last word of a line, or none.
+inline std::string_view last_word(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  const size_t blank = text.rfind(' ');
+  return blank == std::string_view::npos ? text : text.substr(blank + 1);
+}
 
 // As one word: blanks and control characters as %20 and so on; "-" if there is nothing.
 inline std::string one_word(std::string_view text) {

@@ -53,14 +53,22 @@ class ItemHints {
     }
   }
 
-  // A new value has never been fetched. `keep_won`: the value only became stale.
-  void stored(std::string_view key, uint32_t now_s, bool keep_won = false) {
+  // What a new value keeps of its key's hint.
+  enum Kept : uint8_t {
+    kNothing = 0,
+    kKeptWon = 1,      // whether a client won
+    kKeptFetched = 2,  // whether it was fetched
+    kAll = kKeptWon | kKeptFetched,
+  };
+  // A value was stored: by default a new one, which has never been fetched.
+  void stored(std::string_view key, uint32_t now_s, Kept kept = kNothing) {
     const uint64_t hash = hash_bytes(key);
     auto& into = words_[hash >> shift_];
+    const uint64_t mask =
+        ((kept & kKeptWon) != 0 ? kWon : 0) | ((kept & kKeptFetched) != 0 ? kFetched : 0);
     uint64_t word = into.load(std::memory_order_relaxed);
     for (;;) {
-      const uint64_t won = keep_won && same(word, hash) ? word & kWon : 0;
-      const uint64_t next = tag(hash) | won | now_s;
+      const uint64_t next = tag(hash) | (same(word, hash) ? word & mask : 0) | now_s;
       if (into.compare_exchange_weak(word, next, std::memory_order_relaxed)) return;
     }
   }

@@ -37,14 +37,12 @@ ItemStatus status_of(KvOutcome outcome) {
 
 ItemResult result_of(const KvResult& result) { return {status_of(result.outcome), result.cas}; }
 
-// memcached accepts at most twenty bytes, a plus and blanks before the digits, and pads with blanks
-// behind them after counting down.
+// A number as memcached finds it in a value: blanks may stand before it, and anything behind it
+// that begins with a blank.
 bool parse_counter(std::string_view text, uint64_t& number) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  if (text.size() > 20) return false;
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  return parse_u64(text, number);
+  constexpr std::string_view kBlanks = " \t\n\v\f\r";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return parse_u64(text.substr(0, text.find_first_of(kBlanks)), number);
 }
 
 }  // namespace
@@ -115,7 +113,7 @@ uint64_t Items::visit(
 }
 
 KvResult Items::put(std::string_view key, std::string_view value, uint32_t flags,
-                    uint32_t expires_s, KvCondition condition, bool stale) {
+                    uint32_t expires_s, KvCondition condition, bool stale, ItemHints::Kept kept) {
   hints_.prefetch(key);
   KvMeta meta;
   meta.flags = flags;
@@ -123,7 +121,7 @@ KvResult Items::put(std::string_view key, std::string_view value, uint32_t flags
   meta.marks = static_cast<uint8_t>(stale ? kStale : 0);
   const KvResult result = store_.put(key, std::as_bytes(std::span(value)), meta, condition);
   note(result.outcome);
-  if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s(), stale);
+  if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s(), kept);
   return result;
 }
 
@@ -131,7 +129,9 @@ ItemResult Items::store(std::string_view key, std::string_view value, const Stor
   if (request.mode == StoreMode::kAppend || request.mode == StoreMode::kPrepend) {
     return concatenate(key, value, request);
   }
-  if (request.compare) return store_compared(key, value, request);
+  if (request.compare && request.mode != StoreMode::kAdd) {
+    return store_compared(key, value, request);
+  }
   KvCondition condition;
   if (request.mode == StoreMode::kAdd) condition.kind = KvCondition::kIfAbsent;
   if (request.mode == StoreMode::kReplace) condition.kind = KvCondition::kIfPresent;
@@ -148,13 +148,10 @@ ItemResult Items::store(std::string_view key, std::string_view value, const Stor
 
 ItemResult Items::store_compared(std::string_view key, std::string_view value,
                                  const StoreRequest& request) {
-  if (request.mode == StoreMode::kAdd) {
-    const bool there = static_cast<bool>(get(key, false));
-    return {there ? ItemStatus::kNotStored : ItemStatus::kNotFound};
-  }
   const KvResult first =
       put(key, value, request.flags, request.expires_s, {KvCondition::kIfCas, request.cas});
-  if (first.outcome != KvOutcome::kExists || !request.invalidate) return result_of(first);
+  const bool may_be_older = request.invalidate && request.cas != 0;
+  if (first.outcome != KvOutcome::kExists || !may_be_older) return result_of(first);
   for (;;) {
     const KvMeta current = [&] {
       const KvItem item = store_.get(key);
@@ -163,8 +160,9 @@ ItemResult Items::store_compared(std::string_view key, std::string_view value,
     if (current.cas == 0) return {ItemStatus::kNotFound};
     if (request.cas >= current.cas) return {ItemStatus::kExists};
     // A stale value expires when the one that it replaces would have.
-    const KvResult stale = put(key, value, request.flags, current.expires_s,
-                               {KvCondition::kIfCas, current.cas}, /*stale=*/true);
+    const KvResult stale =
+        put(key, value, request.flags, current.expires_s, {KvCondition::kIfCas, current.cas},
+            /*stale=*/true, ItemHints::kKeptWon);
     if (stale.outcome != KvOutcome::kExists) return result_of(stale);
   }
 }
@@ -181,10 +179,10 @@ ItemResult Items::concatenate(std::string_view key, std::string_view value,
     if (!fits(key.size(), old.value.size() + value.size())) return {ItemStatus::kNotStored};
     const bool behind = request.mode == StoreMode::kAppend;
     whole.assign(behind ? old.value : value).append(behind ? value : old.value);
-    const bool stale = old.stale;
     old = Found();  // the store may need its zone for the new value
+    // As in memcached, a new value, which is not stale if the old one was.
     const KvResult result =
-        put(key, whole, meta.flags, meta.expires_s, {KvCondition::kIfCas, meta.cas}, stale);
+        put(key, whole, meta.flags, meta.expires_s, {KvCondition::kIfCas, meta.cas});
     if (result.outcome != KvOutcome::kExists && result.outcome != KvOutcome::kNotFound) {
       return result_of(result);
     }
@@ -194,10 +192,11 @@ ItemResult Items::concatenate(std::string_view key, std::string_view value,
 ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& request) {
   char digits[24];
   for (;;) {
-    Found old = get(key);
+    Found old = get(key, false);
     ItemResult result;
     KvCondition condition{KvCondition::kIfAbsent, 0};
     uint32_t flags = 0;
+    bool stale = false;
     if (!old) {
       if (!request.create) return {ItemStatus::kNotFound};
       result.number = request.initial;
@@ -205,11 +204,14 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
       result.created = true;
     } else {
       const KvMeta& meta = old.item.meta;
+      if (old.value.empty()) return {ItemStatus::kNotNumeric};
       if (request.compare && request.cas != meta.cas) return {ItemStatus::kExists};
       if (!parse_counter(old.value, result.number)) return {ItemStatus::kNotNumeric};
       result.number = request.down ? result.number - std::min(result.number, request.delta)
                                    : result.number + request.delta;
       result.expires_s = request.set_expiry ? request.expires_s : meta.expires_s;
+      result.old_expires_s = meta.expires_s;
+      stale = old.stale;
       flags = meta.flags;
       condition = {KvCondition::kIfCas, meta.cas};
     }
@@ -217,7 +219,8 @@ ItemResult Items::arithmetic(std::string_view key, const ArithmeticRequest& requ
     const auto end = std::to_chars(digits, digits + 20, result.number);
     NVCACHE_ASSERT_SLOW(end.ec == std::errc());
     const std::string_view value(digits, static_cast<size_t>(end.ptr - digits));
-    const KvResult put_result = put(key, value, flags, result.expires_s, condition);
+    const ItemHints::Kept kept = result.created ? ItemHints::kNothing : ItemHints::kAll;
+    const KvResult put_result = put(key, value, flags, result.expires_s, condition, stale, kept);
     if (put_result.outcome == KvOutcome::kExists || put_result.outcome == KvOutcome::kNotFound) {
       continue;  // another client was faster
     }
@@ -233,9 +236,10 @@ ItemStatus Items::erase(std::string_view key, uint64_t cas) {
   return status_of(outcome);
 }
 
-ItemStatus Items::touch(std::string_view key, uint32_t expires_s) {
+ItemStatus Items::touch(std::string_view key, uint32_t expires_s, bool counts) {
   const KvOutcome outcome = store_.touch(key, expires_s);
   note(outcome);
+  if (counts && outcome == KvOutcome::kDone) hints_.fetched(key, now_s());
   return status_of(outcome);
 }
 
@@ -250,11 +254,12 @@ ItemResult Items::invalidate(std::string_view key, bool compare, uint64_t cas, b
     value.assign(old.value);
     old = Found();
     // A new round: one client will win the right to make the value anew.
-    const KvResult result = put(key, value, meta.flags, set_expiry ? expires_s : meta.expires_s,
-                                {KvCondition::kIfCas, meta.cas}, /*stale=*/true);
-    if (result.outcome == KvOutcome::kExists || result.outcome == KvOutcome::kNotFound) continue;
-    if (result.outcome == KvOutcome::kDone) hints_.stored(key, now_s());
-    return result_of(result);
+    const KvResult result =
+        put(key, value, meta.flags, set_expiry ? expires_s : meta.expires_s,
+            {KvCondition::kIfCas, meta.cas}, /*stale=*/true, ItemHints::kKeptFetched);
+    if (result.outcome != KvOutcome::kExists && result.outcome != KvOutcome::kNotFound) {
+      return result_of(result);
+    }
   }
 }
 

@@ -48,8 +48,8 @@ struct StoreRequest {
   StoreMode mode = StoreMode::kSet;
   uint32_t flags = 0;
   uint32_t expires_s = 0;
-  bool compare = false;  // replace only the value with this cas
-  uint64_t cas = 0;
+  bool compare = false;     // replace only the value with this cas; not with kAdd
+  uint64_t cas = 0;         // of no value: 0
   bool invalidate = false;  // with compare: with an older cas, store the value as stale
 };
 
@@ -68,8 +68,9 @@ struct ArithmeticRequest {
 struct ItemResult {
   ItemStatus status = ItemStatus::kOk;
   uint64_t cas = 0;
-  uint64_t number = 0;     // arithmetic: the new value
-  uint32_t expires_s = 0;  // arithmetic
+  uint64_t number = 0;         // arithmetic: the new value
+  uint32_t expires_s = 0;      // arithmetic
+  uint32_t old_expires_s = 0;  // arithmetic: the same of the value before, 0 if there was none
   bool created = false;
 };
 
@@ -108,9 +109,11 @@ class Items {
   // or stale, for requests whose answers can say so.
   Found get_or_stale(std::string_view key, bool counts = true);
   ItemResult store(std::string_view key, std::string_view value, const StoreRequest& request);
+  // What counts stays the same item: stale, won and fetched if it was so before.
   ItemResult arithmetic(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase(std::string_view key, uint64_t cas = 0);
-  ItemStatus touch(std::string_view key, uint32_t expires_s);
+  // `counts`: as fetched.
+  ItemStatus touch(std::string_view key, uint32_t expires_s, bool counts = true);
   // Gives the value a new cas and marks it stale.
   ItemResult invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
                         uint32_t expires_s);
@@ -128,7 +131,8 @@ class Items {
 
  private:
   KvResult put(std::string_view key, std::string_view value, uint32_t flags, uint32_t expires_s,
-               KvCondition condition, bool stale = false);
+               KvCondition condition, bool stale = false,
+               ItemHints::Kept kept = ItemHints::kNothing);
   ItemResult store_compared(std::string_view key, std::string_view value,
                             const StoreRequest& request);
   ItemResult concatenate(std::string_view key, std::string_view value, const StoreRequest& request);

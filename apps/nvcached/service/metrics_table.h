@@ -17,8 +17,8 @@ namespace nvcache::server {
 
 // What the rows read: taken once, so that the rows of one report agree.
 struct MetricSnapshot {
-  explicit MetricSnapshot(Service& of)
-      : service(of), totals(of.totals()), kv(of.items().kv().stats()) {}
+  MetricSnapshot(Service& of, const Totals& totals_of)
+      : service(of), totals(totals_of), kv(of.items().kv().stats()) {}
 
   Service& service;
   Totals totals;
@@ -30,7 +30,7 @@ using MetricValue = std::variant<uint64_t, double, std::string>;
 struct MetricRow {
   const char* stat = nullptr;    // name in `stats`; null: not there
   const char* metric = nullptr;  // name in Prometheus, behind "nvcached_"; null: not there
-  // Of the metric. A counter only grows, from the start of the server (or, in `stats`, from its
+  // Of the metric. A counter only grows, from the start of the server (in `stats`, from its
   // reset). Says nothing of a row that is in `stats` alone: that may be a text.
   MetricKind kind = MetricKind::kGauge;
   const char* help = nullptr;

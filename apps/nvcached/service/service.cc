@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "apps/nvcached/protocol/words.h"
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -11,6 +12,7 @@ namespace nvcache::server {
 namespace {
 
 constexpr size_t kMostAuthBytes = 65536;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Takes the same time wherever the texts differ, so that timing tells nothing of a password.
 bool same_text(std::string_view a, std::string_view b) {
@@ -111,6 +113,11 @@ Totals Service::totals() const {
   return totals;
 }
 
+Totals Service::totals_since_start() const {
+  const MutexLock lock(mutex_);
+  return totals_of_all();
+}
+
 void Service::reset_totals() {
   const MutexLock lock(mutex_);
   zero_ = totals_of_all();
@@ -155,6 +162,9 @@ absl::Status Service::load_auth_file() {
     if (bytes > kMostAuthBytes) {
       return invalid_argument("auth file {} is larger than {} bytes", settings_.auth_file,
                               kMostAuthBytes);
+    }
+    if (bytes == line.size() + 1 && line.starts_with(kByteOrderMark)) {
+      line.erase(0, kByteOrderMark.size());
     }
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
@@ -203,7 +213,7 @@ std::string Service::dump_detail() const {
   std::string text;
   const MutexLock lock(mutex_);
   for (const auto& [prefix, counts] : prefixes_) {
-    text += fmt::format("PREFIX {} get {} hit {} set {} del {}\r\n", prefix, counts.gets,
+    text += fmt::format("PREFIX {} get {} hit {} set {} del {}\r\n", one_word(prefix), counts.gets,
                         counts.hits, counts.sets, counts.deletes);
   }
   return text;

@@ -57,6 +57,8 @@ class Service {
   Counters& new_counters();
   // Since the start or the last reset.
   Totals totals() const;
+  // No client resets these.
+  Totals totals_since_start() const;
   void reset_totals();
 
   // Called once a second: reads the time and does what is due.
@@ -101,7 +103,7 @@ class Service {
   };
   static constexpr size_t kMostPrefixes = 65536;
 
-  Totals totals_of_all() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // since the start
+  Totals totals_of_all() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Settings settings_;
   Items items_;

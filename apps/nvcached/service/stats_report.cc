@@ -23,7 +23,7 @@ constexpr const char* kTlsVersions[] = {"tlsv1.0", "tlsv1.1", "tlsv1.2", "tlsv1.
 const char* yes_no(bool value) { return value ? "yes" : "no"; }
 
 void visit_general(Service& service, const Visit& visit) {
-  const MetricSnapshot snapshot(service);
+  const MetricSnapshot snapshot(service, service.totals());
   for (const MetricRow& row : metric_rows()) {
     if (row.stat == nullptr) continue;
     const MetricValue value = row.value(snapshot);
@@ -145,7 +145,7 @@ bool visit_stats(Service& service, std::string_view group, const StatVisitor& vi
 }
 
 std::string prometheus_metrics(Service& service) {
-  const MetricSnapshot snapshot(service);
+  const MetricSnapshot snapshot(service, service.totals_since_start());
   PrometheusText text("nvcached_");
   for (const MetricRow& row : metric_rows()) {
     if (row.metric == nullptr) continue;

@@ -90,6 +90,8 @@ class Session {
   // session_meta.cc
   Turn meta_turn(std::string_view line, size_t line_bytes, std::string_view in, Output& out);
   void meta_get(const MetaRequest& request, std::string_view key, Output& out);
+  void append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
+                    const ItemHints::Hint& before, uint32_t expires_s, Output& out) const;
   void meta_set(const MetaRequest& request, std::string_view key, std::string_view value,
                 Output& out);
   void meta_delete(const MetaRequest& request, std::string_view key, Output& out);

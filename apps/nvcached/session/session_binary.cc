@@ -260,6 +260,8 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
   }
   store.compare = header.cas != 0;
   store.cas = header.cas;
+  // With a cas, add and replace are what set is with one, as in memcached.
+  if (store.compare && !extras.empty()) store.mode = StoreMode::kSet;
   const ItemResult result = store_counted(key, value, store, out);
   if (result.status == ItemStatus::kOk) return succeed(header, result.cas, out);
   BinaryStatus status = status_of(result.status);

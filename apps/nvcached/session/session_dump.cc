@@ -3,6 +3,7 @@
 // longer: it has the keys of the write cache, whose values have 64 MiB at most.
 #include <algorithm>
 
+#include "apps/nvcached/protocol/words.h"
 #include "apps/nvcached/session/session.h"
 #include "base/assert.h"
 #include "base/text.h"
@@ -15,8 +16,8 @@ Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& o
   if (!dump_.active) dump_ = {.active = true, .cursor = 0, .left = meta ? 0 : request.delta};
   dump_.cursor = items_.visit(dump_.cursor, [&](std::string_view key, const ItemSummary& item) {
     if (meta) return append_metadump(key, item, out);
-    if (!dump_.active || key.find_first_of("\r\n") != std::string_view::npos) return;
-    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", key, item.value_bytes,
+    if (!dump_.active) return;
+    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", one_word(key), item.value_bytes,
                            item.expires_s == 0 ? 0 : items_.wall_s(item.expires_s)));
     if (dump_.left > 0 && --dump_.left == 0) dump_.active = false;
   });

@@ -26,12 +26,11 @@ void append_echo(const MetaRequest& request, const MetaFlag& flag, Output& out) 
   }
 }
 
-// A status line with the echoed flags and, if `cas` is not null, the new cas.
-void append_line(const MetaRequest& request, std::string_view status, const uint64_t* cas,
-                 Output& out) {
+// A status line with the echoed flags. That of an ms also has its c: the new cas, or 0.
+void append_line(const MetaRequest& request, std::string_view status, uint64_t cas, Output& out) {
   out.append(status);
   for (const MetaFlag& flag : request.all_flags()) {
-    if (flag.name == 'c' && cas != nullptr) append_flag(out, 'c', *cas);
+    if (flag.name == 'c' && request.op == MetaOp::kSet) append_flag(out, 'c', cas);
     append_echo(request, flag, out);
   }
   out.append("\r\n");
@@ -71,7 +70,7 @@ void append_result(const MetaRequest& request, const ItemResult& result, Output&
     out.append(code);
     return out.append("\r\n");
   }
-  append_line(request, code, &result.cas, out);
+  append_line(request, code, result.status == ItemStatus::kOk ? result.cas : 0, out);
 }
 
 StoreMode mode_of(char mode) {
@@ -89,15 +88,51 @@ StoreMode mode_of(char mode) {
   }
 }
 
-// `mg N`: an empty item for a key that was missed. True: it was added, and the caller is the client
-// that shall make the value.
-bool add_stub(Items& items, const MetaRequest& request, std::string_view key, uint32_t now_s) {
+// Flags act in the order in which they were sent: a T or N sets the expiry of the item, and a t or
+// R that follows goes by it.
+struct Expiries {
+  uint32_t now = 0;        // of the item, at the flag that is next
+  uint32_t touched = 0;    // by T
+  uint32_t vivified = 0;   // by N
+  uint32_t recache_s = 0;  // R: a win if the item expires before what expires then
+  bool created = false;    // N made the item
+
+  Expiries(const MetaRequest& request, const Items& items)
+      : touched(items.expiry(request.exptime)),
+        vivified(items.expiry(request.vivify_exptime)),
+        recache_s(items.expiry(request.recache_s)) {}
+
+  void pass(const MetaFlag& flag) {
+    if (flag.name == 'T') now = touched;
+    if (flag.name == 'N' && created) now = vivified;
+  }
+  // After all flags.
+  uint32_t last(const MetaRequest& request) const {
+    Expiries walk = *this;
+    for (const MetaFlag& flag : request.all_flags()) walk.pass(flag);
+    return walk.now;
+  }
+  bool due() const { return !created && now != 0 && now < recache_s; }
+};
+
+// An empty item for a key that was missed, with its new cas. Nothing if it cannot be stored, or if
+// another client was faster: then its item is found.
+Found add_stub(Items& items, const MetaRequest& request, std::string_view key, Expiries& expiries) {
+  expiries.created = true;
   StoreRequest stub;
   stub.mode = StoreMode::kAdd;
-  stub.expires_s = items.expiry(request.vivify_exptime);
-  const bool added = items.store(key, {}, stub).status == ItemStatus::kOk;
-  if (added) (void)items.hints().win(key, now_s);
-  return added;
+  stub.expires_s = expiries.last(request);
+  const ItemResult added = items.store(key, {}, stub);
+  Found found;
+  if (added.status == ItemStatus::kOk) {
+    // The caller is the client that shall make the value.
+    (void)items.hints().win(key, items.now_s());
+    if (!request.no_bump) items.hints().fetched(key, items.now_s());
+    found.item.meta.cas = added.cas;
+    return found;
+  }
+  expiries.created = false;
+  return items.get_or_stale(key, !request.no_bump);
 }
 
 }  // namespace
@@ -161,67 +196,40 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_vi
 }
 
 void Session::meta_get(const MetaRequest& request, std::string_view key, Output& out) {
-  const ItemHints::Hint before = items_.hints().find(key);
-  const uint32_t now_s = items_.now_s();
+  ItemHints::Hint before = items_.hints().find(key);
+  Expiries expiries(request, items_);
   Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
-  bool won = false;
   if (!found && request.vivify) {
-    won = add_stub(items_, request, key, now_s);
-    found = items_.get(key, false);
+    found = add_stub(items_, request, key, expiries);
+    before = expiries.created ? ItemHints::Hint() : items_.hints().find(key);
   }
-  if (!found) {
-    if (!request.quiet) append_line(request, "EN", nullptr, out);
+  if (!found && !expiries.created) {
+    if (!request.quiet) append_line(request, "EN", 0, out);
     return;
   }
-  uint32_t expires_s = found.item.meta.expires_s;
-  if (request.has_exptime && !won) {
-    const uint32_t wanted_s = items_.expiry(request.exptime);
-    const ItemStatus status = items_.touch(key, wanted_s);
+  expiries.now = expiries.created ? 0 : found.item.meta.expires_s;
+  if (request.has_exptime && !expiries.created) {
+    const ItemStatus status = items_.touch(key, expiries.last(request), /*counts=*/false);
     if (status == ItemStatus::kMediumFailed) return append_result(request, {status}, out);
     const bool touched = status == ItemStatus::kOk;
-    if (touched) expires_s = wanted_s;
+    if (!touched) expiries.touched = expiries.now;
     counters_.add(Count::kCmdTouch);
     counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
   }
-  const bool due =
-      request.recache && expires_s != 0 && items_.seconds_left(expires_s) < request.recache_s;
-  bool sent = before.won;
-  if (!won && (found.stale || due)) {
-    won = items_.hints().win(key, now_s);
-    sent = !won;
-  }
-
   if (request.wants_value) {
     out.append("VA ");
     out.append_number(found.value.size());
   } else {
     out.append("HD");
   }
+  bool due = found.stale;
   for (const MetaFlag& flag : request.all_flags()) {
-    switch (flag.name) {
-      case 'c':
-        append_flag(out, 'c', found.item.meta.cas);
-        break;
-      case 'f':
-        append_flag(out, 'f', found.item.meta.flags);
-        break;
-      case 'h':
-        append_flag(out, 'h', before.fetched ? 1 : 0);
-        break;
-      case 'l':
-        append_flag(out, 'l', before.known && now_s > before.last_s ? now_s - before.last_s : 0);
-        break;
-      case 's':
-        append_flag(out, 's', found.value.size());
-        break;
-      case 't':
-        append_ttl(out, items_, expires_s);
-        break;
-      default:
-        append_echo(request, flag, out);
-    }
+    expiries.pass(flag);
+    if (flag.name == 'R') due = due || expiries.due();
+    append_found(request, flag, found, before, expiries.now, out);
   }
-  if (!won && sent) out.append(" Z");
+  const bool won = expiries.created || (due && items_.hints().win(key, items_.now_s()));
+  if (!won && (due || before.won)) out.append(" Z");
   if (found.stale) out.append(" X");
   if (won) out.append(" W");
   out.append("\r\n");
@@ -230,13 +238,43 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
   out.append("\r\n");
 }
 
+// What a flag of an mg asks for.
+void Session::append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
+                           const ItemHints::Hint& before, uint32_t expires_s, Output& out) const {
+  const uint32_t now_s = items_.now_s();
+  switch (flag.name) {
+    case 'c':
+      append_flag(out, 'c', found.item.meta.cas);
+      break;
+    case 'f':
+      append_flag(out, 'f', found.item.meta.flags);
+      break;
+    case 'h':
+      append_flag(out, 'h', before.fetched ? 1 : 0);
+      break;
+    case 'l':
+      append_flag(out, 'l', before.known && now_s > before.last_s ? now_s - before.last_s : 0);
+      break;
+    case 's':
+      append_flag(out, 's', found.value.size());
+      break;
+    case 't':
+      append_ttl(out, items_, expires_s);
+      break;
+    default:
+      append_echo(request, flag, out);
+  }
+}
+
 void Session::meta_set(const MetaRequest& request, std::string_view key, std::string_view value,
                        Output& out) {
   StoreRequest store;
   store.mode = mode_of(request.mode);
   store.flags = request.client_flags;
   store.expires_s = items_.expiry(request.exptime);
-  store.compare = request.has_cas;
+  // To add, a cas is nothing to compare with; to append, 0 is none.
+  const bool replaces = store.mode == StoreMode::kSet || store.mode == StoreMode::kReplace;
+  store.compare = request.has_cas && (replaces || request.cas != 0);
   store.cas = request.cas;
   store.invalidate = request.invalidate;
   append_result(request, store_counted(key, value, store, out), out);
@@ -258,23 +296,30 @@ void Session::meta_delete(const MetaRequest& request, std::string_view key, Outp
 }
 
 void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out) {
+  Expiries expiries(request, items_);
   ArithmeticRequest change;
   change.down = request.mode == 'D';
   change.delta = request.delta;
-  change.compare = request.has_cas;
+  change.compare = request.has_cas && request.cas != 0;
   change.cas = request.cas;
   change.create = request.vivify;
   change.initial = request.initial;
-  change.create_expires_s = items_.expiry(request.vivify_exptime);
+  expiries.created = true;
+  change.create_expires_s = expiries.last(request);
   change.set_expiry = request.has_exptime;
-  change.expires_s = items_.expiry(request.exptime);
+  change.expires_s = expiries.touched;
   const ItemResult result = count_counted(key, change, out);
-  if (result.status != ItemStatus::kOk || request.quiet) return append_result(request, result, out);
+  if (result.status != ItemStatus::kOk) return append_result(request, result, out);
+  // A number that was made is told to quiet clients, too.
+  if (request.quiet && !result.created) return;
+  expiries.created = result.created;
+  expiries.now = result.old_expires_s;
   const std::string number = fmt::format("{}", result.number);
   out.append(request.wants_value ? fmt::format("VA {}", number.size()) : "HD");
   for (const MetaFlag& flag : request.all_flags()) {
+    expiries.pass(flag);
     if (flag.name == 'c') append_flag(out, 'c', result.cas);
-    if (flag.name == 't') append_ttl(out, items_, result.expires_s);
+    if (flag.name == 't') append_ttl(out, items_, expiries.now);
     append_echo(request, flag, out);
   }
   out.append("\r\n");

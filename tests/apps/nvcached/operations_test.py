@@ -5,6 +5,7 @@ statistics, a data file that fails.
 usage: operations_test.py SERVER
 """
 import base64
+import contextlib
 import os
 import shutil
 import signal
@@ -171,6 +172,18 @@ def make_certificate(folder, name):
     return certificate, key
 
 
+def a_full_tls_port_is_silent():
+    """A client that waits for a handshake gets an end, not text that it cannot read."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = make_certificate(folder, "one")
+        with Server(PROGRAM, "-m", "8", "-c", "10", "-Z", "-o",
+                    f"ssl_chain_cert={certificate},ssl_key={key}", folder=folder) as server:
+            with contextlib.ExitStack() as clients:
+                for _ in range(10):
+                    clients.enter_context(server.connect())
+                equal(clients.enter_context(server.connect()).recv(100), b"")
+
+
 def certificates():
     """Sessions of clients with certificates resume; a new certificate needs no restart; notls."""
     with tempfile.TemporaryDirectory() as folder:
@@ -224,4 +237,4 @@ def certificates():
 if __name__ == "__main__":
     sys.exit(run([a_file_that_fails, statistics_have_three_words, passwords_are_read_again,
                   binary_clients_authenticate, metrics_on_their_own_port,
-                  metrics_take_few_descriptors, certificates]))
+                  metrics_take_few_descriptors, a_full_tls_port_is_silent, certificates]))

@@ -97,10 +97,10 @@ TEST(MetaLine, FlagsKeepTheirOrder) {
 }
 
 TEST(MetaLine, EveryFlagOfEveryCommandAtOnceIsTaken) {
-  EXPECT_EQ(parse_meta_line("mg k b c f h k l O1 q s t u v N1 R1 T1 P L").error, "");
-  EXPECT_EQ(parse_meta_line("ms k 1 b c C1 F1 I k O1 q T1 MS S1 P L").error, "");
-  EXPECT_EQ(parse_meta_line("md k b C1 I k O1 q T1 P L").error, "");
-  EXPECT_EQ(parse_meta_line("ma k b C1 N1 J1 D1 T1 MI q t c k v O1 P L").error, "");
+  EXPECT_EQ(parse_meta_line("mg Zm9v b c f h k l O1 q s t u v N1 R1 T1 P L").error, "");
+  EXPECT_EQ(parse_meta_line("ms Zm9v 1 b c C1 F1 I k O1 q T1 MS S1 P L").error, "");
+  EXPECT_EQ(parse_meta_line("md Zm9v b C1 I k O1 q T1 P L").error, "");
+  EXPECT_EQ(parse_meta_line("ma Zm9v b C1 N1 J1 D1 T1 MI q t c k v O1 P L").error, "");
 }
 
 TEST(KeyParser, TakesOneTo250Bytes) {

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "apps/nvcached/service/stats_report.h"
 #include "apps/nvcached/session_fixture.h"
+#include "support/temp_dir.h"
 
 namespace nvcache::server {
 namespace {
@@ -34,6 +38,42 @@ TEST(Service, ResetsAtOnceTakeEachCountOnce) {
   EXPECT_LE(most, kAsked);
   fixture.service.reset_totals();
   EXPECT_EQ(fixture.count(Count::kGetHits), 0u);
+}
+
+// Any client may send `stats reset`. A monitor takes a counter that falls for a restart.
+TEST(Service, AResetLeavesWhatMonitorsCount) {
+  SessionFixture fixture;
+  fixture.ask("get a\r\nget a\r\n");
+  EXPECT_EQ(fixture.ask("stats reset\r\n"), "RESET\r\n");
+  fixture.ask("get a\r\n");
+  EXPECT_NE(fixture.ask("stats\r\n").find("STAT get_misses 1\r\n"), std::string::npos);
+  EXPECT_NE(prometheus_metrics(fixture.service).find("\nnvcached_get_misses_total 3\n"),
+            std::string::npos);
+}
+
+// A binary client's key may hold anything.
+TEST(Service, AKeyForgesNoLineOfStatistics) {
+  SessionFixture fixture;
+  const std::string key = "a\r\nEND\r\nb c:d";
+  fixture.service.set_detail(true);
+  fixture.service.count_detail(key, Service::Detail::kSet);
+  EXPECT_EQ(fixture.ask("stats detail dump\r\n"),
+            "PREFIX a%0D%0AEND%0D%0Ab%20c get 0 hit 0 set 1 del 0\r\nEND\r\n");
+  ASSERT_EQ(fixture.service.items().store(key, "x", {}).status, ItemStatus::kOk);
+  EXPECT_EQ(fixture.ask("stats cachedump 1 0\r\n"),
+            "ITEM a%0D%0AEND%0D%0Ab%20c:d [1 b; 0 s]\r\nEND\r\n");
+}
+
+TEST(Service, AFileOfPasswordsMayBeginWithAByteOrderMark) {
+  const TempDir directory;
+  Settings settings = SessionFixture::make_settings();
+  settings.auth_file = directory.path() + "/users";
+  std::ofstream(settings.auth_file, std::ios::binary) << "\xef\xbb\xbfone:secret\r\ntwo:other\r\n";
+  SessionFixture fixture(settings);
+  ASSERT_TRUE(fixture.service.load_auth_file().ok());
+  EXPECT_TRUE(fixture.service.authenticate("one", "secret"));
+  EXPECT_TRUE(fixture.service.authenticate("two", "other"));
+  EXPECT_FALSE(fixture.service.authenticate("\xef\xbb\xbfone", "secret"));
 }
 
 TEST(Service, TellsWithinTenSecondsThatTheDataFileIsLostOrThereAgain) {
