@@ -51,6 +51,8 @@ class DemotionQueue {
   // Waits until all that are in it now are moved and ended, or taken back, and for none that comes
   // later.
   void drain();
+  // False if none could be had yet: then nothing is moved.
+  bool has_thread() const { return thread_.started(); }
   // False in a child of the process that made it, where it must not be destroyed.
   bool is_in_this_process() const { return thread_.is_in_this_process(); }
   // Ends those that wait, unmoved, and waits for the one that is being moved and ended.

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -37,8 +37,17 @@ class LateBlockStore {
 
   // Null if it is not open.
   BlockStore* opened() const { return store_.load(std::memory_order_seq_cst); }
-  // Opens it first. Null if the medium cannot be opened, or there is no memory.
+  // Opens it first, or waits for the thread that does. Null if the medium cannot be opened, or
+  // there is no memory.
   BlockStore* open();
+  // As open(), and null while another thread opens it: that may take long, and is not waited for.
+  BlockStore* open_unless_busy();
+  // Waits until it was tried, or until kMostWait after the first call of this: false from then on.
+  // A tier in memory opens in a millisecond, a device may take long.
+  static constexpr std::chrono::milliseconds kMostWait{20};
+  bool was_tried_soon();
+  // Whether it is open, or stays off.
+  bool was_tried() const { return opened() != nullptr || off_.load(std::memory_order_acquire); }
 
   const Config& config() const { return config_; }
   // Why the medium could not be opened; OK if it could, or was not tried.
@@ -47,13 +56,15 @@ class LateBlockStore {
   }
 
  private:
-  void open_once();  // may throw std::bad_alloc
+  BlockStore* open_claimed();  // by opening_
+  void open_now();             // may throw std::bad_alloc
 
   const Config config_;
   Clock& clock_;
   const BlockStore::Options options_;
   const OpenMedium open_medium_;
-  std::once_flag once_;
+  std::atomic<bool> opening_{false};
+  std::atomic<std::chrono::steady_clock::rep> first_wait_{0};
   std::unique_ptr<BlockStore> owned_;
   std::atomic<BlockStore*> store_{nullptr};
   absl::Status problem_;  // set before off_

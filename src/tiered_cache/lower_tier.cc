@@ -35,7 +35,7 @@ absl::Status LowerTier::open_if_warm() {
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,
                     const std::atomic<uint32_t>& generation, uint32_t expected) {
-  BlockStore* const store = store_.open();
+  BlockStore* const store = store_.open_unless_busy();
   if (test_hooks.skip_tokens) expected = generation.load();
   const Verdict verdict = store == nullptr ? Verdict::refuse(Reason::kMediumFailed)
                                            : store->put(keys_.inside(key), block, Origin::kRead,

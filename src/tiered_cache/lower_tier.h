@@ -72,6 +72,8 @@ class LowerTier {
   uint32_t own_threshold() const { return config_.threshold; }
   // The used share of the medium's space; 0 while the tier is not open.
   double used_share() const;
+  // See LateBlockStore.
+  bool was_tried_soon() { return store_.was_tried_soon(); }
   TierStats stats() const;
 
  private:

@@ -4,10 +4,12 @@
 // States and transitions:
 //
 //   outside --insert--> resident <--release / find--> resident, held
+//   resident, held --its turn to be evicted comes--> parked --last release--> resident
 //   resident --evict, erase, replace--> outside
 //   outside --last release--> removed: demoted if it was evicted, then destroyed, unlocked
 //
-// Resident: lookups find it by its key. Only what is not held is evicted. An entry is never
+// Resident: lookups find it by its key. Only what is not held is evicted; what is parked, too, is
+// in no list, so that no eviction passes over it again. An entry is never
 // resident if it was made from a block of a lower tier that keeps the block, or if it wraps a
 // standalone object.
 //
@@ -57,11 +59,12 @@ class alignas(64) TieredCache::Handle {
   struct Released {
     bool last;
     bool resident;  // then the entry may be gone already
+    bool parked;
   };
   Released drop() {
     const uint64_t before = state_.fetch_sub(1, std::memory_order_acq_rel);
     NVCACHE_ASSERT_SLOW(references(before) > 0);
-    return {references(before) == 1, (before & kResident) != 0};
+    return {references(before) == 1, (before & kResident) != 0, (before & kParked) != 0};
   }
   bool is_held() const { return references(state_.load(std::memory_order_acquire)) > 0; }
   bool is_resident() const { return (state_.load(std::memory_order_relaxed) & kResident) != 0; }
@@ -73,7 +76,10 @@ class alignas(64) TieredCache::Handle {
   }
   void hold_outside() { state_.store(1, std::memory_order_release); }
   // No reader takes a new reference afterwards. True if none has one.
-  bool leave() { return references(state_.fetch_and(~kResident, std::memory_order_acq_rel)) == 0; }
+  bool leave() {
+    const uint64_t before = state_.fetch_and(~(kResident | kParked), std::memory_order_acq_rel);
+    return references(before) == 0;
+  }
   // The same, and nothing is changed, if it is held.
   bool leave_if_idle() {
     uint64_t now = state_.load(std::memory_order_relaxed);
@@ -85,6 +91,21 @@ class alignas(64) TieredCache::Handle {
     }
     return false;
   }
+  // False, and nothing is changed, if it is not held. The thread that drops the last reference
+  // unparks it.
+  bool park() {
+    uint64_t now = state_.load(std::memory_order_relaxed);
+    while (references(now) > 0) {
+      if (state_.compare_exchange_weak(now, now | kParked, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  bool is_parked() const { return (state_.load(std::memory_order_relaxed) & kParked) != 0; }
+  // False if it is not parked, or not any more: another thread has done so, or removed it.
+  bool unpark() { return (state_.fetch_and(~kParked, std::memory_order_acq_rel) & kParked) != 0; }
   // Whether it was used since the last call.
   bool take_use() {
     if ((state_.load(std::memory_order_relaxed) & kUsed) == 0) return false;
@@ -109,6 +130,7 @@ class alignas(64) TieredCache::Handle {
   static constexpr uint64_t kResident = uint64_t{1} << 32;
   static constexpr uint64_t kUsed = uint64_t{1} << 33;    // since the hand of the clock came by
   static constexpr uint64_t kWasHit = uint64_t{1} << 34;  // since it became resident
+  static constexpr uint64_t kParked = uint64_t{1} << 35;  // only of a resident entry
   static uint32_t references(uint64_t state) { return static_cast<uint32_t>(state); }
 
   std::atomic<uint64_t> state_{0};

@@ -8,7 +8,9 @@
 // the shard's part of that of the whole cache (SharedRoom).
 //
 // Unlike there, a use moves nothing. An object whose turn comes and that was used since it entered
-// the list enters again, in the pool for objects with a hit (CLOCK, with lists for hands).
+// the list enters again, in the pool for objects with a hit (CLOCK, with lists for hands). One that
+// is held then is parked: it is in no list until its last release brings it back. So each held
+// object is passed over once, however many there are.
 #pragma once
 
 #include <array>
@@ -21,7 +23,7 @@
 
 namespace nvcache {
 
-// Caller-locked. Owns no entries. All entries in it are resident.
+// Caller-locked. Owns no entries. All entries in it are resident, and not parked.
 class ObjectLists {
  public:
   explicit ObjectLists(SharedRoom& room) : room_(room) {}
@@ -30,7 +32,16 @@ class ObjectLists {
     append(entry, pool_for(*entry));
     spill();
   }
-  void remove(ObjectEntry* entry) { unlink(entry); }
+  // Of a resident entry, which may be parked.
+  void remove(ObjectEntry* entry) {
+    if (!entry->is_parked()) unlink(entry);
+  }
+  // After the last release of a parked entry. Its memory may be that of another entry by now, or of
+  // none.
+  void bring_back(ObjectEntry* entry) {
+    if (entry->unpark()) add(entry);
+  }
+  bool empty() const { return entries_ == std::array<size_t, kPools>{}; }
   // After a change of the capacity.
   void spill() {
     for (const Pool pool : {Pool::kHigh, Pool::kLow}) {
@@ -46,8 +57,8 @@ class ObjectLists {
   // them since; then no matter what was used.
   static constexpr size_t kSteps = 3 * SharedRoom::kPools;
   // Takes out the next object to evict, which is not held, and not resident from then on.
-  // Null if this step has none. *held_left: how many that are held it may pass over; the next call
-  // goes on from there.
+  // Null if this step has none. *held_left: how many that are held it may park; the next call goes
+  // on from there.
   ObjectEntry* take_victim(size_t step, size_t* held_left) {
     const size_t pool = SharedRoom::kPools - 1 - step % SharedRoom::kPools;
     return take_victim_of(static_cast<uint8_t>(pool), step < 2 * SharedRoom::kPools, held_left);
@@ -91,16 +102,15 @@ class ObjectLists {
     if (*held_left == 0) return nullptr;
     for (size_t left = entries_[pool]; left > 0 && oldest_[pool] != nullptr; --left) {
       ObjectEntry* const entry = oldest_[pool];
-      if (entry->take_use() && spare_used) {
+      if (entry->park()) {
+        unlink(entry);
+        if (--*held_left == 0) return nullptr;
+      } else if (entry->take_use() && spare_used) {
         unlink(entry);
         add(entry);
       } else if (entry->leave_if_idle()) {
         unlink(entry);
         return entry;
-      } else {
-        unlink(entry);
-        append(entry, pool);
-        if (--*held_left == 0) return nullptr;
       }
     }
     return nullptr;

@@ -8,10 +8,10 @@
 namespace nvcache {
 namespace {
 constexpr size_t kBucketsPerInspection = 64;
-constexpr size_t kMostHeld = 256;  // that an eviction passes over at once
+constexpr size_t kMostHeld = 256;  // that an eviction parks at once
 
-// A strict shard refuses what finds no room, so it looks at all that it has. Another one grows by
-// this object, and goes on from there when the next one comes.
+// A strict shard refuses what finds no room, so it looks at all that is not parked. Another one
+// grows by this object, and goes on from there when the next one comes.
 size_t most_held(const SharedRoom& room) { return room.strict() ? SIZE_MAX : kMostHeld; }
 }  // namespace
 
@@ -47,7 +47,7 @@ bool ObjectShard::enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t h
   NVCACHE_ASSERT(!entry->charged && !entry->large && !entry->is_resident());
   lower_tiers_->supersede(entry->key(), entry->hash);
   keep(taken, entry);
-  add_charged(entry->used_bytes);
+  add(charged_bytes_, entry->used_bytes);
   entry->charged = true;
   if (held_by > 0) counts_.add(TierCount::kPinnedBytes, entry->used_bytes);
   ObjectEntry* const old = table_.insert(entry);
@@ -140,8 +140,8 @@ bool ObjectShard::visit_beyond_limit(ObjectEntry* entry) {
 
 void ObjectShard::enter_as_visitor(ObjectEntry* entry) {
   entry->hold_outside();
-  use_.visiting_bytes += entry->used_bytes;
-  use_.outside_bytes += entry->used_bytes;
+  add(visiting_bytes_, entry->used_bytes);
+  add(outside_bytes_, entry->used_bytes);
 }
 
 // ---- out
@@ -159,7 +159,7 @@ ObjectShard::Shrunk ObjectShard::evict_beyond_part(size_t step, RemovedEntries* 
   MutexLock lock(mutex_);
   note_part();
   if (step == 0) lists_.spill();
-  if (fits(0)) return {.fits = true, .evicted = false};
+  if (fits(0)) return {.fits = true, .evicted = false, .has_more = false};
   const Sequence::Change change(changes_);
   size_t held_left = most_held(room_);
   bool evicted = false;
@@ -170,7 +170,7 @@ ObjectShard::Shrunk ObjectShard::evict_beyond_part(size_t step, RemovedEntries* 
     evicted = true;
   }
   note_part();
-  return {.fits = fits(0), .evicted = evicted};
+  return {.fits = fits(0), .evicted = evicted, .has_more = !lists_.empty()};
 }
 
 void ObjectShard::evict(ObjectEntry* victim, RemovedEntries* removed) {
@@ -191,14 +191,14 @@ void ObjectShard::take_out(ObjectEntry* entry, RemovedEntries* removed) {
     return;
   }
   counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
-  use_.outside_bytes += entry->used_bytes;
+  add(outside_bytes_, entry->used_bytes);
 }
 
 void ObjectShard::leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed) {
   NVCACHE_ASSERT(!entry->is_resident() && !entry->is_held());
   if (entry->charged) {
     NVCACHE_ASSERT(charged_bytes_.load(std::memory_order_relaxed) >= entry->used_bytes);
-    add_charged(-entry->used_bytes);
+    add(charged_bytes_, -entry->used_bytes);
   }
   entry->charged = false;
   if (entry->large) {
@@ -222,6 +222,8 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
   if (!released.last) return false;
   if (released.resident) {
     counts_.add(TierCount::kPinnedBytes, -used_bytes);
+    if (released.parked) [[unlikely]]
+      bring_back(entry);
     return false;
   }
   MutexLock lock(mutex_);
@@ -229,13 +231,18 @@ bool ObjectShard::release(ObjectEntry* entry, bool erase_if_last, RemovedEntries
   return true;
 }
 
+void ObjectShard::bring_back(ObjectEntry* entry) {
+  MutexLock lock(mutex_);
+  lists_.bring_back(entry);
+}
+
 void ObjectShard::leave_outside(ObjectEntry* entry, RemovedEntries* removed) {
   if (!entry->charged) {
-    NVCACHE_ASSERT(use_.visiting_bytes >= entry->used_bytes);
-    use_.visiting_bytes -= entry->used_bytes;
+    NVCACHE_ASSERT(visiting_bytes_.load(std::memory_order_relaxed) >= entry->used_bytes);
+    add(visiting_bytes_, -entry->used_bytes);
   }
-  NVCACHE_ASSERT(use_.outside_bytes >= entry->used_bytes);
-  use_.outside_bytes -= entry->used_bytes;
+  NVCACHE_ASSERT(outside_bytes_.load(std::memory_order_relaxed) >= entry->used_bytes);
+  add(outside_bytes_, -entry->used_bytes);
   leave(entry, Departure::kOutside, removed);
 }
 
@@ -249,6 +256,7 @@ bool ObjectShard::release_locked(ObjectEntry* entry, bool erase_if_last, Removed
   }
   // The lock keeps a resident entry where it is, though a lookup may hold it again.
   counts_.add(TierCount::kPinnedBytes, -entry->used_bytes);
+  if (released.parked) lists_.bring_back(entry);
   note_part();
   if ((!erase_if_last && fits(0)) || !entry->leave_if_idle()) return false;
   const Sequence::Change change(changes_);
@@ -315,12 +323,11 @@ bool ObjectShard::inspect(size_t* bucket, std::vector<ObjectEntry*>* held) {
 }
 
 ObjectShard::Use ObjectShard::use() const {
-  MutexLock lock(mutex_);
-  Use use = use_;
-  use.charged_bytes = charged_bytes_.load(std::memory_order_relaxed);
-  use.entries = table_.entries();
-  use.buckets = table_.buckets();
-  return use;
+  return {.charged_bytes = charged_bytes_.load(std::memory_order_relaxed),
+          .visiting_bytes = visiting_bytes_.load(std::memory_order_relaxed),
+          .outside_bytes = outside_bytes_.load(std::memory_order_relaxed),
+          .entries = table_.entries(),
+          .buckets = table_.buckets()};
 }
 
 double ObjectShard::used_share() const {

@@ -128,10 +128,11 @@ class alignas(64) ObjectShard {
   bool release(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
 
   // Evicts what is beyond its part of the room and leaves in this step (ObjectLists). Whether it
-  // has no more than its part then, and whether it evicted any.
+  // has no more than its part then, whether it evicted any, and whether another step may.
   struct Shrunk {
     bool fits;
     bool evicted;
+    bool has_more;
   };
   Shrunk evict_beyond_part(size_t step, RemovedEntries* removed);
   void erase_idle(RemovedEntries* removed);
@@ -140,12 +141,14 @@ class alignas(64) ObjectShard {
   // there are no more.
   bool inspect(size_t* bucket, std::vector<ObjectEntry*>* held);
 
+  // Takes no lock: each number is right, but not all at the same moment.
   Use use() const;
   // The used share of the capacity.
   double used_share() const;
 
  private:
   ObjectEntry* find_locked(std::string_view key, uint64_t hash);
+  void bring_back(ObjectEntry* entry);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
   // Its part of the room.
   int64_t part_bytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -153,7 +156,8 @@ class alignas(64) ObjectShard {
   }
   // In a strict shard, held objects that never were resident take room, too.
   bool fits(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const size_t visiting_bytes = room_.strict() ? use_.visiting_bytes : 0;
+    const size_t visiting_bytes =
+        room_.strict() ? visiting_bytes_.load(std::memory_order_relaxed) : 0;
     const size_t used_bytes = charged_bytes_.load(std::memory_order_relaxed) + visiting_bytes;
     return static_cast<int64_t>(used_bytes + bytes) <= part_bytes();
   }
@@ -169,9 +173,9 @@ class alignas(64) ObjectShard {
     entry->large = taken->is_large();
     large_bytes_ += taken->keep();
   }
-  void add_charged(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    charged_bytes_.store(charged_bytes_.load(std::memory_order_relaxed) + bytes,
-                         std::memory_order_relaxed);
+  // Written under the lock, read without it.
+  static void add(std::atomic<size_t>& sum_bytes, size_t bytes) {
+    sum_bytes.store(sum_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
   void make_room(size_t bytes, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool is_stale(uint64_t hash, const MissToken& token) const {
@@ -206,7 +210,8 @@ class alignas(64) ObjectShard {
   const bool charge_metadata_;
   size_t large_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that this shard's large objects took
   ObjectLists lists_ ABSL_GUARDED_BY(mutex_);
-  Use use_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<size_t> visiting_bytes_{0};  // see Use
+  std::atomic<size_t> outside_bytes_{0};
   ObjectPool pool_;
 };
 

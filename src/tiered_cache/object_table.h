@@ -19,7 +19,7 @@
 
 namespace nvcache {
 
-// Caller-locked, but for hold(). Owns no entries.
+// Caller-locked, but for what says otherwise. Owns no entries.
 class ObjectTable {
  public:
   ObjectTable() : now_(allocate(kFirstBits)) {}
@@ -62,7 +62,7 @@ class ObjectTable {
         old == nullptr ? nullptr : old->next_in_bucket.load(std::memory_order_relaxed),
         std::memory_order_release);
     place->store(entry, std::memory_order_release);
-    if (old == nullptr && ++entries_ * kBucketsPerEntry > buckets()) grow();
+    if (old == nullptr && count(1) * kBucketsPerEntry > buckets()) grow();
     return old;
   }
 
@@ -71,10 +71,11 @@ class ObjectTable {
     Head* const place = place_of(entry->key(), entry->hash.load(std::memory_order_relaxed));
     NVCACHE_ASSERT(place->load(std::memory_order_relaxed) == entry);
     place->store(entry->next_in_bucket.load(std::memory_order_relaxed), std::memory_order_release);
-    --entries_;
+    count(-1);
   }
 
-  size_t entries() const { return entries_; }
+  // Thread-safe.
+  size_t entries() const { return entries_.load(std::memory_order_relaxed); }
   size_t buckets() const { return present().count(); }
   ObjectEntry* first_in(size_t bucket) const {
     return present().heads[bucket].load(std::memory_order_relaxed);
@@ -102,6 +103,11 @@ class ObjectTable {
     uint64_t mask;
   };
 
+  size_t count(int more) {
+    const size_t now = entries() + static_cast<size_t>(more);
+    entries_.store(now, std::memory_order_relaxed);
+    return now;
+  }
   Buckets present() const { return Buckets(now_.load(std::memory_order_relaxed)); }
   uintptr_t allocate(int bits) {
     const size_t lines = ((size_t{1} << bits) + 7) / 8;
@@ -144,7 +150,7 @@ class ObjectTable {
 
   std::vector<std::unique_ptr<Line[]>> all_;
   std::atomic<uintptr_t> now_;
-  size_t entries_ = 0;
+  std::atomic<size_t> entries_{0};  // written by one thread at a time
 };
 
 }  // namespace nvcache

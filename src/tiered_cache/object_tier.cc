@@ -46,13 +46,16 @@ bool ObjectTier::evict_beyond_parts(RemovedEntries* removed) {
   const size_t first = turn_.load(std::memory_order_relaxed);
   for (size_t step = 0; step < ObjectLists::kSteps; ++step) {
     bool all_fit = true;
+    bool more = false;
     for (size_t i = 0; i < shards_.size(); ++i) {
       const size_t number = (first + i) % shards_.size();
       const ObjectShard::Shrunk shrunk = shards_[number]->evict_beyond_part(step, removed);
       if (shrunk.evicted) turn_.store(number + 1, std::memory_order_relaxed);
       all_fit = all_fit && shrunk.fits;
+      more = more || shrunk.evicted || (!shrunk.fits && shrunk.has_more);
     }
     if (all_fit) return true;
+    if (!more) return false;  // what is beyond is held
   }
   return false;
 }

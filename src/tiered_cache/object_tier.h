@@ -36,7 +36,7 @@ class ObjectTier final : private AllShards {
 
   TierCounters& counts() { return counts_; }
   const TierCounters& counts() const { return counts_; }
-  // The sum over all shards, which are locked one after another.
+  // The sum over all shards. Takes no lock.
   ObjectShard::Use use() const;
   void erase_idle(RemovedEntries* removed);
 

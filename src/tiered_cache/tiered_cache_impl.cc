@@ -121,6 +121,11 @@ void TieredCacheImpl::end_removed(ObjectEntry* entry) {
     if (queue_ != nullptr && can_move(*entry)) {
       if (queue_->push(entry, entry->used_bytes)) return;
       objects_.counts().add(TierCount::kQueueFull, 1);
+      // The queue's thread opens the tier, which may take long: then readers do without.
+      if (queue_->has_thread() && !lower_.front()->was_tried_soon()) {
+        objects_.counts().add(TierCount::kDropped, 1);
+        return end(entry);
+      }
     }
     demote(*entry);
   }

@@ -1,7 +1,9 @@
 // Lower tiers on media that whoever makes the cache opens for them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "support/tiered_fixture.h"
@@ -42,6 +44,39 @@ TEST(TieredOpenMedium, EachOwnTierIsOpenedOnceWithItsConfiguration) {
   fill(*cache, *codec);
   EXPECT_EQ(opened_bytes, (std::vector<uint64_t>{1 << 20, 2 << 20}));
   EXPECT_GT(cache->stats().tiers.back().blocks, 0u);
+}
+
+// As an opening of a large device, or a remote one.
+TEST(TieredOpenMedium, ReadersDoNotWaitForAnOpeningThatTakesLong) {
+  const auto codec = std::make_shared<TestCodec>();
+  std::atomic<bool> opens{false};
+  std::atomic<bool> may_open{false};
+  std::thread::id opener;
+  const absl::StatusOr<TieredConfig> config = parse_tiered_config(
+      "tiered://?dram=64KiB&shards=1&metadata=free&demote=background&tier=(size=4MiB,shards=1)");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const auto cache =
+      TieredCacheImpl::make(*config, codec, system_clock(), [&](const Config& tier, Clock& clock) {
+        opener = std::this_thread::get_id();
+        opens = true;
+        while (!may_open) std::this_thread::yield();
+        return open_configured_medium(tier, clock);
+      });
+  ASSERT_TRUE(cache.ok()) << cache.status();
+  uint64_t id = 0;
+  const auto insert = [&] {
+    const Object object = codec->make(++id, 1, Engine::kObjectBytes);
+    EXPECT_TRUE((*cache)->insert(key_of(id), object, Priority::kLow, nullptr).ok());
+  };
+  while (!opens) insert();
+  for (int i = 0; i < 1000; ++i) insert();
+  EXPECT_GT((*cache)->stats().tiers[0].dropped, 0u);
+  may_open = true;
+  (*cache)->drain();
+  EXPECT_NE(opener, std::this_thread::get_id());
+  for (int i = 0; i < 100; ++i) insert();
+  (*cache)->drain();
+  EXPECT_GT((*cache)->stats().tiers[1].blocks, 0u);
 }
 
 TEST(TieredOpenMedium, ATierWhoseMediumCannotBeOpenedStaysOffAndTheCacheGoesOn) {

@@ -1,7 +1,10 @@
 // A strict cache: what is held never takes more than the first tier has, whichever tier it is from.
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/prng.h"
 #include "support/tiered_fixture.h"
 
 namespace nvcache {
@@ -49,6 +52,79 @@ TEST(StrictTieredCache, ThereIsRoomAsLongAsOneObjectIsNotHeld) {
     const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
     ASSERT_TRUE(engine.cache->insert(key_of(id), object, Priority::kLow, &handle).ok()) << id;
     held.push_back(handle);
+  }
+  for (TieredCache::Handle* const each : held) engine.cache->release(each);
+}
+
+// A quiet cache that is full of held objects, and then of released ones.
+TEST(StrictTieredCache, WhatWasHeldWhenItsTurnCameIsEvictedLater) {
+  Engine engine("tiered://?metadata=free&shards=1&high_priority=0&dram=1640KiB&strict=on");
+  std::vector<TieredCache::Handle*> held;
+  const auto insert = [&](uint64_t id) {
+    TieredCache::Handle* handle = nullptr;
+    const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
+    const absl::Status status = engine.cache->insert(key_of(id), object, Priority::kLow, &handle);
+    if (!status.ok()) {
+      engine.codec->destroy(key_of(id), object);
+      return false;
+    }
+    held.push_back(handle);
+    return true;
+  };
+  for (uint64_t id = 0; insert(id); ++id) ASSERT_LT(id, 410u);
+  ASSERT_EQ(held.size(), 410u);
+  EXPECT_FALSE(insert(1000));
+  EXPECT_TRUE(engine.cache
+                  ->insert(key_of(7), engine.codec->make(7, 2, Engine::kObjectBytes),
+                           Priority::kLow, nullptr)
+                  .ok())
+      << "replaced while it is held; without a handle it leaves at once";
+  engine.cache->erase(key_of(8));
+  for (TieredCache::Handle* const each : held) engine.cache->release(each);
+  held.clear();
+  EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
+  EXPECT_EQ(engine.cache->use().objects, 408u);
+  for (uint64_t id = 2000; id < 2410; ++id) ASSERT_TRUE(insert(id)) << id;
+  EXPECT_FALSE(insert(3000));
+  for (TieredCache::Handle* const each : held) engine.cache->release(each);
+}
+
+// However releases and evictions meet: afterwards the whole capacity can be had again.
+TEST(StrictTieredCache, ThreadsThatHoldAndInsertLoseNoRoom) {
+  constexpr uint64_t kFits = 64;
+  Engine engine("tiered://?metadata=free&shards=1&high_priority=0.5&dram=256KiB&strict=on");
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&engine, thread] {
+      Prng random(thread + 1);
+      std::vector<TieredCache::Handle*> held;
+      for (int step = 0; step < 20'000; ++step) {
+        const uint64_t id = random.below(2 * kFits);
+        TieredCache::Handle* handle = engine.hold(id);
+        if (handle == nullptr) {
+          const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
+          const Priority priority = id % 2 == 0 ? Priority::kHigh : Priority::kLow;
+          if (!engine.cache->insert(key_of(id), object, priority, &handle).ok()) {
+            engine.codec->destroy(key_of(id), object);
+          }
+        }
+        if (handle != nullptr) held.push_back(handle);
+        if (step % 1000 == 0) engine.cache->erase(key_of(id));
+        while (held.size() > kFits / 2 || (handle == nullptr && !held.empty())) {
+          std::swap(held[random.below(held.size())], held.back());
+          engine.cache->release(held.back());
+          held.pop_back();
+        }
+      }
+      for (TieredCache::Handle* const each : held) engine.cache->release(each);
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(engine.cache->use().pinned_bytes, 0u);
+  std::vector<TieredCache::Handle*> held(kFits);
+  for (uint64_t i = 0; i < kFits; ++i) {
+    const Object object = engine.codec->make(1000 + i, 1, Engine::kObjectBytes);
+    ASSERT_TRUE(engine.cache->insert(key_of(1000 + i), object, Priority::kLow, &held[i]).ok()) << i;
   }
   for (TieredCache::Handle* const each : held) engine.cache->release(each);
 }
