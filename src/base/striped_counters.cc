@@ -21,6 +21,9 @@ Pool& pool() {
   return *shared;
 }
 
+// Code may still run on a thread whose lease has ended.
+constinit thread_local bool lease_ended = false;
+
 struct Lease {
   size_t stripe = kSharedStripe;
 
@@ -34,9 +37,17 @@ struct Lease {
       stripe = from.next++;
       stripes_used.store(from.next, std::memory_order_relaxed);
     }
+    // After a fork, places of threads that the child does not have stay taken. A new thread with
+    // the pointer of one of them gets that one's stripe, which no other thread has.
+    Place& place = place_of(thread_pointer());
+    if (place.thread != 0) return;
+    place.stripe = stripe;
+    place.thread = thread_pointer();
   }
   ~Lease() {
-    own_number = kSharedStripe + 1;  // code that still runs on this thread shares one
+    lease_ended = true;
+    Place& place = place_of(thread_pointer());
+    if (place.thread == thread_pointer()) place.thread = 0;
     if (stripe == kSharedStripe) return;
     Pool& to = pool();
     MutexLock lock(to.mutex);
@@ -47,8 +58,8 @@ struct Lease {
 }  // namespace
 
 size_t lease_stripe() {
+  if (lease_ended) return kSharedStripe;
   thread_local const Lease lease;
-  own_number = lease.stripe + 1;
   return lease.stripe;
 }
 

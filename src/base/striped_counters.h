@@ -11,26 +11,42 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/thread_pointer.h"
+
 namespace nvcache {
 
 inline constexpr size_t kStripes = 64;
 inline constexpr size_t kSharedStripe = kStripes - 1;
 
 namespace striped_internal {
-// One more than the calling thread's stripe; 0: it has none yet. (Every lookup
-// reads it, hence the TLS model: it needs no call to find the variable.)
-inline constinit thread_local size_t own_number [[gnu::tls_model("initial-exec")]] = 0;
+// Which thread has which stripe, by the thread's pointer. Every lookup reads it. A thread-local
+// variable would be as quick only in the initial-exec model, and a library with one cannot be
+// loaded by dlopen() once others have used up the room for such variables.
+//
+// A thread writes its own place, when that is free, and frees it at its end; another thread reads
+// no more than that the place is not its own. Of two threads with one place the second asks
+// lease_stripe() each time.
+struct Place {
+  std::atomic<uintptr_t> thread{0};
+  std::atomic<size_t> stripe{0};
+};
+inline constexpr int kPlaceBits = 9;
+inline constinit std::array<Place, size_t{1} << kPlaceBits> places{};
+inline Place& place_of(uintptr_t thread) {
+  return places[uint64_t{thread} * 0x9e3779b97f4a7c15u >> (64 - kPlaceBits)];
+}
 // One more than the highest stripe that any thread ever had, the shared one aside.
 inline constinit std::atomic<size_t> stripes_used{0};
-// Leases a stripe to the calling thread until it ends.
+// The calling thread's stripe. Leases one to it until it ends.
 size_t lease_stripe();
 }  // namespace striped_internal
 
 inline size_t thread_stripe() {
-  const size_t number = striped_internal::own_number;
-  if (number == 0) [[unlikely]]
+  const uintptr_t self = thread_pointer();
+  const striped_internal::Place& place = striped_internal::place_of(self);
+  if (place.thread.load(std::memory_order_relaxed) != self) [[unlikely]]
     return striped_internal::lease_stripe();
-  return number - 1;
+  return place.stripe.load(std::memory_order_relaxed);
 }
 
 // Thread-safe. `Field` is an enum whose last enumerator is kFieldCount. The first seven fields

@@ -1,16 +1,22 @@
-// Memory for the bytes of one block, as direct I/O wants it.
+// Memory for the bytes of one block, as direct I/O wants it, and a pool of it.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
+#include "base/mutex.h"
 #include "nvcache/pin.h"
 
 namespace nvcache {
 
-// Aligned for direct I/O, rounded up to whole units of it. Caller-locked.
+class BufferPool;
+
+// Aligned for direct I/O, rounded up to whole units of it. BufferRefs share it; the last one gives
+// it back to its pool. The bytes are caller-locked.
 class AlignedBuffer {
  public:
   // At least a page of 4 KiB; more where a device has larger sectors. Units are powers of two.
@@ -19,12 +25,6 @@ class AlignedBuffer {
     return std::max(kLeastAlignmentBytes, unit_bytes);
   }
 
-  // Null if there is no memory.
-  static std::shared_ptr<AlignedBuffer> make(size_t size_bytes, size_t unit_bytes = 1) noexcept;
-
-  // Throws std::bad_alloc.
-  explicit AlignedBuffer(size_t size_bytes, size_t unit_bytes = 1);
-  ~AlignedBuffer();
   AlignedBuffer(const AlignedBuffer&) = delete;
   AlignedBuffer& operator=(const AlignedBuffer&) = delete;
 
@@ -32,15 +32,96 @@ class AlignedBuffer {
   const std::byte* data() const { return data_; }
 
  private:
+  template <typename Buffer>
+  friend class BufferRef;
+  friend class BufferPool;
+
+  AlignedBuffer(BufferPool& pool, size_t capacity_bytes, size_t alignment_bytes, std::byte* data)
+      : pool_(pool),
+        capacity_bytes_(capacity_bytes),
+        alignment_bytes_(alignment_bytes),
+        data_(data) {}
+  ~AlignedBuffer();
+  void drop() const;
+
+  BufferPool& pool_;
+  const size_t capacity_bytes_;
   const size_t alignment_bytes_;
-  std::byte* data_;
+  std::byte* const data_;
+  mutable std::atomic<uint32_t> references_{1};
 };
 
-using MutableBuffer = std::shared_ptr<AlignedBuffer>;
-using SharedBuffer = std::shared_ptr<const AlignedBuffer>;
+// A reference to a buffer, or null. Threads may share a buffer, but not a reference.
+template <typename Buffer>
+class BufferRef {
+ public:
+  BufferRef() = default;
+  BufferRef(std::nullptr_t) {}
+  // Takes a reference over.
+  explicit BufferRef(Buffer* buffer) : buffer_(buffer) {}
+  BufferRef(const BufferRef& other) : buffer_(other.buffer_) {
+    if (buffer_ != nullptr) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  BufferRef(BufferRef&& other) noexcept : buffer_(other.detach()) {}
+  template <typename Other>
+  BufferRef(BufferRef<Other>&& other) noexcept : buffer_(other.detach()) {}
+  BufferRef& operator=(BufferRef other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~BufferRef() {
+    if (buffer_ != nullptr) buffer_->drop();
+  }
 
-// Pins bytes of a buffer: the pin keeps the buffer alive. Costs an allocation. Empty if there is no
-// memory.
+  Buffer* operator->() const { return buffer_; }
+  bool operator==(std::nullptr_t) const { return buffer_ == nullptr; }
+  // Hands the reference to the caller.
+  Buffer* detach() { return std::exchange(buffer_, nullptr); }
+
+ private:
+  Buffer* buffer_ = nullptr;
+};
+
+using MutableBuffer = BufferRef<AlignedBuffer>;
+using SharedBuffer = BufferRef<const AlignedBuffer>;
+
+// Buffers, kept for the next ones when they are released: a block that is read from a device costs
+// no allocation.
+//
+// Thread-safe, and throws nothing. Must outlive its buffers. Keeps at most kKept buffers, and
+// kMostKeptBytes, for each of kParts groups of threads: 16 MiB at most, and as much as threads had
+// at a time. A buffer is at most twice as large as what it was taken for.
+class BufferPool {
+ public:
+  static constexpr size_t kParts = 8;
+  static constexpr size_t kKept = 8;
+  static constexpr size_t kMostKeptBytes = size_t{2} << 20;
+
+  BufferPool() = default;
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // Null if there is no memory.
+  MutableBuffer take(size_t size_bytes, size_t unit_bytes = 1) noexcept;
+  size_t kept_bytes() const;
+
+ private:
+  friend class AlignedBuffer;
+
+  struct alignas(64) Part {
+    mutable Mutex mutex;
+    size_t count ABSL_GUARDED_BY(mutex) = 0;
+    size_t bytes ABSL_GUARDED_BY(mutex) = 0;
+    std::array<AlignedBuffer*, kKept> kept ABSL_GUARDED_BY(mutex) = {};
+  };
+
+  void give(AlignedBuffer* buffer) noexcept;
+
+  std::array<Part, kParts> parts_;
+};
+
+// Pins bytes of a buffer: the pin keeps the buffer.
 Pin pin_buffer(SharedBuffer buffer, ByteView bytes) noexcept;
 
 }  // namespace nvcache

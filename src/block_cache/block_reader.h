@@ -60,9 +60,9 @@ class BlockReader {
     return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
   }
   // A buffer for that many bytes, padded, that the medium can read into and write from; null if
-  // there is no memory.
+  // there is no memory. The reader must outlive it.
   MutableBuffer make_buffer(uint64_t size_bytes) const {
-    return AlignedBuffer::make(padded(size_bytes), unit_bytes_);
+    return buffers_.take(padded(size_bytes), unit_bytes_);
   }
 
  private:
@@ -83,6 +83,7 @@ class BlockReader {
   const Reads reads_;
   const uint64_t unit_bytes_;  // of I/O
   Pending pending_;
+  mutable BufferPool buffers_;
 };
 
 }  // namespace nvcache

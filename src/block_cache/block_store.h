@@ -260,6 +260,7 @@ class BlockStore final : private Pin::Owner {
     }
   } else if (write_queue_ == nullptr) {
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    dead_files_.note_lookup(key.file);
     return {};
   }
   return serve(hash, key, found, options, slot);

@@ -22,6 +22,7 @@ Lookup BlockStore::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& 
     stripe.add(Count::kHitBytes, lookup.size_bytes);
   } else {
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
+    dead_files_.note_lookup(key.file);
   }
   return lookup;
 }
@@ -57,9 +58,8 @@ Lookup BlockStore::serve_pinned(uint64_t hash, const BlockKey& key, const Pinned
 }
 
 Lookup BlockStore::serve_buffer(SharedBuffer buffer, ByteView bytes) {
-  Pin pin = pin_buffer(std::move(buffer), bytes);
-  if (pin.bytes().empty()) return {};
-  return {.pin = std::move(pin), .size_bytes = static_cast<uint32_t>(bytes.size())};
+  return {.pin = pin_buffer(std::move(buffer), bytes),
+          .size_bytes = static_cast<uint32_t>(bytes.size())};
 }
 
 bool BlockStore::fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome) {

@@ -20,7 +20,6 @@
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "block_cache/counters.h"
-#include "block_cache/dead_files.h"
 #include "block_cache/erased_keys.h"
 #include "block_cache/index/block_index.h"
 #include "block_cache/index/entry.h"
@@ -175,7 +174,6 @@ class Shard final : public Residents {
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
   // These may come back after a restart.
-  uint64_t erase_dead_files(const DeadFiles& files);
   uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
 
   uint64_t metadata_bytes() const;

@@ -14,12 +14,13 @@ namespace {
 constexpr uint32_t kBytes = 4096;
 
 PendingBlock block_of(uint64_t handle) {
+  static BufferPool pool;
   return {.handle = handle,
           .key = {1, handle},
           .offset = handle * kBytes,
           .size_bytes = kBytes,
           .padded_bytes = kBytes,
-          .bytes = std::make_shared<AlignedBuffer>(kBytes)};
+          .bytes = pool.take(kBytes)};
 }
 
 // Counts writes. The first throws if it is told to.

@@ -99,6 +99,18 @@ TEST(OutOfMemoryWarm, AnOpeningThatFailsLeavesWhatIsThere) {
   EXPECT_GT(refused, 10u);
 }
 
+// Also where it is copied from a device.
+TEST_P(OutOfMemory, AHitAllocatesNothing) {
+  const auto cache = test::open(spec());
+  const BlockKey key{1, 1};
+  expect_put(*cache, key);
+  for (const int lookups : {10, 100}) {
+    const uint64_t before_bytes = test::allocated_bytes();
+    for (int i = 0; i < lookups; ++i) ASSERT_TRUE(cache->lookup(key).hit());
+    if (lookups == 100) EXPECT_EQ(test::allocated_bytes(), before_bytes);
+  }
+}
+
 TEST_P(OutOfMemory, APutLeavesNoSlotBehind) {
   for (const Allocations whose : {Allocations::kOfThisThread, Allocations::kOfAllThreads}) {
     const auto cache = test::open(spec());

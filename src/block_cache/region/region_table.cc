@@ -52,7 +52,7 @@ void RegionTable::seal(uint32_t region) {
   sealed.older = newest_;
   (newest_ == kNone ? oldest_ : regions_[newest_].newer) = region;
   newest_ = region;
-  if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+  if (holders(sealed.held.load()) == 1) list_dead(region);
 }
 
 void RegionTable::recover_sealed(uint32_t region) {
@@ -64,7 +64,7 @@ void RegionTable::recover_sealed(uint32_t region) {
   sealed.newer = oldest_;
   (oldest_ == kNone ? newest_ : regions_[oldest_].older) = region;
   oldest_ = region;
-  if (holders(sealed.held.load()) == 1) some_are_dead_ = true;
+  if (holders(sealed.held.load()) == 1) list_dead(region);
 }
 
 void RegionTable::recover_begin(uint32_t region) {
@@ -88,15 +88,29 @@ std::optional<uint32_t> RegionTable::take_to_empty(bool only_without_blocks) {
   MutexLock lock(mutex_);
   if (oldest_ == kNone) return std::nullopt;
   uint32_t chosen = only_without_blocks ? kNone : oldest_;
-  if (some_are_dead_) {
-    uint32_t dead = oldest_;
-    while (dead != kNone && holders(regions_[dead].held.load()) != 1) dead = regions_[dead].newer;
-    some_are_dead_ = dead != kNone;
-    if (dead != kNone) chosen = dead;
-  }
+  if (const uint32_t dead = take_dead(); dead != kNone) chosen = dead;
   if (chosen == kNone) return std::nullopt;
   unlink(chosen);
   return chosen;
+}
+
+// Each region once: the list is taken apart before it comes round.
+void RegionTable::list_dead(uint32_t region) {
+  Region& dead = regions_[region];
+  if (std::exchange(dead.listed_dead, true)) return;
+  dead.next_dead = first_dead_;
+  first_dead_ = region;
+}
+
+uint32_t RegionTable::take_dead() {
+  while (first_dead_ != kNone) {
+    const uint32_t region = first_dead_;
+    Region& dead = regions_[region];
+    dead.listed_dead = false;
+    first_dead_ = dead.next_dead;
+    if (dead.state == State::kSealed && holders(dead.held.load()) == 1) return region;
+  }
+  return kNone;
 }
 
 bool RegionTable::take_sealed(uint32_t region) {
@@ -137,10 +151,12 @@ void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grain
   if (from.state != State::kLeaving) note_removed(region, offset_grains);
   const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
   NVCACHE_ASSERT_SLOW(holders(before) > 0 && before >> 32 >= grains);
+  used_.add(Used::kGrains, uint64_t{0} - grains);
   if (holders(before) == 1) {
     free_now(region);
   } else if (holders(before) == 2 && from.state == State::kSealed) {
-    some_are_dead_ = true;
+    MutexLock lock(mutex_);
+    list_dead(region);
   }
 }
 
@@ -290,9 +306,9 @@ uint32_t RegionTable::taken_end() const {
 }
 
 uint64_t RegionTable::used_grains() const {
-  uint64_t grains = 0;
-  for (const Region& region : regions_) grains += region.held.load() >> 32;
-  return grains;
+  // Threads count a moment after they add or remove a block.
+  return static_cast<uint64_t>(
+      std::max<int64_t>(0, static_cast<int64_t>(used_.sum(Used::kGrains))));
 }
 
 uint64_t RegionTable::metadata_bytes() const {

@@ -28,6 +28,7 @@
 #include "absl/functional/function_ref.h"
 #include "base/assert.h"
 #include "base/mutex.h"
+#include "base/striped_counters.h"
 #include "block_cache/region/removal_list.h"
 #include "block_cache/space/set_aside.h"
 
@@ -62,7 +63,7 @@ class RegionTable {
   std::optional<uint32_t> take_to_discard();
   void discarded(uint32_t region);
   // Whether there may be sealed regions without blocks.
-  bool some_are_dead() const { return some_are_dead_.load(std::memory_order_relaxed); }
+  bool some_are_dead() const { return first_dead_.load(std::memory_order_relaxed) != kNone; }
   // The region needs to hold itself no longer: it is free once its blocks are gone.
   void let_go(uint32_t region);
 
@@ -70,6 +71,7 @@ class RegionTable {
     [[maybe_unused]] const uint64_t before =
         regions_[region].held.fetch_add(grains << 32 | blocks, std::memory_order_relaxed);
     NVCACHE_ASSERT_SLOW(holders(before) > 0);
+    used_.add(Used::kGrains, grains);
   }
   void remove(uint32_t region, uint32_t offset_grains, uint32_t grains);
 
@@ -120,6 +122,7 @@ class RegionTable {
   uint32_t taken_end() const;
 
   uint32_t free_regions() const { return free_count_.load(std::memory_order_relaxed); }
+  // A load for each thread that ever added or removed a block, however many regions there are.
   uint64_t used_grains() const;
   uint64_t metadata_bytes() const;
 
@@ -147,6 +150,7 @@ class RegionTable {
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kStripes = 64;
+  enum class Used : uint8_t { kGrains, kFieldCount };
 
   struct Region {
     std::atomic<uint64_t> held{0};  // grains << 32 | holders
@@ -154,15 +158,20 @@ class RegionTable {
     std::atomic<State> state{State::kUnknown};  // changes under mutex_
     uint32_t older = kNone;  // of the sealed; of the free, and of those to discard, the next one
     uint32_t newer = kNone;
+    uint32_t next_dead = kNone;     // guarded by mutex_
     std::vector<uint32_t> removed;  // guarded by its stripe
     std::atomic<On> on{On::kNothing};
-    bool set_aside = false;  // or is as soon as it is not held; guarded by mutex_
+    bool set_aside = false;    // or is as soon as it is not held; guarded by mutex_
+    bool listed_dead = false;  // guarded by mutex_
   };
 
   static uint64_t one_block(uint32_t grains) { return uint64_t{grains} << 32 | 1; }
   static uint32_t holders(uint64_t held) { return static_cast<uint32_t>(held); }
   Mutex& stripe(uint32_t region) const { return stripes_[region % kStripes]; }
   void free_now(uint32_t region);
+  // Regions without blocks, and some that left their list since, and may hold blocks again.
+  void list_dead(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t take_dead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   enum class Turn : uint8_t { kNext, kLast };
   void push_free(uint32_t region, Turn turn = Turn::kLast) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void turn_free_list() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -182,8 +191,8 @@ class RegionTable {
   std::atomic<uint32_t> free_count_{0};
   std::atomic<uint64_t> sequence_;
   std::atomic<bool> knows_sequences_;
-  std::atomic<uint64_t> listed_{0};         // removed blocks
-  std::atomic<bool> some_are_dead_{false};  // sealed regions without blocks
+  std::atomic<uint64_t> listed_{0};          // removed blocks
+  std::atomic<uint32_t> first_dead_{kNone};  // changes under mutex_
   mutable std::array<Mutex, kStripes> stripes_;
   mutable Mutex mutex_;
   uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNone;
@@ -192,6 +201,7 @@ class RegionTable {
   uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone;
   uint32_t newest_ ABSL_GUARDED_BY(mutex_) = kNone;
   SetAside aside_;  // changes under mutex_
+  StripedCounters<Used> used_;
 };
 
 }  // namespace nvcache
