@@ -1,11 +1,47 @@
 // Erasing blocks: one verb, and how it must hold. Each shard notes what was erased for good while
 // blocks come back after a restart; what must hold over a crash is written before this returns.
 #include <algorithm>
+#include <bit>
+#include <utility>
 #include <vector>
 
+#include "base/prng.h"
 #include "block_cache/block_store.h"
 
 namespace nvcache {
+namespace {
+
+// Files that a pass over all blocks looks for. Bits by the file's hash, 16 to 32 for each file, say
+// of nearly all others that they are not there.
+class FileSet {
+ public:
+  // May throw std::bad_alloc.
+  explicit FileSet(std::vector<uint64_t> files)
+      : files_(std::move(files)),
+        shift_(64 - std::bit_width(kBitsPerFile * files_.size() + kWordBits)),
+        bits_((uint64_t{1} << (64 - shift_)) / kWordBits) {
+    std::ranges::sort(files_);
+    for (const uint64_t file : files_) {
+      const uint64_t bit = mix64(file) >> shift_;
+      bits_[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
+    }
+  }
+  bool has(uint64_t file) const {
+    const uint64_t bit = mix64(file) >> shift_;
+    return (bits_[bit / kWordBits] >> bit % kWordBits & 1) != 0 &&
+           std::ranges::binary_search(files_, file);
+  }
+
+ private:
+  static constexpr uint64_t kBitsPerFile = 16;
+  static constexpr uint64_t kWordBits = 64;
+
+  std::vector<uint64_t> files_;
+  const int shift_;
+  std::vector<uint64_t> bits_;
+};
+
+}  // namespace
 
 absl::StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
   uint64_t erased = 0;
@@ -42,14 +78,10 @@ uint64_t BlockStore::erase_dead_files(std::span<const uint64_t> files) {
   uint64_t erased = 0;
   std::vector<uint64_t> rest(files.begin(), files.end());
   if (std::erase(rest, DeadFiles::kNone) > 0) erased += erase_file(DeadFiles::kNone);
-  // Of two files with one place in the table only the last is there: the other has a pass of its
-  // own. Each round takes one file at least, unless other threads take the places.
-  for (size_t rounds = files.size(); rounds > 0 && !rest.empty(); --rounds) {
-    for (const uint64_t file : rest) dead_files_.add(file);
-    for (const std::unique_ptr<Shard>& shard : shards_) {
-      erased += shard->erase_dead_files(dead_files_);
-    }
-    std::erase_if(rest, [this](uint64_t file) { return dead_files_.has(file); });
+  for (const uint64_t file : rest) dead_files_.add(file);
+  const FileSet dead(std::move(rest));
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    erased += shard->erase_matching([&](const BlockKey& key) { return dead.has(key.file); });
   }
   give_back();
   return erased;

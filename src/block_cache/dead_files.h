@@ -3,9 +3,10 @@
 // come back after a restart, are not let in.
 //
 // A table of 1024 places by the file's hash, 16 KiB: a newer file takes the place of an older one,
-// whose blocks may then come in again, and leave by eviction. Only offers, restores and passes ask
-// it, a load each; lookups do not. A file is forgotten after ten minutes: one that lives on
-// elsewhere under the same keys (a checkpoint) is cached again then.
+// whose blocks may then come in again, and leave by eviction. Offers, restores and, once a file was
+// deleted, misses ask it, a load each; hits do not. A file is forgotten after ten minutes, or as
+// soon as a lookup asks for a block of it: it lives on elsewhere under the same keys (a checkpoint,
+// a file that was ingested twice).
 #pragma once
 
 #include <array>
@@ -28,6 +29,16 @@ class DeadFiles {
     Place& place = places_[place_of(file)];
     place.since_ns.store(clock_.now_ns(), std::memory_order_relaxed);
     place.file.store(file, std::memory_order_relaxed);
+    has_any_.store(true, std::memory_order_relaxed);
+  }
+  // An engine asked for a block of the file.
+  void note_lookup(uint64_t file) {
+    if (!has_any_.load(std::memory_order_relaxed)) [[likely]]
+      return;
+    Place& place = places_[place_of(file)];
+    if (place.file.load(std::memory_order_relaxed) != file) [[likely]]
+      return;
+    place.file.compare_exchange_strong(file, kNone, std::memory_order_relaxed);
   }
   // Relaxed is enough: a block that comes in beside add() is as one that came before it.
   bool has(uint64_t file) const {
@@ -51,6 +62,7 @@ class DeadFiles {
   static_assert(kPlaces == size_t{1} << (64 - 54));
 
   const Clock& clock_;
+  std::atomic<bool> has_any_{false};  // or had
   std::array<Place, kPlaces> places_{};
 };
 

@@ -62,6 +62,17 @@ TEST(DeadFiles, NoBlockOfTheirsComesInUntilTheyAreForgotten) {
   EXPECT_TRUE(test::put(*cache, {6, 1}, 1000).admitted());
 }
 
+// A file that was ingested twice, or that a checkpoint has, lives on under the same keys.
+TEST(DeadFiles, ALookupTellsThatAFileLivesOn) {
+  const auto cache = test::open(kDeadSpec);
+  put_blocks(*cache, 5, 10, 1000);
+  EXPECT_EQ(test::erase_files(*cache, {5, 6}, Gone::kMayReturn), 10u);
+  EXPECT_FALSE(cache->lookup({5, 1}).hit());
+  EXPECT_TRUE(test::put(*cache, {5, 1}, 1000).admitted());
+  EXPECT_TRUE(test::put(*cache, {5, 2}, 1000).admitted());
+  EXPECT_EQ(test::put(*cache, {6, 1}, 1000).reason, Reason::kStaleToken);
+}
+
 TEST(DeadFiles, MoreFilesThanTheTableHasPlacesAreAllErased) {
   const auto cache = test::open(kDeadSpec);
   std::vector<uint64_t> files;

@@ -5,7 +5,7 @@
 // thread of the listener makes the passes over the cache's metadata, one for all files that were
 // deleted meanwhile, and rests nine times as long as a pass took: a tenth of a core at most.
 //
-// Memory: a path and 8 bytes for each file that was created, or compacted, and lives.
+// Memory: LiveFiles.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,12 +14,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "adapters/rocksdb/file_key.h"
 #include "adapters/rocksdb/key.h"
+#include "adapters/rocksdb/live_files.h"
 #include "base/background_thread.h"
 #include "base/mutex.h"
 #include "nvcache/rocksdb.h"
@@ -59,13 +59,12 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
     if (!info.status.ok()) return;
     {
       MutexLock lock(mutex_);
-      const auto found = live_.find(info.file_path);
-      if (found == live_.end()) return;
+      const std::optional<uint64_t> dead = live_.remove(info.file_path);
+      if (!dead) return;
       try {
-        deleted_.push_back(found->second);
+        deleted_.push_back(*dead);
       } catch (const std::bad_alloc&) {  // they leave by eviction
       }
-      live_.erase(found);
     }
     if (thread_.start()) thread_.wake();
   }
@@ -75,7 +74,7 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
     if (!file) return;
     MutexLock lock(mutex_);
     try {
-      live_.insert_or_assign(path, *file);
+      live_.add(path, *file);
     } catch (const std::bad_alloc&) {  // its blocks leave by eviction
     }
   }
@@ -101,7 +100,7 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
 
   const Erase erase_;
   Mutex mutex_;
-  std::unordered_map<std::string, uint64_t> live_ ABSL_GUARDED_BY(mutex_);
+  LiveFiles live_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> deleted_ ABSL_GUARDED_BY(mutex_);
   Time::time_point rests_until_;  // the thread's own
   BackgroundThread thread_;       // the last: it stops first
@@ -133,7 +132,7 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
       });
 }
 
-// A file that is deleted in between stays noted, and costs its path.
+// A file that is deleted in between stays noted.
 ::rocksdb::Status NoteTableFiles(::rocksdb::EventListener& listener, ::rocksdb::DB& db,
                                  ::rocksdb::ColumnFamilyHandle* family) {
   // By name: RocksDB may be built without type information.
