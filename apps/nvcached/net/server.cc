@@ -201,12 +201,13 @@ bool EventServer::accept_one(Listener& listener) {
     }
     return errno == ECONNABORTED || errno == EINTR;
   }
+  const bool is_tls = tls_ != nullptr && listener.socket.tls;
   ConnectionGauges& gauges = service_.connections();
   gauges.total += 1;
   if (gauges.current >= static_cast<uint64_t>(service_.settings().max_connections)) {
     gauges.rejected += 1;
     // A client that waits for a handshake could not read it.
-    if (!listener.socket.tls) (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
+    if (!is_tls) (void)!send(fd, kTooMany.data(), kTooMany.size(), MSG_NOSIGNAL);
     close(fd);
     return true;
   }
@@ -215,7 +216,7 @@ bool EventServer::accept_one(Listener& listener) {
   if (from.ss_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   std::unique_ptr<Transport> transport;
   try {
-    transport = tls_ && listener.socket.tls ? tls_->accept(fd) : make_plain_transport(fd);
+    transport = is_tls ? tls_->accept(fd) : make_plain_transport(fd);
   } catch (const std::bad_alloc&) {
   }
   if (transport == nullptr) {
