@@ -28,31 +28,32 @@ void AlignedBuffer::drop() const {
 
 BufferPool::~BufferPool() {
   for (Part& part : parts_) {
-    const MutexLock lock(part.mutex);
-    for (size_t i = 0; i < part.count; ++i) delete part.kept[i];
+    for (auto& place : part.kept) delete place.load();
   }
 }
 
-// The one that was given back last, of those that fit: the processor's cache may have it still.
+// None for those that are too large to keep.
+std::span<std::atomic<AlignedBuffer*>> BufferPool::places_for(size_t capacity_bytes) noexcept {
+  const std::span all(parts_[thread_stripe() % kParts].kept);
+  if (capacity_bytes <= kSmallBytes) return all.first(kSmall);
+  return capacity_bytes <= kLargeBytes ? all.last(kLarge) : all.first(0);
+}
+
 MutableBuffer BufferPool::take(size_t size_bytes, size_t unit_bytes) noexcept {
   const size_t alignment_bytes = AlignedBuffer::alignment_bytes(unit_bytes);
   const size_t capacity_bytes =
       (size_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
-  {
-    Part& part = parts_[thread_stripe() % kParts];
-    const MutexLock lock(part.mutex);
-    for (size_t i = part.count; i-- > 0;) {
-      AlignedBuffer* const found = part.kept[i];
-      if (found->capacity_bytes_ < capacity_bytes || found->capacity_bytes_ > 2 * capacity_bytes ||
-          found->alignment_bytes_ < alignment_bytes) {
-        continue;
-      }
-      std::move(&part.kept[i + 1], &part.kept[part.count], &part.kept[i]);
-      --part.count;
-      part.bytes -= found->capacity_bytes_;
+  for (auto& place : places_for(capacity_bytes)) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    AlignedBuffer* const found = place.exchange(nullptr, std::memory_order_acquire);
+    if (found == nullptr) continue;
+    if (found->capacity_bytes_ >= capacity_bytes && found->capacity_bytes_ <= 2 * capacity_bytes &&
+        found->alignment_bytes_ >= alignment_bytes) {
       found->references_.store(1, std::memory_order_relaxed);
       return MutableBuffer(found);
     }
+    AlignedBuffer* empty = nullptr;
+    if (!place.compare_exchange_strong(empty, found, std::memory_order_release)) delete found;
   }
   void* const data =
       ::operator new(capacity_bytes, std::align_val_t{alignment_bytes}, std::nothrow);
@@ -63,36 +64,28 @@ MutableBuffer BufferPool::take(size_t size_bytes, size_t unit_bytes) noexcept {
   return MutableBuffer(made);
 }
 
-// The oldest ones go where there is no room: blocks of another size are read now.
+// The first place that is empty; if none is, that of one that goes: blocks of another size may be
+// read now.
 void BufferPool::give(AlignedBuffer* buffer) noexcept {
-  std::array<AlignedBuffer*, kKept + 1> leave = {};
-  size_t leaving = 0;
-  {
-    Part& part = parts_[thread_stripe() % kParts];
-    const MutexLock lock(part.mutex);
-    const size_t bytes = buffer->capacity_bytes_;
-    const bool keeps = bytes <= kMostKeptBytes;
-    while (keeps && (part.count == kKept || part.bytes + bytes > kMostKeptBytes)) {
-      leave[leaving++] = part.kept[0];
-      part.bytes -= part.kept[0]->capacity_bytes_;
-      std::move(&part.kept[1], &part.kept[part.count], &part.kept[0]);
-      --part.count;
-    }
-    if (keeps) {
-      part.kept[part.count++] = buffer;
-      part.bytes += bytes;
-    } else {
-      leave[leaving++] = buffer;
+  const auto places = places_for(buffer->capacity_bytes_);
+  for (auto& place : places) {
+    AlignedBuffer* empty = place.load(std::memory_order_relaxed);
+    if (empty == nullptr &&
+        place.compare_exchange_strong(empty, buffer, std::memory_order_release)) {
+      return;
     }
   }
-  for (size_t i = 0; i < leaving; ++i) delete leave[i];
+  if (!places.empty()) buffer = places.back().exchange(buffer, std::memory_order_acq_rel);
+  delete buffer;
 }
 
 size_t BufferPool::kept_bytes() const {
   size_t bytes = 0;
   for (const Part& part : parts_) {
-    const MutexLock lock(part.mutex);
-    bytes += part.bytes;
+    for (const auto& place : part.kept) {
+      const AlignedBuffer* const kept = place.load();
+      if (kept != nullptr) bytes += kept->capacity_bytes_;
+    }
   }
   return bytes;
 }

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
-#include "base/mutex.h"
 #include "nvcache/pin.h"
 
 namespace nvcache {
@@ -88,14 +88,17 @@ using SharedBuffer = BufferRef<const AlignedBuffer>;
 // Buffers, kept for the next ones when they are released: a block that is read from a device costs
 // no allocation.
 //
-// Thread-safe, and throws nothing. Must outlive its buffers. Keeps at most kKept buffers, and
-// kMostKeptBytes, for each of kParts groups of threads: 16 MiB at most, and as much as threads had
-// at a time. A buffer is at most twice as large as what it was taken for.
+// Thread-safe without locks, and throws nothing. Must outlive its buffers. Keeps for each of kParts
+// groups of threads kSmall buffers of at most kSmallBytes and kLarge of at most kLargeBytes, in all
+// 19 MiB, and no more than threads had at a time. A buffer is at most twice as large as what it was
+// taken for.
 class BufferPool {
  public:
   static constexpr size_t kParts = 8;
-  static constexpr size_t kKept = 8;
-  static constexpr size_t kMostKeptBytes = size_t{2} << 20;
+  static constexpr size_t kSmall = 6;
+  static constexpr size_t kSmallBytes = size_t{64} << 10;
+  static constexpr size_t kLarge = 2;
+  static constexpr size_t kLargeBytes = size_t{1} << 20;
 
   BufferPool() = default;
   ~BufferPool();
@@ -104,18 +107,18 @@ class BufferPool {
 
   // Null if there is no memory.
   MutableBuffer take(size_t size_bytes, size_t unit_bytes = 1) noexcept;
+  // While no other thread uses it. For tests.
   size_t kept_bytes() const;
 
  private:
   friend class AlignedBuffer;
 
+  // A thread that exchanges a buffer for null has it to itself. The small ones are first.
   struct alignas(64) Part {
-    mutable Mutex mutex;
-    size_t count ABSL_GUARDED_BY(mutex) = 0;
-    size_t bytes ABSL_GUARDED_BY(mutex) = 0;
-    std::array<AlignedBuffer*, kKept> kept ABSL_GUARDED_BY(mutex) = {};
+    std::array<std::atomic<AlignedBuffer*>, kSmall + kLarge> kept{};
   };
 
+  std::span<std::atomic<AlignedBuffer*>> places_for(size_t capacity_bytes) noexcept;
   void give(AlignedBuffer* buffer) noexcept;
 
   std::array<Part, kParts> parts_;

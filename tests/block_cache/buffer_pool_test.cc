@@ -1,6 +1,7 @@
 // What a pool of buffers keeps, and how much.
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -42,12 +43,49 @@ TEST(BufferPool, KeepsALimitedNumberAndLimitedBytes) {
   std::vector<MutableBuffer> taken;
   for (size_t i = 0; i < 100; ++i) taken.push_back(pool.take(4096));
   taken.clear();
-  EXPECT_EQ(pool.kept_bytes(), BufferPool::kKept * 4096);
-  for (size_t i = 0; i < 100; ++i) taken.push_back(pool.take(1 << 20));
+  const size_t small_bytes = BufferPool::kSmall * 4096;
+  EXPECT_EQ(pool.kept_bytes(), small_bytes);
+  for (size_t i = 0; i < 100; ++i) taken.push_back(pool.take(BufferPool::kLargeBytes));
   taken.clear();
-  EXPECT_EQ(pool.kept_bytes(), BufferPool::kMostKeptBytes);
-  (void)pool.take(BufferPool::kMostKeptBytes + 1);
-  EXPECT_EQ(pool.kept_bytes(), BufferPool::kMostKeptBytes) << "too large to keep";
+  const size_t large_bytes = BufferPool::kLarge * BufferPool::kLargeBytes;
+  EXPECT_EQ(pool.kept_bytes(), small_bytes + large_bytes);
+  (void)pool.take(BufferPool::kLargeBytes + 1);
+  EXPECT_EQ(pool.kept_bytes(), small_bytes + large_bytes) << "too large to keep";
+}
+
+// Those of a size that is read no more make room.
+TEST(BufferPool, TheSizeThatIsReadNowIsKept) {
+  BufferPool pool;
+  std::vector<MutableBuffer> taken;
+  for (size_t i = 0; i < BufferPool::kSmall; ++i) taken.push_back(pool.take(4096));
+  taken.clear();
+  std::byte* const data = pool.take(16 << 10)->data();
+  EXPECT_EQ(pool.take(16 << 10)->data(), data);
+}
+
+TEST(BufferPool, ThreadsShareNoBuffer) {
+  static constexpr size_t kSizes[] = {4096, 8192, 20'000, 100'000, 700'000};
+  BufferPool pool;
+  std::vector<std::thread> threads;
+  for (uint8_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&pool, thread] {
+      std::vector<std::pair<MutableBuffer, size_t>> held;
+      for (size_t step = 0; step < 20'000; ++step) {
+        const size_t bytes = kSizes[(step * thread) % 5];
+        MutableBuffer buffer = pool.take(bytes);
+        ASSERT_NE(buffer, nullptr);
+        buffer->data()[0] = buffer->data()[bytes - 1] = std::byte{thread};
+        held.emplace_back(std::move(buffer), bytes);
+        if (held.size() < 1 + step % 5) continue;
+        for (const auto& [each, size] : held) {
+          ASSERT_EQ(each->data()[0], std::byte{thread});
+          ASSERT_EQ(each->data()[size - 1], std::byte{thread});
+        }
+        held.clear();
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
 }
 
 TEST(BufferPool, APinKeepsItsBuffer) {
