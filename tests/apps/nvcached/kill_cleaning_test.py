@@ -4,18 +4,19 @@ says so. After each of those, every acknowledged item must be there, with its ne
 one that was being written.
 
 The store is three quarters full of small items that are overwritten at random, in a few large
-zones: cleaning one takes milliseconds, and a set that needs it waits. The kills come when an answer
-is late.
+zones: moving what lives in one takes a millisecond. The kills come when the header of a zone says
+that it is being cleaned, or some moments later.
 
 usage: kill_cleaning_test.py SERVER [DURABILITY]
 
 The seed is printed; NVCACHE_TEST_SEED replays what is sent, but not when the kills come.
 """
+import mmap
 import os
 import random
-import select
 import sys
 import tempfile
+import threading
 import time
 
 from running_server import Server
@@ -23,8 +24,9 @@ from running_server import Server
 PROGRAM = sys.argv[1]
 DURABILITY = sys.argv[2] if len(sys.argv) > 2 else "each"
 SEED = int(os.environ.get("NVCACHE_TEST_SEED") or time.time_ns() % (1 << 32))
-HITS = 3
-MOST_KILLS = 5000  # about one in twenty comes while a zone is cleaned
+HITS = 25
+MOST_KILLS = 500  # nearly each comes while a zone is cleaned
+MOST_LATE_SECONDS = 0.001
 KEYS = 120_000
 BATCH = 100
 STORE = f"nvkv://?size=32m&zone=4m&item=128&write_cache=0&durability={DURABILITY}"
@@ -49,7 +51,7 @@ class Client:
         self.pending = {}  # index: numbers that were sent behind it, and not answered
         self.number = 0
 
-    def send_batch(self, connection, indices, when_idle=lambda _: None):
+    def send_batch(self, connection, indices):
         """Sends sets and reads the answers; what was answered counts as known. False if the server
         ended."""
         sent = []
@@ -64,7 +66,6 @@ class Client:
         try:
             connection.sendall(b"".join(request))
             while len(answered) < len(sent) * len(STORED):
-                when_idle(connection)
                 part = connection.recv(1 << 16)
                 if not part:
                     break
@@ -83,9 +84,8 @@ class Client:
         for first in range(0, KEYS, BATCH):
             self.send_batch(connection, range(first, first + BATCH))
 
-    def overwrite(self, connection, when_idle):
-        indices = [self.random.randrange(KEYS) for _ in range(BATCH)]
-        return self.send_batch(connection, indices, when_idle)
+    def overwrite(self, connection):
+        return self.send_batch(connection, [self.random.randrange(KEYS) for _ in range(BATCH)])
 
     def lost(self, connection):
         """The keys whose value is neither the newest nor one that was being written."""
@@ -116,17 +116,40 @@ class Client:
         return wrong
 
 
-def load_and_kill(server, client, moments):
-    """Kills it when an answer is late by a random time."""
-    late_seconds = moments.uniform(0.001, 0.008)
+class Headers:
+    """The headers of the zones, in the file of a store (docs/design/format.md)."""
 
-    def kill_if_late(connection):
-        if not select.select([connection], [], [], late_seconds)[0]:
-            server.process.kill()
+    BEGIN, WORDS, BEING_CLEANED = 12288 // 8, 64 // 8, 1 << 39
+    ZONES = 4  # the word of the superblock that says how many there are
 
-    with server.connect() as connection:
-        while client.overwrite(connection, kill_if_late):
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.words = memoryview(self.file).cast("Q")
+        end = self.BEGIN + self.words[self.ZONES] * self.WORDS
+        self.versions = range(self.BEGIN, end, self.WORDS)
+
+    def any_is_being_cleaned(self):
+        return any(self.words[at] & self.BEING_CLEANED for at in self.versions)
+
+
+def load_and_kill(server, client, headers, late_seconds):
+    """Kills it when a zone is being cleaned, or that much later."""
+    def kill_in_cleaning():
+        while not headers.any_is_being_cleaned():
+            if server.process.poll() is not None:
+                return
+        until = time.perf_counter() + late_seconds
+        while time.perf_counter() < until:
             pass
+        server.process.kill()
+
+    killer = threading.Thread(target=kill_in_cleaning)
+    with server.connect() as connection:
+        killer.start()
+        while client.overwrite(connection):
+            pass
+    killer.join()
     server.kill()
 
 
@@ -136,12 +159,14 @@ def main():
     client = Client()
     hits = kills = 0
     with tempfile.TemporaryDirectory(prefix="nvcached_kill_cleaning_") as folder:
-        options = ("--store", STORE + "&medium=file:" + os.path.join(folder, "data"))
+        path = os.path.join(folder, "data")
+        options = ("--store", STORE + "&medium=file:" + path)
         with Server(PROGRAM, *options, folder=folder) as server, server.connect() as connection:
             client.fill(connection)
             if wrong := client.lost(connection):
                 print(f"{len(wrong)} items do not fit, such as {wrong[0]}")
                 return 1
+        headers = Headers(path)
         while hits < HITS and kills < MOST_KILLS:
             server = Server(PROGRAM, *options, folder=folder)
             unfinished = "finished a cleaning" in server.log_text()
@@ -153,7 +178,7 @@ def main():
                               f"{wrong[:3]}")
                         server.stop()
                         return 1
-            load_and_kill(server, client, moments)
+            load_and_kill(server, client, headers, moments.uniform(0, MOST_LATE_SECONDS))
             kills += 1
     print(f"{hits} of {kills} kills came while a zone was cleaned; no item of {KEYS} was lost")
     return 0 if hits == HITS else 1
