@@ -73,6 +73,10 @@ struct TestHooks {
   // KvStore: the descriptors of expired items are cleared, and others take their slots, before that
   // is durable.
   bool skip_sweep_flush = false;
+  // KvStore: a store with room to spare evicts where no zone has room for an item.
+  bool skip_evacuation = false;
+  // KvStore: descriptors lead to evacuated items before these are durable.
+  bool skip_evacuation_flush = false;
   // KvStore: a cleaning does not say how far it is.
   bool skip_cleaning_mark = false;
   // KvStore: a cleaning does not say beside the zone's version that it began.

@@ -64,6 +64,18 @@ inline KvConfig small_config(Durability durability = Durability::kCache) {
   return config;
 }
 
+// Sizes of values of a store like small_config(), by key and number. Some keys may have values of
+// nearly half a zone, so that no zone may have room for one beside what it holds.
+struct ValueSizes {
+  uint64_t large_each = 0;  // one key in this number; 0: none
+
+  size_t of(uint64_t key, uint64_t number) const {
+    if (large_each != 0 && key % large_each == 0) return 1950 + mix64(number) % 50;
+    const uint64_t mix = mix64(number);
+    return mix % 4 == 0 ? mix / 4 % 600 : mix / 4 % 60;
+  }
+};
+
 // A store in the page cache, which outlives its process and no loss of power.
 inline absl::StatusOr<std::unique_ptr<KvStoreImpl>> make_kv_in_page_cache(
     const KvConfig& config, std::unique_ptr<PageCacheMedium> file) {

@@ -71,10 +71,10 @@ class PartsFixture : public ::testing::Test {
     parts_->zones.unpin(found.zone);
     return value;
   }
-  bool clean(uint64_t zone) {
+  bool clean(uint64_t zone, uint64_t item_bytes = 64) {
     MutexLock lock(parts_->zones.cleaning_mutex());
     ZoneCleaner& cleaner = *cleaner_;  // as the log of zones calls it
-    return cleaner.clean(zone, /*item_bytes=*/64);
+    return cleaner.clean(zone, item_bytes);
   }
   uint64_t count(KvCounter counter) const { return parts_->counters.sum(counter); }
 

@@ -46,6 +46,8 @@ constexpr struct {
               {"skip_update_flush", &TestHooks::skip_update_flush},
               {"skip_eviction_flush", &TestHooks::skip_eviction_flush},
               {"skip_touch_flush", &TestHooks::skip_touch_flush},
+              {"skip_evacuation", &TestHooks::skip_evacuation},
+              {"skip_evacuation_flush", &TestHooks::skip_evacuation_flush},
               {"skip_cleaning_mark", &TestHooks::skip_cleaning_mark},
               {"skip_clear_flush", &TestHooks::skip_clear_flush},
               {"skip_state_flush", &TestHooks::skip_state_flush},

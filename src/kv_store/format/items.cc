@@ -25,6 +25,16 @@ KvDescriptor KvItems::write(uint64_t address, std::string_view key, ByteView val
   return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
 }
 
+KvDescriptor KvItems::copy(uint64_t address, const KvItemView& item, uint32_t tag,
+                           uint32_t version) {
+  KvItemHeader header = item.header;
+  header.expiry = kv_expiry_word(item.expires_s(), header.cas, address, nonce_);
+  std::byte* to = memory_.at(address);
+  write_item_header(to, header);
+  std::memcpy(to + kKvItemHeaderBytes, item.key(), uint64_t{header.key_bytes} + header.value_bytes);
+  return make_descriptor(address, tag, version, checksum(address, {.bytes = to, .header = header}));
+}
+
 uint32_t KvItems::checksum(uint64_t address, const KvItemView& item) const {
   return checksum_block({.file = nonce_, .offset = address}, item.checked());
 }

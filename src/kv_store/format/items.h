@@ -23,6 +23,9 @@ class KvItems {
   KvDescriptor write(uint64_t address, std::string_view key, ByteView value, const KvMeta& meta,
                      uint32_t tag, uint32_t version);
 
+  // Copies an item to another address, as it is now. Returns the descriptor that leads to the copy.
+  KvDescriptor copy(uint64_t address, const KvItemView& item, uint32_t tag, uint32_t version);
+
   // Changes the time of expiry of an item in place.
   void set_expiry(uint64_t address, uint32_t expires_s, uint64_t cas) {
     store_word(memory_.at(address), kv_expiry_word(expires_s, cas, address, nonce_),

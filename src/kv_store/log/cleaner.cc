@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "base/assert.h"
@@ -20,10 +21,10 @@ constexpr size_t kClearedAtOnce = 1024;
 }  // namespace
 
 // If all live items are to stay, the zone with the most garbage of a sample; else the oldest.
-size_t Cleaner::choose(const std::deque<uint64_t>& full, uint64_t item_bytes) {
+size_t Cleaner::choose(const std::deque<uint64_t>& full) {
   if (!keeps_live()) return 0;
   size_t best = 0;
-  uint64_t least_bytes = most_kept_bytes(item_bytes) + 1;
+  uint64_t least_bytes = UINT64_MAX;
   const size_t looks = std::min(full.size(), kSampledZones);
   for (size_t look = 0; look < looks; ++look) {
     const size_t at = full.size() <= kSampledZones ? look : random_.below(full.size());
@@ -86,20 +87,15 @@ uint64_t Cleaner::most_kept_bytes(uint64_t item_bytes) const {
   return zone_bytes - std::max(item_bytes, zone_bytes / kLeastRoomShare);
 }
 
-CleaningRule Cleaner::rule_for(uint64_t zone, uint64_t item_bytes) const {
-  const uint64_t most_bytes = most_kept_bytes(item_bytes);
-  const CleaningRule rule{
-      .live = true, .keep_bytes = most_bytes, .lists_evicted = parts_.config.tells_evictions()};
-  if (doubts_counts(zone)) return rule;  // the survey tells how much there is
-  const bool fits = keeps_live() && parts_.headers.live_bytes(zone) <= most_bytes;
-  return fits ? rule : rule_of_full_store(rule);
+CleaningRule Cleaner::live_rule(uint64_t keep_bytes) const {
+  return {.live = true, .keep_bytes = keep_bytes, .lists_evicted = parts_.config.tells_evictions()};
 }
 
 // At least half of a cleaned zone is for new items.
-CleaningRule Cleaner::rule_of_full_store(CleaningRule rule) const {
-  rule.live = false;
-  rule.keep_bytes = parts_.geometry.zone_bytes / 2;
-  return rule;
+CleaningRule Cleaner::rule_of_full_store() const {
+  return {.live = false,
+          .keep_bytes = parts_.geometry.zone_bytes / 2,
+          .lists_evicted = parts_.config.tells_evictions()};
 }
 
 // A loss of power sets counts back. What they say must not cost an item its place.
@@ -108,27 +104,56 @@ bool Cleaner::doubts_counts(uint64_t zone) const {
          parts_.zones.is_unchecked(zone);
 }
 
-bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
+bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) try {
   if (parts_.zones.is_pinned(zone)) return false;
-  const bool fresh = parts_.headers.is_fresh(zone);
   const auto list_length = static_cast<uint64_t>(static_cast<double>(parts_.headers.live().items) *
                                                  parts_.config.hot_share);
   parts_.marks.set_length(list_length);
+  if (parts_.headers.is_fresh(zone)) return switch_zone(zone, {});
+  std::optional<CleaningPlan> plan = plan_for(zone, item_bytes);
+  return plan && switch_zone(zone, *std::move(plan));
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+CleaningPlan Cleaner::plan(uint64_t zone, const CleaningRule& rule) const {
+  return plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
+}
+
+std::optional<CleaningPlan> Cleaner::plan_for(uint64_t zone, uint64_t item_bytes) {
+  // Where counts are in doubt, the survey tells how much there is.
+  const bool doubts = doubts_counts(zone);
+  if (!doubts && !keeps_live()) return plan(zone, rule_of_full_store());
+  const CleaningRule rule = live_rule(most_kept_bytes(item_bytes));
+  CleaningPlan found = plan(zone, rule);
+  if (found.without_room == 0) return found;
+  if (doubts && parts_.headers.recount(zone, found.live_items, found.live_bytes)) {
+    return std::nullopt;
+  }
+  if (keeps_live() && evacuate(zone, rule.keep_bytes)) {
+    found = plan(zone, rule);
+    if (found.without_room == 0) return found;
+  }
+  return plan(zone, rule_of_full_store());
+}
+
+bool Cleaner::switch_zone(uint64_t zone, CleaningPlan plan) {
+  const bool fresh = parts_.headers.is_fresh(zone);
   const uint64_t version = parts_.zones.full_version(zone);
   const uint64_t next = next_version(version);
-  const std::optional<Work> work = fresh ? Work{} : prepare(zone, version, next, item_bytes);
-  if (!work || !begin_switch(zone)) return false;
+  const Work work = prepare(zone, version, next, std::move(plan));
+  if (!begin_switch(zone)) return false;
   if (comes_round(next)) clear_descriptors({zone});
   const uint64_t items_before = parts_.headers.live_items(zone);
-  tell_evicted(work->plan);
+  tell_evicted(work.plan);
 
   ZoneMover mover(parts_, zone, version, /*attempt=*/0);
-  if (!work->moves.empty() && !mover.begin(work->plan.hot_line, work->plan.hot_line)) {
+  if (!work.moves.empty() && !mover.begin(work.plan.hot_line, work.plan.hot_line)) {
     parts_.zones.serve(zone, version);
     return false;
   }
-  const ZoneMover::Done done = mover.run(work->moves);
-  parts_.headers.write(zone, next, work->hot_line, parts_.zones.next_sequence());
+  const ZoneMover::Done done = mover.run(work.moves);
+  parts_.headers.write(zone, next, work.hot_line, parts_.zones.next_sequence());
   parts_.headers.count(zone, static_cast<int64_t>(done.items),
                        static_cast<int64_t>(done.item_bytes));
   // Durable before anybody misses an item: see the top of item_index.h.
@@ -137,8 +162,8 @@ bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) {
     parts_.zones.serve(zone, next);
     return false;
   }
-  parts_.zones.end_switch(zone, next, work->hot_line);
-  if (!fresh) count_cleaning(*work, done, items_before);
+  parts_.zones.end_switch(zone, next, work.hot_line);
+  if (!fresh) count_cleaning(work, done, items_before);
   return true;
 }
 
@@ -173,18 +198,9 @@ void Cleaner::count_cleaning(const Work& work, const ZoneMover::Done& done, uint
   }
 }
 
-std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version, uint64_t next,
-                                              uint64_t item_bytes) try {
-  Work work;
-  CleaningRule rule = rule_for(zone, item_bytes);
-  work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
-  if (doubts_counts(zone) && rule.live && work.plan.without_room > 0) {
-    const bool counted_wrong =
-        parts_.headers.recount(zone, work.plan.live_items, work.plan.live_bytes);
-    if (counted_wrong) return std::nullopt;  // another zone may suit better
-    rule = rule_of_full_store(rule);
-    work.plan = plan_cleaning(parts_, zone, parts_.zones.hot_line(zone), rule);
-  }
+Cleaner::Work Cleaner::prepare(uint64_t zone, uint64_t version, uint64_t next,
+                               CleaningPlan plan) const {
+  Work work{.plan = std::move(plan), .moves = {}};
   const ZoneMover mover(parts_, zone, version, /*attempt=*/0);
   const auto add = [&](const Survivor& item, uint64_t to) {
     const KvDescriptor descriptor = mover.descriptor_for(item, to, parts_.zones.low_bits(next));
@@ -200,8 +216,6 @@ std::optional<Cleaner::Work> Cleaner::prepare(uint64_t zone, uint64_t version, u
     work.hot_line += item.size_bytes;
   }
   return work;
-} catch (const std::bad_alloc&) {
-  return std::nullopt;
 }
 
 void Cleaner::populate(uint64_t zone, uint64_t offset) {
@@ -231,6 +245,7 @@ void Cleaner::clear_descriptors(const std::vector<uint64_t>& zones) {
 
 absl::Status Cleaner::renew_all() {
   MutexLock cleaning(parts_.zones.cleaning_mutex());
+  end_evacuation();
   MutexLock lock(parts_.zones.space_mutex());
   const std::vector<bool> open = parts_.zones.open_zones();
   std::vector<uint64_t> versions(parts_.geometry.zones);

@@ -6,6 +6,10 @@
 // less than kFullShare of the zones, the zone with the most garbage is cleaned, of a sample, and
 // all its live items stay. In a fuller store, and with `cleaning=paper`, the paper's rule holds.
 //
+// Where a large item finds no zone that has room beside its live items, some of them are evacuated:
+// the smallest are copied behind those of another zone, and get descriptors that lead there. A kill
+// or a loss of power finds either, as with a put.
+//
 // An item that expired counts as live until it is looked at. So a store that seems fuller
 // looks at four more zones each time that it needs one, and lets expired items go.
 //
@@ -44,7 +48,7 @@ class Cleaner final : public ZoneCleaner {
 
   explicit Cleaner(KvParts& parts) : parts_(parts) {}
 
-  size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) override
+  size_t choose(const std::deque<uint64_t>& full) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
   bool clean(uint64_t zone, uint64_t item_bytes) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
@@ -76,12 +80,33 @@ class Cleaner final : public ZoneCleaner {
 
   bool keeps_live() const;
   uint64_t most_kept_bytes(uint64_t item_bytes) const;
-  CleaningRule rule_for(uint64_t zone, uint64_t item_bytes) const;
-  CleaningRule rule_of_full_store(CleaningRule rule) const;
+  CleaningRule live_rule(uint64_t keep_bytes) const;
+  CleaningRule rule_of_full_store() const;
   bool doubts_counts(uint64_t zone) const;
-  // Reads the zone and changes nothing on the medium. Empty if there is no memory for it.
-  std::optional<Work> prepare(uint64_t zone, uint64_t version, uint64_t next, uint64_t item_bytes)
+  CleaningPlan plan(uint64_t zone, const CleaningRule& rule) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  // What to keep of a zone, so that an item has room. Empty: another zone may suit better.
+  std::optional<CleaningPlan> plan_for(uint64_t zone, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  // Changes nothing on the medium.
+  Work prepare(uint64_t zone, uint64_t version, uint64_t next, CleaningPlan plan) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  // Gives a zone its next version, with what the plan keeps of it.
+  bool switch_zone(uint64_t zone, CleaningPlan plan)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+
+  // cleaner_evacuation.cc. Copies the smallest items of a zone to others, until those that stay
+  // have at most `keep_bytes`. False if no zone has room for them.
+  bool evacuate(uint64_t zone, uint64_t keep_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  std::optional<ZoneLog::Room> room_elsewhere(uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  bool clean_for_evacuated(uint64_t zone, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void move_elsewhere(uint64_t zone, const Survivor& item, const ZoneLog::Room& room)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void end_evacuation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+
   // `slots` is room to work in.
   void clear_expired(uint64_t zone, absl::Span<const Survivor> expired,
                      std::vector<uint64_t>* slots)
@@ -91,7 +116,8 @@ class Cleaner final : public ZoneCleaner {
   void count_cleaning(const Work& work, const ZoneMover::Done& done, uint64_t items_before);
 
   KvParts& parts_;
-  Prng random_{1};  // under the cleaning lock
+  Prng random_{1};                           // under the cleaning lock, as what follows
+  uint64_t destination_ = ZoneLog::kNoZone;  // where evacuated items go
 };
 
 }  // namespace nvcache

@@ -125,9 +125,9 @@ bool ZoneLog::is_somewhere(uint64_t zone) const {
          std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.zone.load() == zone; });
 }
 
-uint64_t ZoneLog::take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes) {
+uint64_t ZoneLog::take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner) {
   if (from.empty()) return kNoZone;
-  const size_t at = &from == &full_ ? cleaner.choose(full_, item_bytes) : 0;
+  const size_t at = &from == &full_ ? cleaner.choose(full_) : 0;
   NVCACHE_ASSERT(at < from.size());
   const uint64_t zone = from[at];
   from.erase(from.begin() + static_cast<ptrdiff_t>(at));
@@ -172,7 +172,7 @@ uint64_t ZoneLog::clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) {
       {
         MutexLock lock(space_mutex_);
         if (first) left = from->size();
-        zone = take_next(*from, cleaner, item_bytes);
+        zone = take_next(*from, cleaner);
       }
       if (zone == kNoZone) break;
       if (cleaner.clean(zone, item_bytes)) return zone;
@@ -182,6 +182,26 @@ uint64_t ZoneLog::clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) {
     }
   }
   return kNoZone;
+}
+
+uint64_t ZoneLog::take_full(ZoneCleaner& cleaner) {
+  MutexLock lock(space_mutex_);
+  return take_next(full_, cleaner);
+}
+
+void ZoneLog::give_back(uint64_t zone) {
+  MutexLock lock(space_mutex_);
+  NVCACHE_ASSERT_SLOW(!is_somewhere(zone));
+  full_.push_back(zone);
+}
+
+std::optional<ZoneLog::Room> ZoneLog::append(uint64_t zone, uint64_t item_bytes) {
+  Zone& z = zones_[zone];
+  const uint64_t offset = z.cursor.load(std::memory_order_relaxed);
+  if (offset + item_bytes > geometry_.zone_bytes) return std::nullopt;
+  z.cursor.store(offset + item_bytes, std::memory_order_relaxed);
+  return Room{
+      .zone = zone, .address = geometry_.zone_at(zone) + offset, .version = version_of(zone)};
 }
 
 bool ZoneLog::begin_switch(uint64_t zone) {

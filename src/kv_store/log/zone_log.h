@@ -39,7 +39,7 @@ class ZoneCleaner {
   virtual ~ZoneCleaner() = default;
   // The index of the zone to clean next, of the full ones, oldest first; there is at least one.
   // Called under the space lock as well.
-  virtual size_t choose(const std::deque<uint64_t>& full, uint64_t item_bytes) = 0;
+  virtual size_t choose(const std::deque<uint64_t>& full) = 0;
   // Leaves room for an item of this size. False if the zone is pinned, or the medium failed.
   virtual bool clean(uint64_t zone, uint64_t item_bytes) = 0;
   // The time now, in seconds, if zones should be swept before one is chosen; else 0.
@@ -144,6 +144,12 @@ class ZoneLog {
   // Ends the switch. New items go behind the hot line.
   void end_switch(uint64_t zone, uint64_t version, uint64_t hot_line)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  // A full zone for the cleaner, as for clean(), and back. kNoZone: there is none.
+  uint64_t take_full(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  void give_back(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  // Room behind all items of a zone that the cleaner has. Not pinned. Empty if there is too little.
+  std::optional<Room> append(uint64_t zone, uint64_t item_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   // Makes a zone serve another version; new items still go where they did.
   void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
     zones_[zone].serving.store(version, std::memory_order_seq_cst);
@@ -185,7 +191,7 @@ class ZoneLog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
   // Whether a list or a lane has it. One that is being cleaned is nowhere; no other one is twice.
   bool is_somewhere(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
-  uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner, uint64_t item_bytes)
+  uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
 
   DurableMemory& memory_;

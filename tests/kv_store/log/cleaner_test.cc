@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/test_hooks.h"
 #include "kv_store/parts_fixture.h"
 
 namespace nvcache {
@@ -169,12 +170,81 @@ TEST_F(CleanerTest, TheZoneWithTheMostGarbageIsNext) {
   for (uint64_t zone = 0; zone < 5; ++zone) {
     parts_->headers.count(zone, 1, zone == 3 ? 500 : 2000 + static_cast<int64_t>(zone));
   }
-  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}, 64), 1u);
-  EXPECT_EQ(cleaner.choose({4, 2, 0, 1}, 64), 2u);
-  EXPECT_EQ(cleaner.choose({4, 3}, 3800), 0u) << "no zone has room for so large an item";
+  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}), 1u);
+  EXPECT_EQ(cleaner.choose({4, 2, 0, 1}), 2u);
   for (uint64_t zone = 5; zone < 11; ++zone) parts_->headers.count(zone, 1, 4096);
   for (uint64_t zone = 0; zone < 5; ++zone) parts_->headers.count(zone, 1, 2000);
-  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}, 64), 0u) << "too full: the oldest";
+  EXPECT_EQ(cleaner.choose({4, 3, 2, 1, 0}), 0u) << "too full: the oldest";
+}
+
+// Three items fill a zone, one lies in another, and a third is open.
+class EvacuationTest : public CleanerTest {
+ protected:
+  static constexpr uint64_t kLargeBytes = 2048;
+
+  EvacuationTest() {
+    make(test::small_config());
+    crowded_ = insert("a", std::string(1300, 'a')).zone;
+    insert("b", std::string(1200, 'b'));
+    insert("c", std::string(1100, 'c'), /*expires_s=*/1010);
+    other_ = insert("other", std::string(500, 'o')).zone;
+    insert("last", std::string(3700, 'l'));
+  }
+  uint64_t zone_of(std::string_view key) {
+    ItemLocation found;
+    if (index_->find(bucket_of(key), key, &found) != ItemIndex::Presence::kPresent) return ~0ull;
+    parts_->zones.unpin(found.zone);
+    return found.zone;
+  }
+
+  uint64_t crowded_ = 0;
+  uint64_t other_ = 0;
+};
+
+TEST_F(EvacuationTest, TheSmallestItemsGoToAnotherZone) {
+  ASSERT_TRUE(clean(crowded_, kLargeBytes));
+  EXPECT_EQ(count(KvCounter::kEvicted), 0u);
+  EXPECT_EQ(zone_of("a"), crowded_);
+  EXPECT_EQ(zone_of("b"), other_);
+  EXPECT_EQ(zone_of("c"), other_);
+  EXPECT_EQ(zone_of("other"), other_);
+  EXPECT_EQ(find("a"), std::string(1300, 'a'));
+  EXPECT_EQ(find("b"), std::string(1200, 'b'));
+  EXPECT_EQ(find("c"), std::string(1100, 'c'));
+  EXPECT_LE(hot_line(crowded_), parts_->geometry.zone_bytes - kLargeBytes);
+  EXPECT_EQ(parts_->headers.live_items(crowded_), 1u);
+  EXPECT_EQ(parts_->headers.live_items(other_), 3u);
+  ASSERT_TRUE(clean(other_));
+  EXPECT_EQ(find("b"), std::string(1200, 'b')) << "lies there as any other";
+}
+
+// As a touch does that held the item while it was copied.
+TEST_F(EvacuationTest, ATimeOfExpiryThatChangesMeanwhileStays) {
+  static KvItems* items = nullptr;
+  static uint64_t address = 0;
+  items = &parts_->items;
+  address = parts_->geometry.zone_at(crowded_) + kv_item_bytes(1, 1300) + kv_item_bytes(1, 1200);
+  test_hooks.on_cleaning_step = [] { items->set_expiry(address, /*expires_s=*/2020, /*cas=*/0); };
+  EXPECT_TRUE(clean(crowded_, kLargeBytes));
+  test_hooks.on_cleaning_step = nullptr;
+  ASSERT_EQ(zone_of("c"), other_);
+  now_s_ = 2019;
+  ItemLocation found;
+  ASSERT_EQ(index_->find(bucket_of("c"), "c", &found), ItemIndex::Presence::kPresent);
+  EXPECT_EQ(found.item.expires_s(), 2020u);
+  parts_->zones.unpin(found.zone);
+}
+
+// Then what was not used lately goes, as in a full store.
+TEST_F(EvacuationTest, WithoutAnotherZoneItemsAreEvicted) {
+  const auto version = parts_->zones.version_of(other_);
+  ASSERT_EQ(parts_->zones.pin(other_, version), ZoneLog::Validity::kValid);
+  parts_->zones.pin(crowded_, parts_->zones.version_of(crowded_));
+  EXPECT_FALSE(clean(crowded_, kLargeBytes));
+  parts_->zones.unpin(crowded_);
+  EXPECT_TRUE(clean(crowded_, kLargeBytes));
+  EXPECT_GT(count(KvCounter::kEvicted), 0u);
+  parts_->zones.unpin(other_);
 }
 
 TEST_F(CleanerTest, APinnedZoneIsLeftAlone) {

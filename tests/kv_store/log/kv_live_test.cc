@@ -26,12 +26,14 @@ struct Mix {
   double deletes;  // an item goes, and another comes
   uint32_t least_bytes;
   uint32_t most_bytes;
+  uint32_t large_bytes = 0;  // of one value in a hundred
 };
 constexpr Mix kMixes[] = {
     {"sessions, updated and never read", 0, 0, 200, 400},
     {"updates and as many reads", 0.5, 0, 100, 1000},
     {"items that come and go", 0.1, 0.5, 50, 500},
     {"items of very different sizes", 0.3, 0.2, 10, 8000},
+    {"small items, and values of nearly half a zone", 0.3, 0.2, 100, 400, 32'000},
 };
 
 class Client {
@@ -76,8 +78,10 @@ class Client {
 
   uint64_t add() {
     const std::string key = "key" + std::to_string(next_++);
-    const auto bytes =
-        static_cast<uint32_t>(mix_.least_bytes + random_.below(mix_.most_bytes - mix_.least_bytes));
+    const auto bytes = static_cast<uint32_t>(
+        mix_.large_bytes != 0 && random_.below(100) == 0
+            ? mix_.large_bytes
+            : mix_.least_bytes + random_.below(mix_.most_bytes - mix_.least_bytes));
     keys_.push_back(key);
     items_[key] = {.number = 0, .bytes = bytes};
     put(key, items_[key]);

@@ -51,13 +51,15 @@ class AtStep {
 
 constexpr uint64_t kStepsOfPut = 4;
 
-// A client, the store it talks to, and what it was told. Half of the zones' bytes are live, so that
-// nothing is evicted.
+constexpr uint64_t kPutKeys = 120;
+
+// A client, the store it talks to, and what it was told. Half of the zones' bytes are live, or two
+// thirds and some values are large, so that nothing is evicted.
 class PutClient {
  public:
   // `loses_power`: what was not flushed is lost with the store's process.
-  PutClient(KvConfig config, bool loses_power, uint64_t seed)
-      : config_(std::move(config)), loses_power_(loses_power), random_(seed) {
+  PutClient(KvConfig config, const test::ValueSizes& sizes, bool loses_power, uint64_t seed)
+      : config_(std::move(config)), sizes_(sizes), loses_power_(loses_power), random_(seed) {
     config_.boot = [this] { return boot_; };
     config_.sync_seconds = 0;
     config_.clean_ahead = false;
@@ -67,9 +69,9 @@ class PutClient {
   }
 
   void write() {
-    const std::string key = fmt::format("key{}", random_.below(120));
+    const uint64_t key = random_.below(kPutKeys);
     if (random_.below(6) == 0) {
-      (void)store_->erase(key);
+      (void)store_->erase(name_of(key));
       told_.erase(key);
       under_way_.erase(key);
     } else {
@@ -82,7 +84,7 @@ class PutClient {
   }
   // Ends in the middle of a put; others may have gone on behind it. Opens the store again.
   void end_in_put() {
-    const std::string key = fmt::format("key{}", random_.below(120));
+    const uint64_t key = random_.below(kPutKeys);
     const uint64_t number = ++numbers_;
     End end;
     {
@@ -125,7 +127,7 @@ class PutClient {
   }
 
  private:
-  using Numbers = std::map<std::string, uint64_t>;
+  using Numbers = std::map<uint64_t, uint64_t>;
   // What the end of the process leaves: bytes, and what was acknowledged or under way.
   struct End {
     Image image;
@@ -143,30 +145,30 @@ class PutClient {
     expect_all();
     settle();
   }
-  static std::vector<std::byte> value_of(const std::string& key, uint64_t number) {
-    const uint64_t mix = mix64(number);
-    return kv_value(key, number, mix % 4 == 0 ? mix / 4 % 600 : mix / 4 % 60);
+  static std::string name_of(uint64_t key) { return fmt::format("key{}", key); }
+  std::vector<std::byte> value_of(uint64_t key, uint64_t number) const {
+    return kv_value(name_of(key), number, sizes_.of(key, number));
   }
-  KvResult put(const std::string& key, uint64_t number) {
-    return store_->put(key, value_of(key, number), {}, {});
+  KvResult put(uint64_t key, uint64_t number) {
+    return store_->put(name_of(key), value_of(key, number), {}, {});
   }
   // What is found of a put that was under way is what counts from then on.
   void settle() {
     for (const auto& [key, number] : std::exchange(under_way_, {})) {
-      const KvItem item = store_->get(key);
+      const KvItem item = store_->get(name_of(key));
       if (item && test::same(item.value(), value_of(key, number))) told_[key] = number;
-      ASSERT_EQ(static_cast<bool>(item), told_.contains(key)) << key;
+      ASSERT_EQ(static_cast<bool>(item), told_.contains(key)) << name_of(key);
     }
   }
   void expect_all_in(KvStore& store) {
     for (const auto& [key, number] : told_) {
-      const KvItem item = store.get(key);
-      ASSERT_TRUE(item) << key << " is lost";
+      const KvItem item = store.get(name_of(key));
+      ASSERT_TRUE(item) << name_of(key) << " is lost";
       const auto under_way = under_way_.find(key);
       const bool right = test::same(item.value(), value_of(key, number)) ||
                          (under_way != under_way_.end() &&
                           test::same(item.value(), value_of(key, under_way->second)));
-      ASSERT_TRUE(right) << key << " has another value";
+      ASSERT_TRUE(right) << name_of(key) << " has another value";
     }
   }
   Image image_now() {
@@ -190,6 +192,7 @@ class PutClient {
   }
 
   KvConfig config_;
+  const test::ValueSizes sizes_;
   const bool loses_power_;
   Prng random_;
   uint64_t boot_ = 1;
@@ -201,7 +204,8 @@ class PutClient {
   std::unique_ptr<KvStore> store_;
 };
 
-void run_put_kills(Durability durability, bool loses_power, uint64_t histories) {
+void run_put_kills(Durability durability, bool loses_power, uint64_t histories,
+                   const test::ValueSizes& sizes = {}) {
   const TempDir dir;
   for (uint64_t i = 0; i < seeds(histories); ++i) {
     const uint64_t seed = test_seed() + i;
@@ -209,7 +213,7 @@ void run_put_kills(Durability durability, bool loses_power, uint64_t histories) 
     Prng chance(seed + 1);
     KvConfig config = test::small_config(durability);
     config.cleaning = KvCleaning::kLive;
-    PutClient client(config, loses_power, seed);
+    PutClient client(config, sizes, loses_power, seed);
     for (int life = 0; life < 4; ++life) {
       for (uint64_t writes = chance.below(300); writes > 0; --writes) client.write();
       client.end_in_put();
@@ -236,6 +240,10 @@ TEST(KvPutKill, LosesNothingAtAnyStepWhereEachIsFlushed) {
 
 TEST(KvPutKill, LosesNothingWithThePowerWhereEachIsFlushed) {
   run_put_kills(Durability::kEach, /*loses_power=*/true, 60);
+}
+
+TEST(KvPutKill, LosesNothingWithThePowerWhereItemsAreEvacuated) {
+  run_put_kills(Durability::kEach, /*loses_power=*/true, 60, {.large_each = 18});
 }
 
 }  // namespace
