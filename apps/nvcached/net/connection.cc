@@ -17,6 +17,9 @@ constexpr int kRoundsPerEvent = 8;
 // Each of at least Session::kFullOutputBytes: large answers take turns, too.
 constexpr int kFullOutputsPerEvent = 4;
 constexpr timeval kWatchTick = {0, 20'000};
+constexpr double kSlowSeconds = 4;  // a client that would hold its buffers for longer is slow
+// Clients that are not slow wait for each other.
+constexpr uint32_t kMostWaitSeconds = 20;
 
 }  // namespace
 
@@ -34,43 +37,93 @@ Connection::Connection(ConnectionOwner& owner, LoopShare& loop, int fd,
 
 Connection::~Connection() {
   if (watched_for_ != 0) tell_watchers("conn_close", close_reason_);
+  end_waiting();
   if (read_event_ != nullptr) event_free(read_event_);
   if (write_event_ != nullptr) event_free(write_event_);
-  loop_.count(told_kind_, ReadingPace::Kind::kHasAll);
   loop_.service().buffers().give(held_bytes_);
   loop_.service().pins().give(held_pins_);
 }
 
 // What was written, less what is on its way.
-uint64_t Connection::taken_bytes() const {
+void Connection::note_taken() {
+  if (taken_bytes_ == written_bytes_) return;
   int unsent_bytes = 0;
   if (ioctl(fd_, SIOCOUTQ, &unsent_bytes) != 0 || unsent_bytes < 0) unsent_bytes = 0;
-  return written_bytes_ - std::min(written_bytes_, static_cast<uint64_t>(unsent_bytes));
+  const uint64_t taken = written_bytes_ - std::min<uint64_t>(written_bytes_, unsent_bytes);
+  if (taken <= taken_bytes_) return;
+  pace_.move(taken - std::exchange(taken_bytes_, taken));
+}
+
+double Connection::cost_of(uint64_t held_bytes) const {
+  return pace_.seconds_for(held_bytes) > kSlowSeconds ? pace_.cost(held_bytes) : 0;
 }
 
 void Connection::end_second() {
-  pace_.end_second(pace_.is_waited_for() ? taken_bytes() : 0);
-  tell_pace();
+  note_taken();
+  if (held_bytes_ > 0) ++holding_seconds_;
+  if (waits_for_room()) {
+    ++waited_seconds_;  // which is not its fault: its pace stays
+  } else {
+    pace_.end_second();
+  }
 }
 
-void Connection::tell_pace() {
-  loop_.count(told_kind_, pace_.kind());
-  told_kind_ = pace_.kind();
-}
-
-bool Connection::hold(uint64_t bytes) {
+Connection::Held Connection::hold(uint64_t bytes) {
   Budget& budget = loop_.service().buffers();
-  if (!output_.empty()) pace_.begin(loop_.next_turn());
+  const uint64_t more_bytes = bytes > held_bytes_ ? bytes - held_bytes_ : 0;
   if (bytes < held_bytes_) budget.give(held_bytes_ - bytes);
-  while (bytes > held_bytes_ && !budget.take(bytes - held_bytes_)) {
-    if (owner_.close_slowest(*this)) continue;
-    if (owner_.close_elsewhere(pace_.kind()) && budget.take_ahead(bytes - held_bytes_)) break;
-    loop_.counters().add(Count::kBufferKicks);
-    set_close_reason("error");
-    return false;
+  if (more_bytes > 0 && !budget.take(more_bytes)) {
+    const Held held = make_room_for(bytes, more_bytes);
+    if (held != Held::kYes) return held;
   }
   held_bytes_ = bytes;
-  return true;
+  if (bytes == 0) holding_seconds_ = 0;
+  loop_.note_cost(cost());
+  return Held::kYes;
+}
+
+Connection::Held Connection::make_room_for(uint64_t bytes, uint64_t more_bytes) {
+  Budget& budget = loop_.service().buffers();
+  note_taken();
+  const double cost = cost_of(bytes);
+  const bool spares_new = cost > 0;
+  auto gone = owner_.close_costlier(cost, spares_new);
+  for (; gone == ConnectionOwner::Gone::kOne; gone = owner_.close_costlier(cost, spares_new)) {
+    if (budget.take(more_bytes)) return Held::kYes;
+  }
+  // A client that wants more than the reserve cannot do without it.
+  const bool may_take = gone == ConnectionOwner::Gone::kSoon || bytes > budget.reserve();
+  if (may_take && budget.take_of_reserve(more_bytes)) return Held::kYes;
+  if (waited_seconds_ > kMostWaitSeconds) return Held::kNo;
+  wants_room_ = true;
+  if (waits_for_room()) return Held::kSoon;
+  waited_seconds_ = 0;
+  waits_at_ = loop_.waiting().insert(loop_.waiting().end(), this);
+  owner_.try_again_soon();
+  return Held::kSoon;
+}
+
+void Connection::end_waiting() {
+  if (waits_for_room()) loop_.waiting().erase(*waits_at_);
+  waits_at_.reset();
+  waited_seconds_ = 0;
+}
+
+bool Connection::hold_what_is_there() {
+  const uint64_t bytes = output_.heap_bytes() + input_.capacity();
+  const Held held = hold(bytes);
+  if (held == Held::kSoon) {
+    loop_.service().buffers().take_anyway(bytes - held_bytes_);
+    held_bytes_ = bytes;
+  }
+  return held != Held::kNo || refuse();
+}
+
+// A client that goes for want of memory.
+bool Connection::refuse() {
+  loop_.counters().add(Count::kBufferKicks);
+  set_close_reason("error");
+  return false;
 }
 
 bool Connection::start(event_base* base) {
@@ -123,37 +176,43 @@ bool Connection::pass_on_lines() {
 
 // Without memory for what a client asked, that client goes; the others stay.
 void Connection::on_event(int, short what, void* self) {
-  auto& connection = *static_cast<Connection*>(self);
-  ConnectionOwner& owner = connection.owner_;
-  LoopShare& loop = connection.loop_;
-  try {
-    if (connection.handle(what)) return connection.wait_for_events();
-  } catch (const std::bad_alloc&) {
-    loop.empty_spares();
-    connection.set_close_reason("error");
-  }
-  owner.remove(connection);
+  static_cast<Connection*>(self)->handle(what);
 }
 
-bool Connection::handle(short what) {
+void Connection::try_again() {
+  NVCACHE_ASSERT_SLOW(waits_for_room());
+  handle(0);
+}
+
+void Connection::handle(short what) {
+  ConnectionOwner& owner = owner_;
+  LoopShare& loop = loop_;
+  try {
+    if (serve_event(what)) return wait_for_events();
+  } catch (const std::bad_alloc&) {
+    loop.empty_spares();
+    set_close_reason("error");
+  }
+  owner.remove(*this);
+}
+
+bool Connection::serve_event(short what) {
   active_s_.store(loop_.service().items().now_s(), std::memory_order_relaxed);
   state_.store("conn_parse_cmd", std::memory_order_relaxed);
+  wants_room_ = false;
   Output& spare = loop_.spare_output();
   NVCACHE_ASSERT_SLOW(spare.empty());
   const bool borrowed = output_.empty();
   if (borrowed) swap(output_, spare);
   bool open = phase_ == Phase::kWatching ? pass_on_lines()
               : (what & EV_WRITE) != 0   ? writable()
-                                         : readable();
+                                         : (output_.empty() || flush()) && readable();
   if (output_.empty()) {
     if (borrowed) swap(output_, spare);
     output_ = Output();
-    pace_.end();
-  } else {
-    pace_.begin(loop_.next_turn());
   }
-  tell_pace();
-  open = open && hold(output_.heap_bytes() + input_.capacity());
+  open = open && hold_what_is_there();
+  if (!wants_room_) end_waiting();
   state_.store(!output_.empty()  ? "conn_mwrite"
                : !input_.empty() ? "conn_nread"
                                  : "conn_read",
@@ -165,15 +224,21 @@ bool Connection::readable() {
   if (phase_ != Phase::kServing) return true;
   Input& spare = loop_.spare_input();
   NVCACHE_ASSERT_SLOW(spare.empty());
-  // A small rest moves into the larger buffer, so that one read brings many bytes.
-  const bool borrowed =
-      input_.size() <= LoopShare::kSpareInputBytes / 4 && want_ <= LoopShare::kSpareInputBytes;
+  // A small rest moves into the larger buffer, so that one read brings many bytes. But a rest must
+  // have room afterwards: where there may be none, it is taken before.
+  const bool borrowed = input_.size() <= LoopShare::kSpareInputBytes / 4 &&
+                        want_ <= LoopShare::kSpareInputBytes &&
+                        loop_.service().buffers().has(LoopShare::kSpareInputBytes);
   if (borrowed && !input_.empty()) spare.take(input_);
   Input& input = borrowed ? spare : input_;
   bool open = true;
   for (int round = 0; open; ++round) {
+    if (!borrowed) {
+      const Held held = hold(output_.heap_bytes() + input.capacity_for(want_));
+      if (held == Held::kSoon) break;
+      if (held == Held::kNo) return refuse();
+    }
     const auto [to, bytes] = input.room(want_);
-    if (!borrowed && !hold(output_.heap_bytes() + input.capacity())) return false;
     const ssize_t got = transport_->read(to, bytes);
     if (got == Transport::kWouldBlock) break;
     if (got == Transport::kClosed) {
@@ -183,6 +248,7 @@ bool Connection::readable() {
       break;
     }
     loop_.counters().add(Count::kBytesRead, static_cast<uint64_t>(got));
+    pace_.move(static_cast<uint64_t>(got));
     input.filled(static_cast<size_t>(got));
     open = serve(input);
     if (phase_ != Phase::kServing || !transport_->buffered()) break;
@@ -279,9 +345,9 @@ bool Connection::keep_or_copy_pins() {
 }
 
 bool Connection::copy_pins() {
-  if (!hold(output_.size() + input_.capacity())) return false;
-  copy_held_pins();
-  return true;
+  const Held held = hold(output_.size() + input_.capacity());
+  if (held == Held::kYes) copy_held_pins();
+  return held != Held::kNo || refuse();
 }
 
 void Connection::copy_held_pins() {
@@ -291,11 +357,11 @@ void Connection::copy_held_pins() {
 }
 
 bool Connection::unpin_stalled() {
-  if (held_pins_ == 0 || pace_.kind() != ReadingPace::Kind::kDead) return true;
+  if (held_pins_ == 0 || !pace_.stands_still()) return true;
   // Without hold(), which may close others: the owner goes through all of them meanwhile.
   const uint64_t bytes = output_.size() + input_.capacity();
   const uint64_t more = bytes > held_bytes_ ? bytes - held_bytes_ : 0;
-  if (!loop_.service().buffers().take(more)) {
+  if (!loop_.service().buffers().take_of_reserve(more)) {
     loop_.counters().add(Count::kBufferKicks);
     return false;
   }
@@ -307,9 +373,11 @@ bool Connection::unpin_stalled() {
 void Connection::wait_for_events() {
   // A waiting connection wakes when its socket is writable, even if all output is sent.
   const bool waits = phase_ == Phase::kWaiting;
-  watch_for(EV_READ, read_event_, phase_ != Phase::kClosing && (!waits || output_.empty()));
-  watch_for(EV_WRITE, write_event_, waits || !output_.empty());
-  NVCACHE_ASSERT_SLOW(watched_for_ != 0);  // else it would stay for ever
+  const bool has_room = !waits_for_room();
+  watch_for(EV_READ, read_event_,
+            phase_ != Phase::kClosing && has_room && (!waits || output_.empty()));
+  watch_for(EV_WRITE, write_event_, (waits && has_room) || !output_.empty());
+  NVCACHE_ASSERT_SLOW(watched_for_ != 0 || !has_room);  // else it would stay for ever
 }
 
 void Connection::watch_for(short what, event* by, bool wanted) {

@@ -9,10 +9,11 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apps/nvcached/net/connection_owner.h"
-#include "apps/nvcached/net/reading_pace.h"
+#include "apps/nvcached/net/pace.h"
 #include "apps/nvcached/net/transport.h"
 #include "apps/nvcached/session/input.h"
 #include "apps/nvcached/session/session.h"
@@ -31,7 +32,14 @@ class Connection {
   // False if the event loop cannot watch the socket.
   bool start(event_base* base);
 
-  const ReadingPace& pace() const { return pace_; }
+  // One that waits for buffer memory, until others go or give some back, looks for it again, and
+  // goes on if there is.
+  void try_again();
+
+  // What its buffers cost (Pace), if they are for one that lets go of them slowly; else 0.
+  double cost() const { return cost_of(held_bytes_); }
+  // It has them for less than two seconds, so that little is known.
+  bool holds_anew() const { return holding_seconds_ < kKnownSeconds; }
   // Called once a second.
   void end_second();
 
@@ -49,6 +57,8 @@ class Connection {
   std::list<std::unique_ptr<Connection>>::iterator self;  // in the owner's list
 
  private:
+  static constexpr uint32_t kKnownSeconds = 2;  // neither is whole
+
   // What it does with what the client sends. A connection that waits or closes, or whose client
   // watches, serves no request.
   enum class Phase : uint8_t {
@@ -61,15 +71,17 @@ class Connection {
   };
 
   static void on_event(int fd, short what, void* self);
-  void tell_pace();
-  uint64_t taken_bytes() const;
+  double cost_of(uint64_t held_bytes) const;
+  void note_taken();
+  // What an event, or none, lets it do. Ends the connection if that is over.
+  void handle(short what);
   // Each returns false when the connection is over.
-  bool handle(short what);
   bool readable();
   bool writable();
   bool serve(Input& input);
   bool flush();
   void wait_for_events();
+  bool serve_event(short what);
   // Has the loop watch the socket for this event, or no longer.
   void watch_for(short what, event* by, bool wanted);
   // Turns the connection into a watcher's, and serves it as one.
@@ -77,12 +89,23 @@ class Connection {
   bool pass_on_lines();
   // Of a client that came (no reason) or went.
   void tell_watchers(std::string_view event, std::string_view reason = "") const;
-  // Takes or gives back buffer memory, so that this connection has taken so much. Makes room: of
-  // its loop's clients those go that go before it, and of others' those that take nothing. False
-  // if there are none: this one must close.
-  bool hold(uint64_t bytes);
+  // Whether this connection has the buffer memory that it wants.
+  enum class Held : uint8_t {
+    kYes,
+    kSoon,  // it should wait, and try again
+    kNo,    // it must close
+  };
+  // Takes or gives back buffer memory, so that this connection holds so much. Makes room: slow
+  // clients go, those that cost most first.
+  Held hold(uint64_t bytes);
+  Held make_room_for(uint64_t bytes, uint64_t more_bytes);
+  // The same, of memory that is in use already. False: this connection must close.
+  bool hold_what_is_there();
+  bool refuse();
+  bool waits_for_room() const { return waits_at_.has_value(); }
+  void end_waiting();
   // Keeps the values of an answer that was sent in part pinned, if there are few of them in the
-  // whole server; else copies them. False if there is no memory for that.
+  // whole server; else copies them, which may have to wait. False if there is no memory for that.
   bool keep_or_copy_pins();
   bool copy_pins();
   void copy_held_pins();
@@ -99,9 +122,13 @@ class Connection {
   size_t want_ = 0;
   uint64_t held_bytes_ = 0;
   uint64_t held_pins_ = 0;
-  ReadingPace pace_;
+  Pace pace_;
   uint64_t written_bytes_ = 0;
-  ReadingPace::Kind told_kind_ = ReadingPace::Kind::kHasAll;  // as which the loop counts it
+  uint64_t taken_bytes_ = 0;  // of those written; when that was looked at last
+  bool wants_room_ = false;   // this event found too little
+  std::optional<std::list<Connection*>::iterator> waits_at_;  // in the loop's list of those
+  uint32_t waited_seconds_ = 0;
+  uint32_t holding_seconds_ = 0;
   Phase phase_ = Phase::kServing;
   const char* close_reason_ = "normal";
   event* read_event_ = nullptr;

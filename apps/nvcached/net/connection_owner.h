@@ -3,19 +3,17 @@
 //
 // LoopShare: what all connections of a loop share, so that idle ones hold no buffers.
 // ConnectionOwner: who keeps the connections, and ends them.
-// Only the loop's thread uses either, except for LoopShare::of_kind().
+// Only the loop's thread uses either, except for LoopShare::most_cost().
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 
-#include "apps/nvcached/net/reading_pace.h"
 #include "apps/nvcached/service/service.h"
 #include "apps/nvcached/session/input.h"
 #include "apps/nvcached/session/output.h"
-#include "base/assert.h"
 
 namespace nvcache::server {
 
@@ -36,36 +34,42 @@ class LoopShare {
     spare_input_.consume(spare_input_.size());
     spare_output_.clear();
   }
-  uint64_t next_turn() { return ++turns_; }
-  // A client was of one kind, and is of another.
-  void count(ReadingPace::Kind was, ReadingPace::Kind is) {
-    if (was == is) return;
-    const int before = of_kind_[static_cast<size_t>(was)].fetch_sub(1);
-    NVCACHE_ASSERT_SLOW(was == ReadingPace::Kind::kHasAll || before > 0);
-    ++of_kind_[static_cast<size_t>(is)];
+  // Those that wait for buffer memory, in the order in which they try again.
+  std::list<Connection*>& waiting() { return waiting_; }
+  // What the client of the loop whose buffers cost most costs (Pace), about. Any thread may ask.
+  double most_cost() const { return most_cost_.load(std::memory_order_relaxed); }
+  void set_most_cost(double cost) { most_cost_.store(cost, std::memory_order_relaxed); }
+  // A client costs so much from now on.
+  void note_cost(double cost) {
+    if (cost > most_cost()) set_most_cost(cost);
   }
-  // How many clients are of this kind, which is not kHasAll. Any thread may call it.
-  int of_kind(ReadingPace::Kind kind) const { return of_kind_[static_cast<size_t>(kind)]; }
 
  private:
   Service& service_;
   Counters& counters_;
   Input spare_input_;
   Output spare_output_;
-  uint64_t turns_ = 0;
-  std::array<std::atomic<int>, ReadingPace::kKinds> of_kind_{};
+  std::list<Connection*> waiting_;
+  std::atomic<double> most_cost_{0};
 };
 
 class ConnectionOwner {
  public:
+  // Who went for a client that wants room.
+  enum class Gone : uint8_t {
+    kNobody,
+    kSoon,  // a client of another loop
+    kOne,   // one of this loop
+  };
+
   // Ends a connection: it is gone when this returns.
   virtual void remove(Connection& connection) = 0;
-  // Closes the connection of the loop that goes first (ReadingPace). False if none goes before
-  // `wanting`. Looks at every connection of the loop.
-  virtual bool close_slowest(const Connection& wanting) = 0;
-  // Has a client of another loop closed, soon, that goes before one of this kind. False if there
-  // is none.
-  virtual bool close_elsewhere(ReadingPace::Kind kind) = 0;
+  // Closes the connection of all whose buffers cost most (Pace), if that is more than `cost`; for a
+  // client that is slow itself, none that has its buffers anew. Looks at every connection of the
+  // loop.
+  virtual Gone close_costlier(double cost, bool spares_new) = 0;
+  // Calls try_again() of those that wait, in a moment.
+  virtual void try_again_soon() = 0;
 
  protected:
   ~ConnectionOwner() = default;

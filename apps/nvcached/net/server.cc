@@ -1,6 +1,7 @@
 #include "apps/nvcached/net/server.h"
 
 #include <event2/event.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ class EventServer final : public Server {
   absl::Status start_metrics();
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
+  void return_memory();
   bool accept_one(Listener& listener);
 
   Service& service_;
@@ -62,6 +64,7 @@ class EventServer final : public Server {
   std::vector<Listening> metrics_sockets_;  // until metrics_ has them
   std::vector<std::string> addresses_;
   event* second_event_ = nullptr;
+  bool buffers_were_full_ = false;
   int tcp_port_ = 0;
   int udp_port_ = 0;
   int metrics_port_ = 0;
@@ -101,13 +104,14 @@ absl::Status EventServer::start(Sockets sockets) {
     };
   }
   // Called by workers that have clients: all workers are there then.
-  const auto close_elsewhere = [this](const Worker& but, ReadingPace::Kind kind) {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
-      return worker.get() != &but && worker->close_one_before(kind);
+  const auto find_costliest = [this](const Worker& but) {
+    const auto costliest = std::ranges::max_element(workers_, {}, [&](const auto& worker) {
+      return worker.get() == &but ? -1 : worker->most_cost();
     });
+    return costliest->get() == &but ? nullptr : costliest->get();
   };
   for (int i = 0; i < settings.threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(service_, close_elsewhere));
+    workers_.push_back(std::make_unique<Worker>(service_, find_costliest));
     if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
   }
   service_.visit_connections = [this](const StatVisitor& visit) {
@@ -163,6 +167,16 @@ absl::Status EventServer::start_metrics() {
   return absl::OkStatus();
 }
 
+// Where --buffer-memory is nearly full, and a second later, gives back to the system what libc
+// keeps of buffers that were freed. Otherwise that may be as much again.
+void EventServer::return_memory() {
+  const bool are_full = !service_.buffers().has(service_.buffers().reserve());
+#ifdef __GLIBC__
+  if (are_full || buffers_were_full_) malloc_trim(0);
+#endif
+  buffers_were_full_ = are_full;
+}
+
 void EventServer::on_second(int, short, void* self) {
   auto& server = *static_cast<EventServer*>(self);
   try {
@@ -173,6 +187,7 @@ void EventServer::on_second(int, short, void* self) {
   } catch (const std::bad_alloc&) {  // what it had to do is done at the next
   }
   if (server.metrics_ != nullptr) server.metrics_->sweep();
+  server.return_memory();
   for (const auto& listener : server.listeners_) {
     if (!listener->paused) continue;
     listener->paused = false;

@@ -1,11 +1,16 @@
 #include "apps/nvcached/net/worker.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/assert.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr timeval kTick = {1, 0};
+constexpr timeval kRoomTick = {0, 2000};
+constexpr size_t kTriesAtOnce = 32;  // for room
 
 // So many connections have ended.
 void count_ended(ConnectionGauges& gauges, uint64_t connections) {
@@ -17,8 +22,11 @@ void count_ended(ConnectionGauges& gauges, uint64_t connections) {
 
 absl::Status Worker::start() {
   NVCACHE_ASSERT(second_event_ == nullptr);
-  if (loop_.create()) second_event_ = event_new(loop_.base(), -1, EV_PERSIST, on_second, this);
-  if (second_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
+  if (loop_.create()) {
+    second_event_ = event_new(loop_.base(), -1, EV_PERSIST, on_second, this);
+    room_event_ = event_new(loop_.base(), -1, 0, on_room_tick, this);
+  }
+  if (second_event_ == nullptr || room_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
     return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
   }
   share_.spare_input().reserve(LoopShare::kSpareInputBytes);
@@ -36,8 +44,10 @@ void Worker::stop() {
   count_ended(service_.connections(), all.size());
   for (const auto& each : all) each->set_close_reason("shutdown");
   all.clear();
-  if (second_event_ != nullptr) event_free(second_event_);
-  second_event_ = nullptr;
+  for (event** const each : {&second_event_, &room_event_}) {
+    if (*each != nullptr) event_free(*each);
+    *each = nullptr;
+  }
 }
 
 void Worker::adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
@@ -82,29 +92,37 @@ void Worker::remove(Connection& connection) {
   count_ended(service_.connections(), 1);
 }
 
-bool Worker::close_slowest(const Connection& wanting) {
-  return close_first([&](const Connection& each) {
-    return &each != &wanting && each.pace().goes_before(wanting.pace());
-  });
+ConnectionOwner::Gone Worker::close_costlier(double cost, bool spares_new) {
+  Worker* const other = find_costliest_ ? find_costliest_(*this) : nullptr;
+  const double cost_there = other == nullptr ? 0 : other->most_cost();
+  if (close_costlier_here(std::max(cost, cost_there), spares_new)) return Gone::kOne;
+  if (other != nullptr && other->ask_to_close_costlier(cost, spares_new)) return Gone::kSoon;
+  return close_costlier_here(cost, spares_new) ? Gone::kOne : Gone::kNobody;
 }
 
-bool Worker::close_elsewhere(ReadingPace::Kind kind) {
-  return close_elsewhere_ && close_elsewhere_(*this, kind);
+void Worker::try_again_soon() { (void)event_add(room_event_, &kRoomTick); }
+
+// Each of them may end, or end others, meanwhile.
+void Worker::on_room_tick(int, short, void* self) {
+  auto& worker = *static_cast<Worker*>(self);
+  std::list<Connection*>& waiting = worker.share_.waiting();
+  const size_t tries = std::min(waiting.size(), kTriesAtOnce);
+  for (size_t i = 0; i < tries && !waiting.empty(); ++i) {
+    waiting.splice(waiting.end(), waiting, waiting.begin());
+    waiting.back()->try_again();
+  }
+  if (!waiting.empty()) worker.try_again_soon();
 }
 
-bool Worker::close_one_before(ReadingPace::Kind kind) {
-  using Kind = ReadingPace::Kind;
-  int there = 0;
-  for (const Kind before : {Kind::kNew, Kind::kDead}) {
-    if (before > kind) there += share_.of_kind(before);
+bool Worker::ask_to_close_costlier(double cost, bool spares_new) {
+  if (most_cost() <= cost) return false;
+  double asked = asked_cost_.load();
+  while (cost < asked && !asked_cost_.compare_exchange_weak(asked, cost)) {
   }
-  int asked = asked_to_close_.load();
-  while (asked < there) {
-    if (!asked_to_close_.compare_exchange_weak(asked, asked + 1)) continue;
-    loop_.wake();
-    return true;
-  }
-  return false;
+  if (!spares_new) asked_spares_new_ = false;
+  ++asked_to_close_;
+  loop_.wake();
+  return true;
 }
 
 void Worker::on_wake() {
@@ -113,31 +131,39 @@ void Worker::on_wake() {
 }
 
 void Worker::close_those_asked_for() {
-  for (int left = asked_to_close_.exchange(0); left > 0 && close_one_that_does_not_read(); --left) {
+  const double cost = asked_cost_.exchange(kNoCost);
+  const bool spares_new = asked_spares_new_.exchange(true);
+  int left = asked_to_close_.exchange(0);
+  for (; left > 0 && close_costlier_here(cost, spares_new); --left) {
   }
 }
 
-// Whoever takes ahead of another's end may take more than that one gives back.
+// Whoever takes of the reserve, ahead of another's end, may take more than that one gives back.
 void Worker::come_within_budget() {
   const Budget& budget = service_.buffers();
-  while (budget.used() > budget.most() && close_one_that_does_not_read()) {
+  while (budget.used() > budget.usual() && close_costlier_here(0, /*spares_new=*/true)) {
   }
 }
 
-bool Worker::close_one_that_does_not_read() {
-  return close_first(
-      [](const Connection& each) { return each.pace().kind() >= ReadingPace::Kind::kNew; });
-}
-
-bool Worker::close_first(absl::FunctionRef<bool(const Connection&)> may_go) {
+bool Worker::close_costlier_here(double cost, bool spares_new) {
+  if (share_.most_cost() <= cost) return false;
   std::list<std::unique_ptr<Connection>> gone;
   {
     const MutexLock lock(mutex_);
     auto first = connections_.end();
+    double most_cost = cost;
+    double next_cost = 0;  // of those that stay
     for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-      if (!may_go(**at)) continue;
-      if (first == connections_.end() || (*at)->pace().goes_before((*first)->pace())) first = at;
+      const double its_cost = (*at)->cost();
+      if (its_cost <= most_cost || (spares_new && (*at)->holds_anew())) {
+        next_cost = std::max(next_cost, its_cost);
+        continue;
+      }
+      if (first != connections_.end()) next_cost = std::max(next_cost, most_cost);
+      most_cost = its_cost;
+      first = at;
     }
+    share_.set_most_cost(next_cost);
     if (first == connections_.end()) return false;
     gone.splice(gone.end(), connections_, first);
   }
@@ -158,7 +184,12 @@ void Worker::on_second(int, short, void* self) try {
 
 void Worker::end_second() {
   const MutexLock lock(mutex_);
-  for (const auto& each : connections_) each->end_second();
+  double most_cost = 0;
+  for (const auto& each : connections_) {
+    each->end_second();
+    most_cost = std::max(most_cost, each->cost());
+  }
+  share_.set_most_cost(most_cost);
 }
 
 // Copies without the lock: only this thread removes connections.

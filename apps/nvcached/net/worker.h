@@ -6,12 +6,12 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "apps/nvcached/net/connection.h"
 #include "apps/nvcached/net/connection_owner.h"
@@ -22,11 +22,11 @@ namespace nvcache::server {
 
 class Worker final : private ConnectionOwner {
  public:
-  // Has a client of a worker other than this one closed, as close_one_before(). May be empty.
-  using CloseElsewhere = std::function<bool(const Worker&, ReadingPace::Kind)>;
+  // Finds the worker other than this one that has the costliest client. Null: there is no other.
+  using FindCostliest = std::function<Worker*(const Worker&)>;
 
-  explicit Worker(Service& service, CloseElsewhere close_elsewhere = {})
-      : service_(service), close_elsewhere_(std::move(close_elsewhere)), share_(service) {}
+  explicit Worker(Service& service, FindCostliest find_costliest = {})
+      : service_(service), find_costliest_(std::move(find_costliest)), share_(service) {}
   ~Worker() { stop(); }
   [[nodiscard]] absl::Status start();
   // Closes all connections and waits for the thread.
@@ -35,36 +35,42 @@ class Worker final : private ConnectionOwner {
   // The accepting thread calls it.
   void adopt(int fd, std::unique_ptr<Transport> transport, std::string address,
              std::string listen_address);
-  // Any thread may call these. True if there is a client that surely goes before one of this kind,
-  // as a dead one does before a new one: it is closed soon.
-  bool close_one_before(ReadingPace::Kind kind);
+  // Any thread may call these. True if a client's buffers seem to cost more than `cost` (Pace): the
+  // one that costs most is closed soon.
+  double most_cost() const { return share_.most_cost(); }
+  bool ask_to_close_costlier(double cost, bool spares_new);
   void visit_connections(const StatVisitor& visit) const;
 
  private:
+  static constexpr double kNoCost = std::numeric_limits<double>::infinity();
+
   void remove(Connection& connection) override;
-  bool close_slowest(const Connection& wanting) override;
-  bool close_elsewhere(ReadingPace::Kind kind) override;
+  Gone close_costlier(double cost, bool spares_new) override;
+  void try_again_soon() override;
 
   static void on_second(int fd, short what, void* self);
+  static void on_room_tick(int fd, short what, void* self);
   void on_wake();
   void take_adopted();
   void close_those_asked_for();
   void come_within_budget();
-  bool close_one_that_does_not_read();
-  // Closes the one that goes first of those that may go, for want of buffers. False if none may.
-  bool close_first(absl::FunctionRef<bool(const Connection&)> may_go);
+  // Closes the one that costs most, for want of buffers. False if none costs more than that.
+  bool close_costlier_here(double cost, bool spares_new);
   void end_second();
   void close_idle();
   void unpin_stalled();
 
   Service& service_;
-  const CloseElsewhere close_elsewhere_;
+  const FindCostliest find_costliest_;
   LoopShare share_;
   event* second_event_ = nullptr;
+  event* room_event_ = nullptr;  // a moment after a client began to wait for room
   mutable Mutex mutex_;
   std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
   std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<int> asked_to_close_{0};  // how many of those that go first
+  std::atomic<int> asked_to_close_{0};       // how many of those that cost most
+  std::atomic<double> asked_cost_{kNoCost};  // and more than that
+  std::atomic<bool> asked_spares_new_{true};
   LoopThread loop_{"nvcached worker", [this] { on_wake(); }};
 };
 

@@ -16,20 +16,28 @@ namespace nvcache::server {
 
 class Budget {
  public:
-  explicit Budget(uint64_t most) : most_(most) {}
+  // `reserve` is a part of `most`.
+  explicit Budget(uint64_t most, uint64_t reserve = 0) : most_(most), reserve_(reserve) {
+    NVCACHE_ASSERT(reserve <= most);
+  }
 
-  // False, and nothing taken, if so much does not fit.
-  [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, most_); }
-  // For a caller that has made others give something back, which they do soon: up to half beyond
-  // `most`.
-  [[nodiscard]] bool take_ahead(uint64_t amount) { return take_up_to(amount, most_ + most_ / 2); }
+  // False, and nothing taken, if so much does not fit beside the reserve.
+  [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, usual()); }
+  // For a caller that has made others give something back, which they do soon.
+  [[nodiscard]] bool take_of_reserve(uint64_t amount) { return take_up_to(amount, most_); }
+  // The same, of what is in use already.
+  void take_anyway(uint64_t amount) { used_.fetch_add(amount, std::memory_order_relaxed); }
   void give(uint64_t amount) {
     const uint64_t before = used_.fetch_sub(amount, std::memory_order_relaxed);
     NVCACHE_ASSERT(before >= amount);
   }
 
+  // Whether take() would take so much now.
+  bool has(uint64_t amount) const { return used() + amount <= usual(); }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t most() const { return most_; }
+  uint64_t reserve() const { return reserve_; }
+  uint64_t usual() const { return most_ - reserve_; }
 
  private:
   bool take_up_to(uint64_t amount, uint64_t limit) {
@@ -39,6 +47,7 @@ class Budget {
   }
 
   const uint64_t most_;
+  const uint64_t reserve_;
   std::atomic<uint64_t> used_{0};
 };
 

@@ -36,7 +36,7 @@ Service::Service(KvStore& store, const Settings& settings, std::function<uint32_
     : settings_(settings),
       items_(store, settings.max_item_bytes, std::move(now_s), std::move(wall_s),
              settings.trace_bits),
-      buffers_(settings.buffer_bytes),
+      buffers_(settings.buffer_bytes, settings.buffer_bytes / 8),
       pins_(most_pins(store.stats())),
       watch_log_(static_cast<size_t>(settings.watcher_buffer_kib) << 10),
       evictions_(std::move(evictions)),

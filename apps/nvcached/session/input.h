@@ -24,17 +24,22 @@ class Input {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  // Room for more bytes. Makes room for all of `want` only once an eighth of it has arrived, so
-  // that a client must send something before it gets memory.
+  // The capacity with room for more bytes. There is room for all of `want` only once an eighth of
+  // it has arrived, so that a client must send something before it gets memory.
+  size_t capacity_for(size_t want) const {
+    if (size() < capacity_) return capacity_;
+    const size_t twice = std::max<size_t>(2 * size(), kLeastBytes);
+    return want > twice && want / 8 <= size() ? want : twice;
+  }
+  // Room for more bytes.
   std::pair<char*, size_t> room(size_t want) {
-    if (begin_ > 0 && capacity_ - end_ < capacity_ / 2) {
+    const size_t capacity = capacity_for(want);
+    if (capacity != capacity_) {
+      reserve(capacity);
+    } else if (begin_ > 0 && capacity_ - end_ < capacity_ / 2) {
       std::memmove(data_.get(), data_.get() + begin_, size());
       end_ -= begin_;
       begin_ = 0;
-    }
-    if (end_ == capacity_) {
-      const size_t twice = std::max<size_t>(2 * size(), kLeastBytes);
-      reserve(want > twice && want / 8 <= size() ? want : twice);
     }
     NVCACHE_ASSERT_SLOW(end_ < capacity_);
     return {data_.get() + end_, capacity_ - end_};

@@ -3,6 +3,7 @@
 
 usage: buffers_test.py SERVER
 """
+import multiprocessing
 import os
 import resource
 import socket
@@ -178,6 +179,123 @@ def those_that_read_on_stay():
         print(f"  {closed} of 40 closed")
 
 
+HOSTILE_EACH = 1000
+HONEST = 20
+ROUNDS = 15
+
+
+def use_large_values(port, number, rounds, stops):
+    """An honest client: stores and reads 900,000 bytes until it is told to stop, and counts its
+    rounds; -1: it failed. In a process of its own, so that the hostile ones do not keep it from its
+    work."""
+    value = os.urandom(1000) * 900
+    key = b"honest%d" % number
+    got = b"VALUE %s 0 900000\r\n%s\r\nEND\r\n" % (key, value)
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=LONG_SECONDS) as client:
+            while not stops.value:
+                equal(store(client, key, value), b"STORED\r\n")
+                client.sendall(b"get %s\r\n" % key * 4 + b"mn\r\n")
+                expect(client, got * 4 + b"MN\r\n")
+                rounds[number] += 1
+    except Exception as error:  # whatever it is, it is reported
+        rounds[number] = -1
+        print(f"  honest client {number}: {error!r}"[:300], flush=True)
+
+
+class Hostile:
+    """Clients that hold what they can: with half a request, or an answer that they do not take, or
+    take by a byte a second."""
+
+    def __init__(self, port):
+        self.half, self.silent, self.slow = [], [], []
+        self.took_at = 0
+        for _ in range(HOSTILE_EACH):
+            for kind in (self.half, self.silent, self.slow):
+                client = socket.socket()
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect(("127.0.0.1", port))
+                client.setblocking(False)
+                kind.append(client)
+
+    def begin(self):
+        for half, silent, slow in zip(self.half, self.silent, self.slow):
+            self.send(half, b"set half 0 0 900000\r\n" + b"x" * 120_000)
+            for client in (silent, slow):
+                self.send(client, b"get large\r\n" * 12)
+
+    @staticmethod
+    def send(client, data):
+        try:
+            client.send(data)
+        except OSError:
+            pass  # closed, or it sends less
+
+    def take_a_byte(self):
+        """At most once a second."""
+        if time.monotonic() < self.took_at + 1:
+            return
+        self.took_at = time.monotonic()
+        for client in self.slow:
+            try:
+                client.recv(1)
+            except OSError:
+                pass
+
+    def close(self):
+        for client in self.half + self.silent + self.slow:
+            client.close()
+
+
+def who_moves_stays():
+    """Clients with half requests, ones that take nothing and ones that take a byte a second do not
+    cost those their connections that use large values, nor the server more than its limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+    most_mib = 64
+    with Server(PROGRAM, "-m", "256", "-c", "4096", "-t", "4",
+                f"--buffer-memory={most_mib}m") as server:
+        with server.connect() as client:
+            equal(store(client, b"large", b"x" * 900_000), b"STORED\r\n")
+        rounds = multiprocessing.Array("q", HONEST)
+        stops = multiprocessing.Value("b", 0)
+        honest = [multiprocessing.Process(target=use_large_values,
+                                          args=(server.port, number, rounds, stops))
+                  for number in range(HONEST)]
+        hostile = Hostile(server.port)
+        counted, before = 0, server.anonymous_kb()
+        try:
+            for process in honest:
+                process.start()
+
+            def have_done(more):
+                nonlocal counted
+                goals = [done + more for done in rounds]
+
+                def done():
+                    nonlocal counted
+                    counted = max(counted, int(stats(server)["buffer_bytes"]))
+                    hostile.take_a_byte()
+                    return all(now < 0 or now >= goal for now, goal in zip(rounds, goals))
+                return done
+
+            wait_until(have_done(1), lambda: f"they do nothing: {list(rounds)}")
+            hostile.begin()
+            wait_until(have_done(ROUNDS), lambda: f"they do not go on: {list(rounds)}")
+            grown_mib = (server.anonymous_kb() - before) // 1024
+            kicks = int(stats(server)["buffer_kicks"])
+        finally:
+            stops.value = 1
+            for process in honest:
+                process.join()
+            hostile.close()
+        print(f"  {kicks} closed, {counted / MIB:.1f} MiB counted, {grown_mib} MiB more")
+        check(min(rounds) > 0, f"{sum(done < 0 for done in rounds)} honest clients were closed")
+        check(kicks > HOSTILE_EACH, kicks)
+        check(counted <= most_mib * MIB, counted)
+        check(grown_mib < 1.5 * most_mib, grown_mib)
+
+
 def large_values_are_not_copied():
     """Answers that do not fit into the socket stay pinned in the store, as long as they move. A
     round in which the machine keeps this client from reading for a second does not count."""
@@ -207,4 +325,5 @@ def buffers_are_given_back():
 if __name__ == "__main__":
     sys.exit(run([batches_do_not_pin_the_store, slow_readers_are_bounded,
                   without_a_bound_they_take_more, those_that_read_on_stay,
+                  who_moves_stays,
                   large_values_are_not_copied, buffers_are_given_back]))

@@ -304,7 +304,9 @@ TEST_F(PartialSends, CloseAStalledClientWhereThereIsNoMemoryForACopy) {
   while (service_.pins().used() == 0) usleep(1000);
   // The connection may take its share between a look at the rest and the attempt to take it.
   Budget& buffers = service_.buffers();
-  while (buffers.used() < buffers.most()) (void)buffers.take(buffers.most() - buffers.used());
+  while (buffers.used() < buffers.most()) {
+    (void)buffers.take_of_reserve(buffers.most() - buffers.used());
+  }
   char byte;
   EXPECT_EQ(recv(client, &byte, 1, 0), 0);
   EXPECT_EQ(service_.totals()[static_cast<size_t>(Count::kBufferKicks)], 1u);
@@ -319,7 +321,7 @@ TEST_F(ConnectionTest, WhoDoesNotReadIsClosedUntilTheBuffersAreWithinTheirLimit)
   const int client = connect("get big\r\n", [](Output&) { return Transport::kWouldBlock; });
   Budget& buffers = service_.buffers();
   while (buffers.used() == 0) usleep(1000);
-  ASSERT_TRUE(buffers.take_ahead(buffers.most()));
+  ASSERT_TRUE(buffers.take_of_reserve(buffers.most() - buffers.used()));
   const timeval limit = {.tv_sec = kLong.count(), .tv_usec = 0};
   setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   char byte;
