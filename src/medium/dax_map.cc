@@ -3,13 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/descriptors.h"
-
-#ifdef NVCACHE_PMEM2
-#include <libpmem2.h>
-#endif
+#include "medium/pmem2.h"
 
 namespace nvcache {
 
@@ -27,57 +25,49 @@ bool is_on_dax(int fd) {
 #endif
 }
 
-#ifdef NVCACHE_PMEM2
-
-struct DaxMap::Library {
+struct DaxMap::Mapping {
+  const Pmem2& pmem2;
   pmem2_map* map = nullptr;
-  pmem2_flush_fn flush = nullptr;
-  pmem2_drain_fn drain = nullptr;
+  Pmem2::Flush flush = nullptr;
+  Pmem2::Drain drain = nullptr;
 
-  ~Library() {
-    if (map != nullptr) pmem2_map_delete(&map);
+  ~Mapping() {
+    if (map != nullptr) pmem2.map_delete(&map);
   }
 };
 
-std::unique_ptr<DaxMap> DaxMap::map(int fd) {
+absl::StatusOr<std::unique_ptr<DaxMap>> DaxMap::map(int fd) {
+  if (!is_on_dax(fd) && std::getenv("PMEM2_FORCE_GRANULARITY") == nullptr) return nullptr;
+  const absl::StatusOr<const Pmem2*> loaded = Pmem2::get();
+  if (!loaded.ok()) return loaded.status();
+  const Pmem2& pmem2 = **loaded;
   pmem2_config* config = nullptr;
   pmem2_source* source = nullptr;
-  auto library = std::make_unique<Library>();
+  auto mapping = std::make_unique<Mapping>(pmem2);
   const StandardPlacesHeld held;  // it looks at files of /sys
-  const bool mapped =
-      pmem2_config_new(&config) == 0 &&
-      pmem2_config_set_required_store_granularity(config, PMEM2_GRANULARITY_CACHE_LINE) == 0 &&
-      pmem2_source_from_fd(&source, fd) == 0 && pmem2_map_new(&library->map, config, source) == 0;
-  if (source != nullptr) pmem2_source_delete(&source);
-  if (config != nullptr) pmem2_config_delete(&config);
+  const bool mapped = pmem2.config_new(&config) == 0 &&
+                      pmem2.config_set_required_store_granularity(config, Pmem2::kCacheLine) == 0 &&
+                      pmem2.source_from_fd(&source, fd) == 0 &&
+                      pmem2.map_new(&mapping->map, config, source) == 0;
+  if (source != nullptr) pmem2.source_delete(&source);
+  if (config != nullptr) pmem2.config_delete(&config);
   if (!mapped) return nullptr;
-  library->flush = pmem2_get_flush_fn(library->map);
-  library->drain = pmem2_get_drain_fn(library->map);
-  return std::unique_ptr<DaxMap>(new DaxMap(std::move(library)));
+  mapping->flush = pmem2.get_flush_fn(mapping->map);
+  mapping->drain = pmem2.get_drain_fn(mapping->map);
+  return std::unique_ptr<DaxMap>(new DaxMap(std::move(mapping)));
 }
 
 std::byte* DaxMap::base() const {
-  return static_cast<std::byte*>(pmem2_map_get_address(library_->map));
+  return static_cast<std::byte*>(mapping_->pmem2.map_get_address(mapping_->map));
 }
 
 void DaxMap::flush(uint64_t offset, uint64_t size_bytes) {
-  library_->flush(base() + offset, size_bytes);
+  mapping_->flush(base() + offset, size_bytes);
 }
 
-void DaxMap::drain() { library_->drain(); }
+void DaxMap::drain() { mapping_->drain(); }
 
-#else
-
-struct DaxMap::Library {};
-
-std::unique_ptr<DaxMap> DaxMap::map(int) { return nullptr; }
-std::byte* DaxMap::base() const { return nullptr; }
-void DaxMap::flush(uint64_t, uint64_t) {}
-void DaxMap::drain() {}
-
-#endif
-
-DaxMap::DaxMap(std::unique_ptr<Library> library) : library_(std::move(library)) {}
+DaxMap::DaxMap(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
 DaxMap::~DaxMap() = default;
 
 }  // namespace nvcache

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/status/statusor.h"
+
 namespace nvcache {
 
 // Whether an open file lies on a DAX file system, as the kernel says: enough for one that only
@@ -21,9 +23,9 @@ bool is_on_dax(int fd);
 // Thread-safe on disjoint extents.
 class DaxMap {
  public:
-  // Maps a whole open file for loads and stores. Null if it is not on a DAX file system, or
-  // if the build has no libpmem2 (NVCACHE_PMEM2=OFF).
-  static std::unique_ptr<DaxMap> map(int fd);
+  // Maps a whole open file for loads and stores. Null if it is not on a DAX file system.
+  // FAILED_PRECONDITION if it is, and libpmem2 is not there (medium/pmem2.h).
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<DaxMap>> map(int fd);
   ~DaxMap();
   DaxMap(const DaxMap&) = delete;
   DaxMap& operator=(const DaxMap&) = delete;
@@ -34,10 +36,10 @@ class DaxMap {
   void drain();
 
  private:
-  struct Library;
-  explicit DaxMap(std::unique_ptr<Library> library);
+  struct Mapping;
+  explicit DaxMap(std::unique_ptr<Mapping> mapping);
 
-  const std::unique_ptr<Library> library_;
+  const std::unique_ptr<Mapping> mapping_;
 };
 
 }  // namespace nvcache

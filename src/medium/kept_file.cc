@@ -80,7 +80,13 @@ absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path
     close(fd);
     return status;
   }
-  std::unique_ptr<DaxMap> dax = DaxMap::map(fd);
+  absl::StatusOr<std::unique_ptr<DaxMap>> mapped = DaxMap::map(fd);
+  if (!mapped.ok()) {
+    close(fd);
+    return absl::Status(mapped.status().code(),
+                        fmt::format("file {}: {}", path, std::string(mapped.status().message())));
+  }
+  std::unique_ptr<DaxMap> dax = *std::move(mapped);
   void* base = dax != nullptr
                    ? dax->base()
                    : mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
