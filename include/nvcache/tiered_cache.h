@@ -203,7 +203,7 @@ class TieredCacheControl {
   virtual void set_capacity(size_t bytes) = 0;
   virtual void set_strict(bool strict) = 0;
 
-  virtual FirstTierUse use() const = 0;  // locks one shard after the other
+  virtual FirstTierUse use() const = 0;  // adds counters up; takes no lock
 
   // What else a handle shows. The key is valid while the handle is held.
   struct Held {

@@ -107,7 +107,9 @@ TEST_P(OutOfMemory, AHitAllocatesNothing) {
   for (const int lookups : {10, 100}) {
     const uint64_t before_bytes = test::allocated_bytes();
     for (int i = 0; i < lookups; ++i) ASSERT_TRUE(cache->lookup(key).hit());
-    if (lookups == 100) EXPECT_EQ(test::allocated_bytes(), before_bytes);
+    if (lookups == 100) {
+      EXPECT_EQ(test::allocated_bytes(), before_bytes);
+    }
   }
 }
 
