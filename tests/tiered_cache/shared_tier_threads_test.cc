@@ -71,6 +71,10 @@ TEST(SharedTierThreads, ConcurrentCachesNeverServeEachOtherFromRegions) {
 TEST(SharedTierThreads, CachesThatComeAndGoTakeNothingFromOneThatStays) {
   const std::string spec = test::spec_sharing("name=comings,size=8MiB,shards=4");
   Engine stays(spec);
+  // Caches that find another one opening the tier do without it, and lose what they put: so it is
+  // open before they come.
+  test::put_versions(stays, 1, 5, 6);
+  ASSERT_EQ(shared_tier_of(stays).blocks, 1u);
   std::vector<std::thread> others;
   for (uint64_t t = 0; t < 3; ++t) {
     others.emplace_back([&, t] {
