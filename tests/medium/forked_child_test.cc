@@ -67,17 +67,23 @@ void expect_no_harm_by_a_child(const std::string& spec) {
 void expect_free_after_a_kill(const std::string& spec) {
   int grandchild[2];
   ASSERT_EQ(pipe(grandchild), 0);
+  int begun[2];
+  ASSERT_EQ(pipe(begun), 0);
   ForkedChild parent([&] {
     auto medium = open_again(spec);
     if (!medium.ok()) return 1;
     (void)medium->release();
+    char byte = 0;
     if (fork() == 0) {
+      (void)!write(begun[1], &byte, 1);
       close(grandchild[1]);
-      char byte = 0;
       _exit(read(grandchild[0], &byte, 1) == 0 ? 0 : 1);
     }
-    return 0;
+    // Until it runs, it has what its parent had.
+    return read(begun[0], &byte, 1) == 1 ? 0 : 1;
   });
+  close(begun[0]);
+  close(begun[1]);
   ASSERT_TRUE(parent.wait_until_done());
   EXPECT_FALSE(open_again(spec).ok());
   EXPECT_EQ(parent.kill_it(), -SIGKILL);
