@@ -111,12 +111,12 @@ void Connection::end_waiting() {
 
 bool Connection::hold_what_is_there() {
   const uint64_t bytes = output_.heap_bytes() + input_.capacity();
-  const Held held = hold(bytes);
-  if (held == Held::kSoon) {
-    loop_.service().buffers().take_anyway(bytes - held_bytes_);
+  Held held = hold(bytes);
+  if (held == Held::kSoon && loop_.service().buffers().take_last(bytes - held_bytes_)) {
     held_bytes_ = bytes;
+    held = Held::kYes;
   }
-  return held != Held::kNo || refuse();
+  return held == Held::kYes || refuse();
 }
 
 // A client that goes for want of memory.

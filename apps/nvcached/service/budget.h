@@ -16,7 +16,7 @@ namespace nvcache::server {
 
 class Budget {
  public:
-  // `reserve` is a part of `most`.
+  // `reserve` is a part of `most`. Its last quarter is kept for take_last().
   explicit Budget(uint64_t most, uint64_t reserve = 0) : most_(most), reserve_(reserve) {
     NVCACHE_ASSERT(reserve <= most);
   }
@@ -24,9 +24,11 @@ class Budget {
   // False, and nothing taken, if so much does not fit beside the reserve.
   [[nodiscard]] bool take(uint64_t amount) { return take_up_to(amount, usual()); }
   // For a caller that has made others give something back, which they do soon.
-  [[nodiscard]] bool take_of_reserve(uint64_t amount) { return take_up_to(amount, most_); }
-  // The same, of what is in use already.
-  void take_anyway(uint64_t amount) { used_.fetch_add(amount, std::memory_order_relaxed); }
+  [[nodiscard]] bool take_of_reserve(uint64_t amount) {
+    return take_up_to(amount, most_ - reserve_ / 4);
+  }
+  // Of what is in use already: false only if all is taken.
+  [[nodiscard]] bool take_last(uint64_t amount) { return take_up_to(amount, most_); }
   void give(uint64_t amount) {
     const uint64_t before = used_.fetch_sub(amount, std::memory_order_relaxed);
     NVCACHE_ASSERT(before >= amount);
@@ -40,10 +42,13 @@ class Budget {
   uint64_t usual() const { return most_ - reserve_; }
 
  private:
+  // Never more, not for a moment: others would find too little.
   bool take_up_to(uint64_t amount, uint64_t limit) {
-    if (used_.fetch_add(amount, std::memory_order_relaxed) + amount <= limit) return true;
-    give(amount);
-    return false;
+    uint64_t used = this->used();
+    do {
+      if (used > limit || amount > limit - used) return false;
+    } while (!used_.compare_exchange_weak(used, used + amount, std::memory_order_relaxed));
+    return true;
   }
 
   const uint64_t most_;

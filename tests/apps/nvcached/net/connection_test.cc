@@ -305,7 +305,7 @@ TEST_F(PartialSends, CloseAStalledClientWhereThereIsNoMemoryForACopy) {
   // The connection may take its share between a look at the rest and the attempt to take it.
   Budget& buffers = service_.buffers();
   while (buffers.used() < buffers.most()) {
-    (void)buffers.take_of_reserve(buffers.most() - buffers.used());
+    (void)buffers.take_last(buffers.most() - buffers.used());
   }
   char byte;
   EXPECT_EQ(recv(client, &byte, 1, 0), 0);
@@ -321,7 +321,7 @@ TEST_F(ConnectionTest, WhoDoesNotReadIsClosedUntilTheBuffersAreWithinTheirLimit)
   const int client = connect("get big\r\n", [](Output&) { return Transport::kWouldBlock; });
   Budget& buffers = service_.buffers();
   while (buffers.used() == 0) usleep(1000);
-  ASSERT_TRUE(buffers.take_of_reserve(buffers.most() - buffers.used()));
+  ASSERT_TRUE(buffers.take_last(buffers.most() - buffers.used()));
   const timeval limit = {.tv_sec = kLong.count(), .tv_usec = 0};
   setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   char byte;
