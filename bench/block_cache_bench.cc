@@ -54,7 +54,7 @@ struct Fixture {
 
   std::unique_ptr<BlockCache> filled(const char* verify, const char* eviction) const {
     const uint64_t size_bytes = (blocks + blocks / 50 + 1024) * kBlockBytes;
-    absl::StatusOr<std::unique_ptr<BlockCache>> opened =
+    StatusOr<std::unique_ptr<BlockCache>> opened =
         open_block_cache("nvcache://?admission=always&verify=" + std::string(verify) +
                          "&eviction=" + eviction + "&size=" + std::to_string(size_bytes));
     if (!opened.ok()) std::abort();

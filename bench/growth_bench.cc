@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kBlockBytes = 4096;
 
 template <typename T>
-T opened(absl::StatusOr<T> result) {
+T opened(StatusOr<T> result) {
   if (!result.ok()) {
     std::fprintf(stderr, "%s\n", std::string(result.status().message()).c_str());
     std::abort();

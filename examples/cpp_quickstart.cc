@@ -6,7 +6,7 @@
 #include <iostream>
 
 int main() {
-  absl::StatusOr<std::unique_ptr<nvcache::BlockCache>> opened =
+  nvcache::StatusOr<std::unique_ptr<nvcache::BlockCache>> opened =
       nvcache::open_block_cache("nvcache://?size=16MiB&admission=second_touch&eviction=s3fifo");
   if (!opened.ok()) {
     std::cerr << opened.status() << "\n";

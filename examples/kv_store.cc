@@ -21,7 +21,7 @@ std::string text_of(const nvcache::KvItem& item) {
 }
 
 std::unique_ptr<nvcache::KvStore> open_store(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<nvcache::KvStore>> opened =
+  nvcache::StatusOr<std::unique_ptr<nvcache::KvStore>> opened =
       nvcache::open_kv_store("nvkv://?size=16MiB&medium=file:" + path + "&durability=each");
   if (!opened.ok()) {  // the message names the setting, what was given and what is allowed
     std::cerr << opened.status() << "\n";

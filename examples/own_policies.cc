@@ -18,16 +18,16 @@
 namespace own {
 
 // One number, between `least` and `most`, or `fallback` if none is given.
-absl::StatusOr<uint64_t> number(nvcache::PolicyArguments arguments, uint64_t least, uint64_t most,
-                                uint64_t fallback) {
+nvcache::StatusOr<uint64_t> number(nvcache::PolicyArguments arguments, uint64_t least,
+                                   uint64_t most, uint64_t fallback) {
   if (arguments.empty()) return fallback;
   uint64_t value = 0;
   const char* const end = arguments[0].data() + arguments[0].size();
   const auto [stopped, problem] = std::from_chars(arguments[0].data(), end, value);
   if (arguments.size() > 1 || problem != std::errc() || stopped != end || value < least ||
       value > most) {
-    return absl::InvalidArgumentError("allowed: a number from " + std::to_string(least) + " to " +
-                                      std::to_string(most));
+    return nvcache::invalid_argument_error("allowed: a number from " + std::to_string(least) +
+                                           " to " + std::to_string(most));
   }
   return value;
 }
@@ -115,13 +115,13 @@ class Coldest final : public nvcache::EvictionPolicy {
   uint64_t chunks_used_ = 0;
 };
 
-absl::Status add_policies(nvcache::PolicyRegistry& registry) {
-  absl::Status status = registry.add(nvcache::AdmissionKind{
+nvcache::Status add_policies(nvcache::PolicyRegistry& registry) {
+  nvcache::Status status = registry.add(nvcache::AdmissionKind{
       .name = "up_to",
       .usage = "up_to, up_to(BYTES)",
       .make = [](nvcache::PolicyArguments arguments, const nvcache::AdmissionContext&)
-          -> absl::StatusOr<std::unique_ptr<nvcache::AdmissionPolicy>> {
-        const absl::StatusOr<uint64_t> most_bytes = number(arguments, 1, 1 << 20, 64 << 10);
+          -> nvcache::StatusOr<std::unique_ptr<nvcache::AdmissionPolicy>> {
+        const nvcache::StatusOr<uint64_t> most_bytes = number(arguments, 1, 1 << 20, 64 << 10);
         if (!most_bytes.ok()) return most_bytes.status();
         return std::make_unique<UpTo>(*most_bytes);
       }});
@@ -129,9 +129,9 @@ absl::Status add_policies(nvcache::PolicyRegistry& registry) {
   return registry.add(nvcache::EvictionKind{
       .name = "coldest",
       .usage = "coldest, coldest(DRAWS)",
-      .make = [](nvcache::PolicyArguments arguments,
-                 uint32_t max_slots) -> absl::StatusOr<std::unique_ptr<nvcache::EvictionPolicy>> {
-        const absl::StatusOr<uint64_t> draws = number(arguments, 1, 100, 5);
+      .make = [](nvcache::PolicyArguments arguments, uint32_t max_slots)
+          -> nvcache::StatusOr<std::unique_ptr<nvcache::EvictionPolicy>> {
+        const nvcache::StatusOr<uint64_t> draws = number(arguments, 1, 100, 5);
         if (!draws.ok()) return draws.status();
         return std::make_unique<Coldest>(*draws, max_slots);
       }});

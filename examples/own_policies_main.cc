@@ -7,11 +7,11 @@
 #include <vector>
 
 namespace own {
-absl::Status add_policies(nvcache::PolicyRegistry& registry);
+nvcache::Status add_policies(nvcache::PolicyRegistry& registry);
 }
 
 int main() {
-  const absl::Status added = own::add_policies(nvcache::policy_registry());
+  const nvcache::Status added = own::add_policies(nvcache::policy_registry());
   if (!added.ok()) {
     std::fprintf(stderr, "%s\n", std::string(added.message()).c_str());
     return 1;

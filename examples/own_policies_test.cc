@@ -9,7 +9,7 @@
 #include <string_view>
 
 namespace own {
-absl::Status add_policies(nvcache::PolicyRegistry& registry);
+nvcache::Status add_policies(nvcache::PolicyRegistry& registry);
 }
 
 namespace nvcache {
@@ -19,13 +19,13 @@ namespace {
 class Kinds final : public PolicyRegistry {
  public:
   Kinds() { EXPECT_TRUE(own::add_policies(*this).ok()); }
-  absl::Status add(AdmissionKind kind) override {
+  Status add(AdmissionKind kind) override {
     admissions[kind.name] = kind;
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status add(EvictionKind kind) override {
+  Status add(EvictionKind kind) override {
     evictions[kind.name] = kind;
-    return absl::OkStatus();
+    return ok_status();
   }
   std::map<std::string, AdmissionKind> admissions;
   std::map<std::string, EvictionKind> evictions;
@@ -47,7 +47,7 @@ TEST(OwnPolicies, NameWhatIsAllowed) {
   const std::string_view bad[] = {"1000", "0", "x", ""};
   for (const std::string_view& argument : bad) {
     const auto made = Kinds().evictions["coldest"].make({&argument, 1}, 0);
-    EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << argument;
+    EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument) << argument;
   }
 }
 

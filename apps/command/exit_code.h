@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "absl/status/status.h"
 #include "base/print.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -15,10 +15,10 @@ inline constexpr int kExitFailed = 1;         // the run failed: message on stde
 inline constexpr int kExitUsage = 2;          // the command line is wrong
 inline constexpr int kExitInterrupted = 130;  // Ctrl-C: nothing was written
 
-inline int exit_code_of(const absl::Status& status) {
+inline int exit_code_of(const Status& status) {
   if (status.ok()) return kExitOk;
-  if (absl::IsCancelled(status)) return kExitInterrupted;
-  if (absl::IsInvalidArgument(status)) return kExitUsage;
+  if (is_cancelled(status)) return kExitInterrupted;
+  if (is_invalid_argument(status)) return kExitUsage;
   return kExitFailed;
 }
 

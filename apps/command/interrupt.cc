@@ -24,8 +24,8 @@ void watch_for_interrupt() {
 
 bool interrupted() { return g_interrupted.load(std::memory_order_relaxed); }
 
-absl::Status check_not_interrupted() {
-  return interrupted() ? absl::CancelledError("interrupted") : absl::OkStatus();
+Status check_not_interrupted() {
+  return interrupted() ? cancelled_error("interrupted") : ok_status();
 }
 
 }  // namespace nvcache

@@ -1,7 +1,7 @@
 // Ctrl-C and SIGTERM set a flag that long runs check. Process-wide; thread-safe.
 #pragma once
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -12,6 +12,6 @@ void watch_for_interrupt();
 bool interrupted();
 
 // CANCELLED if interrupted, else OK.
-absl::Status check_not_interrupted();
+Status check_not_interrupted();
 
 }  // namespace nvcache

@@ -17,9 +17,9 @@ namespace nvcache {
 template <typename Run>
 void on_command(CLI::App& app, std::string name, Run run) {
   app.callback([name = std::move(name), run = std::move(run)] {
-    const absl::Status status = run();
+    const Status status = run();
     if (status.ok()) return;
-    print_to(stderr, "{}: {}\n", name, message_of(status));
+    print_to(stderr, "{}: {}\n", name, status.message());
     throw CLI::RuntimeError(exit_code_of(status));
   });
 }

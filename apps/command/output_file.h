@@ -4,16 +4,16 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 // Writes a temporary file beside `path` and renames it: a reader sees the old
 // contents or the new. Errors name the path and the cause.
-[[nodiscard]] absl::Status write_file_whole(const std::string& path, std::string_view contents);
+[[nodiscard]] Status write_file_whole(const std::string& path, std::string_view contents);
 
 // INVALID_ARGUMENT if a file cannot be created at `path`. Call it before a long run, so that
 // the run is not lost. An empty path is fine: nothing will be written.
-[[nodiscard]] absl::Status check_writable(std::string_view option, const std::string& path);
+[[nodiscard]] Status check_writable(std::string_view option, const std::string& path);
 
 }  // namespace nvcache

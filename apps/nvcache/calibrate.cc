@@ -45,7 +45,7 @@ struct Worker {
 
   uint64_t accesses = 0;
   uint64_t latency_sum_ns = 0;
-  absl::Status status;
+  Status status;
 };
 
 struct Window {
@@ -65,14 +65,14 @@ class MediumBench {
 
   bool virtual_time() const { return virtual_clock_ != nullptr; }
 
-  absl::Status fill();
-  absl::StatusOr<uint64_t> point_ns();
-  absl::StatusOr<CalibrationPoint> measure(uint32_t writers, uint64_t point_ns);
+  Status fill();
+  StatusOr<uint64_t> point_ns();
+  StatusOr<CalibrationPoint> measure(uint32_t writers, uint64_t point_ns);
 
  private:
   std::vector<Worker> make_workers(uint32_t writers) const;
   void run(Worker& worker, const Window& window);
-  absl::Status access(const Worker& worker, uint64_t block, std::byte* buffer);
+  Status access(const Worker& worker, uint64_t block, std::byte* buffer);
 
   Medium& medium_;
   Clock& clock_;
@@ -84,29 +84,29 @@ class MediumBench {
 
 // Writes every block once. Reading a page or an extent that was never written may not touch the
 // medium at all.
-absl::Status MediumBench::fill() {
+Status MediumBench::fill() {
   const Buffer buffer = make_buffer(options_.block_bytes);
   const uint64_t blocks = blocks_per_thread_ * (options_.readers + options_.max_writers);
   for (uint64_t block = 0; block < blocks; ++block) {
-    absl::Status status =
+    Status status =
         medium_.write(block * options_.block_bytes, ByteView(buffer.get(), options_.block_bytes));
     if (!status.ok()) return status;
   }
-  if (absl::Status status = medium_.drain(); !status.ok()) return status;
+  if (Status status = medium_.drain(); !status.ok()) return status;
   // The emulated medium forgets these writes before the first point.
   if (virtual_time()) clock_.wait_until_ns(clock_.now_ns() + kSecond_ns);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::StatusOr<uint64_t> MediumBench::point_ns() {
+StatusOr<uint64_t> MediumBench::point_ns() {
   if (options_.point_ns > 0) return options_.point_ns;
   if (!virtual_time()) return kSecond_ns;
   const Buffer buffer = make_buffer(options_.block_bytes);
   const uint64_t start_ns = clock_.now_ns();
   for (uint64_t i = 0; i < kProbeReads; ++i) {
     const uint64_t block = i % blocks_per_thread_;
-    absl::Status status = medium_.read(block * options_.block_bytes,
-                                       MutableBytes(buffer.get(), options_.block_bytes));
+    Status status = medium_.read(block * options_.block_bytes,
+                                 MutableBytes(buffer.get(), options_.block_bytes));
     if (!status.ok()) return status;
   }
   const uint64_t read_ns = (clock_.now_ns() - start_ns) / kProbeReads;
@@ -124,14 +124,14 @@ std::vector<Worker> MediumBench::make_workers(uint32_t writers) const {
   return workers;
 }
 
-absl::StatusOr<CalibrationPoint> MediumBench::measure(uint32_t writers, uint64_t point_ns) {
+StatusOr<CalibrationPoint> MediumBench::measure(uint32_t writers, uint64_t point_ns) {
   std::vector<Worker> workers = make_workers(writers);
   const uint64_t begin_ns = clock_.now_ns() + point_ns / kWarmUpParts;
   const Window window{begin_ns, begin_ns + point_ns};
   enum class Begin : uint8_t { kWait, kRun, kEnd };
   std::atomic<Begin> begin{Begin::kWait};  // all of them run, or none
   std::vector<std::thread> threads(workers.size());
-  absl::Status started;
+  Status started;
   for (size_t i = 0; i < workers.size() && started.ok(); ++i) {
     started = start_thread(&threads[i], [this, &workers, &window, &begin, i] {
       begin.wait(Begin::kWait);
@@ -184,14 +184,13 @@ void MediumBench::run(Worker& worker, const Window& window) {
   }
 }
 
-absl::Status MediumBench::access(const Worker& worker, uint64_t block, std::byte* buffer) {
+Status MediumBench::access(const Worker& worker, uint64_t block, std::byte* buffer) {
   const uint64_t offset = block * options_.block_bytes;
   if (worker.writes) return medium_.write(offset, ByteView(buffer, options_.block_bytes));
   return medium_.read(offset, MutableBytes(buffer, options_.block_bytes));
 }
 
-absl::Status check_options(const Medium& medium, const Clock& clock,
-                           const CalibrationOptions& options) {
+Status check_options(const Medium& medium, const Clock& clock, const CalibrationOptions& options) {
   const Traits& traits = medium.traits();
   if (options.readers == 0 || options.max_writers == 0) {
     return invalid_argument("calibrate: {} readers and {} writers; allowed: at least 1 of each",
@@ -212,7 +211,7 @@ absl::Status check_options(const Medium& medium, const Clock& clock,
     return invalid_argument("calibrate: virtual time on {}; allowed: emulated media only",
                             traits.name);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 std::vector<uint32_t> writer_counts(uint32_t max_writers) {
@@ -243,15 +242,15 @@ std::vector<std::string> make_notes(const Traits& traits, bool virtual_time,
   return notes;
 }
 
-absl::Status report(const CalibrationOptions& options, const std::string& step) {
-  return options.progress ? options.progress(step) : absl::OkStatus();
+Status report(const CalibrationOptions& options, const std::string& step) {
+  return options.progress ? options.progress(step) : ok_status();
 }
 
 }  // namespace
 
-absl::StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
-                                            const CalibrationOptions& options) {
-  if (absl::Status status = check_options(medium, clock, options); !status.ok()) return status;
+StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
+                                      const CalibrationOptions& options) {
+  if (Status status = check_options(medium, clock, options); !status.ok()) return status;
   MediumBench bench(medium, clock, options);
   const Traits& traits = medium.traits();
   CalibrationResult result{.medium = traits.name,
@@ -261,13 +260,13 @@ absl::StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
                            .block_bytes = options.block_bytes,
                            .points = {},
                            .notes = make_notes(traits, bench.virtual_time(), options)};
-  if (absl::Status status = report(options, "filling the medium"); !status.ok()) return status;
-  if (absl::Status status = bench.fill(); !status.ok()) return status;
-  const absl::StatusOr<uint64_t> point_ns = bench.point_ns();
+  if (Status status = report(options, "filling the medium"); !status.ok()) return status;
+  if (Status status = bench.fill(); !status.ok()) return status;
+  const StatusOr<uint64_t> point_ns = bench.point_ns();
   if (!point_ns.ok()) return point_ns.status();
   for (const uint32_t writers : writer_counts(options.max_writers)) {
     const std::string step = fmt::format("{} readers, {} writers", options.readers, writers);
-    if (absl::Status status = report(options, step); !status.ok()) return status;
+    if (Status status = report(options, step); !status.ok()) return status;
     const auto point = bench.measure(writers, *point_ns);
     if (!point.ok()) return point.status();
     result.points.push_back(*point);

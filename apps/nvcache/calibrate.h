@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "medium/medium.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -31,7 +31,7 @@ struct CalibrationOptions {
   uint64_t point_ns = 0;
   uint64_t seed = 1;
   // Called before each step with what comes next; an error stops the run.
-  std::function<absl::Status(const std::string& step)> progress = nullptr;
+  std::function<Status(const std::string& step)> progress = nullptr;
 };
 
 struct CalibrationPoint {
@@ -57,8 +57,8 @@ struct CalibrationResult {
 // Overwrites the medium. INVALID_ARGUMENT when the medium has no room for a block
 // per thread, a block does not suit its granularity, or virtual time is asked of a
 // medium that does not charge it; otherwise what the medium or progress returned.
-[[nodiscard]] absl::StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
-                                                          const CalibrationOptions& options);
+[[nodiscard]] StatusOr<CalibrationResult> calibrate(Medium& medium, Clock& clock,
+                                                    const CalibrationOptions& options);
 
 // The share of its read throughput that a medium must keep under writes: with 5/8
 // the DIMMs of *Writes Hurt* come out at the 10% that its section 3.2.3 found best. It is

@@ -46,11 +46,10 @@ struct Arguments {
   bool real_time = false;
 };
 
-absl::StatusOr<uint64_t> parse_size(std::string_view option, const std::string& text,
-                                    uint64_t largest) {
+StatusOr<uint64_t> parse_size(std::string_view option, const std::string& text, uint64_t largest) {
   const auto size_bytes = parse_size_bytes(text);
   if (!size_bytes.ok()) {
-    return invalid_argument("{}: {}", option, message_of(size_bytes.status()));
+    return invalid_argument("{}: {}", option, size_bytes.status().message());
   }
   if (*size_bytes == 0 || *size_bytes > largest) {
     return invalid_argument("{}: '{}' given; allowed: 1 to {} bytes", option, text, largest);
@@ -86,19 +85,19 @@ CalibrationOptions make_options(const Arguments& arguments, uint64_t block_bytes
   return options;
 }
 
-absl::Status write_json(const std::string& path, const CalibrationResult& result) {
+Status write_json(const std::string& path, const CalibrationResult& result) {
   nlohmann::json json = calibration_json(result);
   json["machine"] = machine_facts();
   json["made"] = utc_now();
   return write_file_whole(path, json.dump(2) + "\n");
 }
 
-absl::Status run(const Arguments& arguments) {
+Status run(const Arguments& arguments) {
   const auto size_bytes = parse_size("--size", arguments.size, uint64_t{1} << 50);
   if (!size_bytes.ok()) return size_bytes.status();
   const auto block_bytes = parse_size("--block", arguments.block, uint64_t{1} << 30);
   if (!block_bytes.ok()) return block_bytes.status();
-  if (absl::Status status = check_writable("--json", arguments.json_path); !status.ok()) {
+  if (Status status = check_writable("--json", arguments.json_path); !status.ok()) {
     return status;
   }
   // Real media take real time, whatever clock they are opened with.
@@ -111,7 +110,7 @@ absl::Status run(const Arguments& arguments) {
   const auto result = calibrate(**medium, clock, make_options(arguments, *block_bytes, threads));
   if (!result.ok()) return result.status();
   print_to(stdout, "{}\n{}", calibration_table(*result), calibration_chart(*result));
-  return arguments.json_path.empty() ? absl::OkStatus() : write_json(arguments.json_path, *result);
+  return arguments.json_path.empty() ? ok_status() : write_json(arguments.json_path, *result);
 }
 
 }  // namespace

@@ -56,14 +56,13 @@ std::string_view other_kind(const ReadOnlyMedium& medium) {
   return "; a cache with space=in_place keeps nothing that could be read";
 }
 
-absl::Status explain(const ReadOnlyMedium& medium, const absl::Status& status) {
-  if (absl::IsCancelled(status)) return status;
-  return absl::Status(status.code(),
-                      fmt::format("{}: {}{}", medium.path(), message_of(status),
-                                  absl::IsNotFound(status) ? other_kind(medium) : ""));
+Status explain(const ReadOnlyMedium& medium, const Status& status) {
+  if (is_cancelled(status)) return status;
+  return Status(status.code(), fmt::format("{}: {}{}", medium.path(), status.message(),
+                                           is_not_found(status) ? other_kind(medium) : ""));
 }
 
-absl::StatusOr<Inspection> inspect(const ReadOnlyMedium& medium, bool blocks) {
+StatusOr<Inspection> inspect(const ReadOnlyMedium& medium, bool blocks) {
   Progress progress(system_clock());
   const auto tell = [&progress](std::string_view step, uint64_t done, uint64_t of) {
     progress.update(static_cast<double>(done) / static_cast<double>(of),
@@ -75,17 +74,17 @@ absl::StatusOr<Inspection> inspect(const ReadOnlyMedium& medium, bool blocks) {
       medium.size_bytes(), {.read_blocks = blocks, .progress = tell});
 }
 
-absl::Status run(const Arguments& arguments) {
+Status run(const Arguments& arguments) {
   const bool to_stdout = arguments.json_path == "-";
   if (!to_stdout) {
-    if (absl::Status status = check_writable("--json", arguments.json_path); !status.ok()) {
+    if (Status status = check_writable("--json", arguments.json_path); !status.ok()) {
       return status;
     }
   }
   const auto medium = ReadOnlyMedium::open(arguments.medium);
   if (!medium.ok()) return medium.status();
   InspectedMedium inspected{.path = (*medium)->path(), .users = (*medium)->users(), .found = {}};
-  absl::StatusOr<Inspection> found = inspect(**medium, arguments.blocks);
+  StatusOr<Inspection> found = inspect(**medium, arguments.blocks);
   if (!found.ok()) return explain(**medium, found.status());
   inspected.found = *std::move(found);
   if (to_stdout) {
@@ -95,12 +94,12 @@ absl::Status run(const Arguments& arguments) {
   }
   if (!to_stdout && !arguments.json_path.empty()) {
     const std::string text = inspection_json(inspected).dump(2) + "\n";
-    if (absl::Status status = write_file_whole(arguments.json_path, text); !status.ok()) {
+    if (Status status = write_file_whole(arguments.json_path, text); !status.ok()) {
       return status;
     }
   }
-  if (inspected.found.is_whole()) return absl::OkStatus();
-  return absl::DataLossError(
+  if (inspected.found.is_whole()) return ok_status();
+  return data_loss_error(
       fmt::format("{}: damaged: {}", inspected.path, damage_text(inspected.found)));
 }
 

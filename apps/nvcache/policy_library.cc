@@ -12,34 +12,34 @@
 namespace nvcache {
 namespace {
 
-constexpr const char* kEntryPoint = "nvcache_add_policies_1";
+constexpr const char* kEntryPoint = "nvcache_add_policies_2";
 
 // Adds to the registry of the process, and keeps the first status that is not OK.
 class StatusKeeper final : public PolicyRegistry {
  public:
-  absl::Status add(AdmissionKind kind) override { return keep(std::move(kind)); }
-  absl::Status add(EvictionKind kind) override { return keep(std::move(kind)); }
+  Status add(AdmissionKind kind) override { return keep(std::move(kind)); }
+  Status add(EvictionKind kind) override { return keep(std::move(kind)); }
 
-  absl::Status first_problem = absl::OkStatus();
+  Status first_problem = ok_status();
   int added = 0;
 
  private:
   template <typename Kind>
-  absl::Status keep(Kind kind) {
-    absl::Status status = policy_registry().add(std::move(kind));
+  Status keep(Kind kind) {
+    Status status = policy_registry().add(std::move(kind));
     ++added;
     if (first_problem.ok()) first_problem = status;
     return status;
   }
 };
 
-absl::Status problem_with(const std::string& path, std::string_view problem) {
+Status problem_with(const std::string& path, std::string_view problem) {
   return invalid_argument("policies of '{}': {}", path, problem);
 }
 
 }  // namespace
 
-absl::Status load_policy_library(const std::string& path) {
+Status load_policy_library(const std::string& path) {
   // A name without '/' is looked for in the folders of the system: a file beside the user is meant.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -47,7 +47,7 @@ absl::Status load_policy_library(const std::string& path) {
   void* const entry = dlsym(library, kEntryPoint);
   if (entry == nullptr) {
     return problem_with(path,
-                        "it has no function nvcache_add_policies_1; allowed: a library with "
+                        "it has no function nvcache_add_policies_2; allowed: a library with "
                         "NVCACHE_POLICY_LIBRARY of this version's nvcache/policies.h");
   }
   StatusKeeper registry;
@@ -58,9 +58,9 @@ absl::Status load_policy_library(const std::string& path) {
   } catch (...) {
     return problem_with(path, "it threw");
   }
-  if (!registry.first_problem.ok()) return problem_with(path, message_of(registry.first_problem));
+  if (!registry.first_problem.ok()) return problem_with(path, registry.first_problem.message());
   if (registry.added == 0) return problem_with(path, "it adds no policy");
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

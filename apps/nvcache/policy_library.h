@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 // Loads the library at `path` and adds its policies to policy_registry(). The library stays loaded.
 // INVALID_ARGUMENT names the library, and what failed: it is none, it brings no policies or those
 // of other interfaces, or one of its policies cannot be added.
-[[nodiscard]] absl::Status load_policy_library(const std::string& path);
+[[nodiscard]] Status load_policy_library(const std::string& path);
 
 }  // namespace nvcache

@@ -62,7 +62,7 @@ struct Arguments {
   std::string html_path;
 };
 
-absl::StatusOr<ReplayPlan> plan_of(const Arguments& arguments) {
+StatusOr<ReplayPlan> plan_of(const Arguments& arguments) {
   ReplayPlan plan{.specs = arguments.specs,
                   .tiers = {},
                   .dram = {},
@@ -88,26 +88,26 @@ void print_pace(const ReplayTable& table, const ReplayPlan& plan) {
            table.seconds, lookups / 1e6 / std::max(table.cpu_seconds, 1e-9));
 }
 
-absl::StatusOr<ReplayTable> replay_shown(const std::string& path, const ReplayPlan& plan) {
+StatusOr<ReplayTable> replay_shown(const std::string& path, const ReplayPlan& plan) {
   Progress progress(system_clock());
   return replay_trace(path, plan, [&](std::string_view what, double share) {
     progress.update(share, fmt::format("{}: {}", path, what));
   });
 }
 
-absl::Status run(const Arguments& arguments) {
+Status run(const Arguments& arguments) {
   for (const std::string& library : arguments.policy_libraries) {
-    if (absl::Status status = load_policy_library(library); !status.ok()) return status;
+    if (Status status = load_policy_library(library); !status.ok()) return status;
   }
-  const absl::StatusOr<ReplayPlan> plan = plan_of(arguments);
+  const StatusOr<ReplayPlan> plan = plan_of(arguments);
   if (!plan.ok()) return plan.status();
   for (const auto& [option, path] :
        {std::pair("--json", &arguments.json_path), std::pair("--html", &arguments.html_path)}) {
-    if (absl::Status status = check_writable(option, *path); !status.ok()) return status;
+    if (Status status = check_writable(option, *path); !status.ok()) return status;
   }
   std::vector<ReplayTable> tables;
   for (const std::string& path : arguments.traces) {
-    absl::StatusOr<ReplayTable> table = replay_shown(path, *plan);
+    StatusOr<ReplayTable> table = replay_shown(path, *plan);
     if (!table.ok()) return table.status();
     print_to(stdout, "{}", replay_text(*table, *plan));
     print_pace(*table, *plan);
@@ -126,11 +126,11 @@ absl::Status run(const Arguments& arguments) {
   if (tables.size() > 1) print_to(stdout, "{}", replay_means_text(tables, *plan));
   const nlohmann::json document = replay_json(tables, *plan);
   if (!arguments.json_path.empty()) {
-    absl::Status status = write_file_whole(arguments.json_path, document.dump(1) + "\n");
+    Status status = write_file_whole(arguments.json_path, document.dump(1) + "\n");
     if (!status.ok()) return status;
   }
-  if (arguments.html_path.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::string> html = report_html({document});
+  if (arguments.html_path.empty()) return ok_status();
+  const StatusOr<std::string> html = report_html({document});
   if (!html.ok()) return html.status();
   return write_file_whole(arguments.html_path, *html);
 }

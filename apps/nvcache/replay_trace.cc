@@ -7,9 +7,9 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "apps/command/interrupt.h"
 #include "apps/trace/trace_reader.h"
 #include "base/clock.h"
@@ -23,17 +23,17 @@ namespace {
 
 constexpr size_t kBatchLookups = 1 << 16;
 
-absl::Status no_memory() {
-  return absl::ResourceExhaustedError(
+Status no_memory() {
+  return resource_exhausted_error(
       "no memory for the blocks; leave --spec optimal out, or take smaller tiers");
 }
 
 // Calls run(i) for each i below `count`, on so many threads, or fewer if there are no more. The
 // first error that it returns.
 template <typename Run>
-absl::Status in_parallel(unsigned threads, size_t count, Run run) {
+Status in_parallel(unsigned threads, size_t count, Run run) {
   std::atomic<size_t> next{0};
-  std::vector<absl::Status> results(count);
+  std::vector<Status> results(count);
   const auto work = [&] {
     for (size_t i = 0; (i = next.fetch_add(1)) < count;) {
       try {
@@ -51,10 +51,10 @@ absl::Status in_parallel(unsigned threads, size_t count, Run run) {
     }
     work();
   }
-  for (absl::Status& result : results) {
+  for (Status& result : results) {
     if (!result.ok()) return std::move(result);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // One cache of the table.
@@ -71,13 +71,13 @@ class Replay {
     table_.trace = path.substr(path.rfind('/') + 1);
   }
 
-  absl::StatusOr<ReplayTable> run() {
+  StatusOr<ReplayTable> run() {
     const uint64_t start_ns = system_clock().now_ns();
     const std::clock_t start_cpu = std::clock();
-    if (absl::Status status = count_blocks(); !status.ok()) return status;
-    if (absl::Status status = open_caches(); !status.ok()) return status;
-    if (absl::Status status = replay_all(); !status.ok()) return status;
-    if (absl::Status status = find_optimum(); !status.ok()) return status;
+    if (Status status = count_blocks(); !status.ok()) return status;
+    if (Status status = open_caches(); !status.ok()) return status;
+    if (Status status = replay_all(); !status.ok()) return status;
+    if (Status status = find_optimum(); !status.ok()) return status;
     for (const Cell& cell : cells_) {
       if (cell.cache) table_.rows[cell.row][cell.column] = cell.cache->result();
     }
@@ -89,28 +89,28 @@ class Replay {
  private:
   // Calls visit(accesses) for each part of the trace.
   template <typename Visit>
-  absl::Status read_trace(std::string_view what, Visit visit) {
+  Status read_trace(std::string_view what, Visit visit) {
     auto trace = TraceReader::open(path_, plan_.trace);
     if (!trace.ok()) return trace.status();
     table_.format = (*trace)->format();
     std::vector<Access> accesses;
     for (bool more = true; more;) {
-      if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+      if (Status status = check_not_interrupted(); !status.ok()) return status;
       accesses.clear();
-      const absl::StatusOr<bool> read = (*trace)->read(&accesses);
+      const StatusOr<bool> read = (*trace)->read(&accesses);
       if (!read.ok()) return read.status();
       more = *read;
-      if (absl::Status status = visit(accesses); !status.ok()) return status;
+      if (Status status = visit(accesses); !status.ok()) return status;
       progress_(what, (*trace)->share_read());
     }
     table_.cut_short = (*trace)->cut_short();
     Decoder::Skipped skipped = (*trace)->skipped();
     table_.skipped_lines = skipped.lines;
     table_.first_skipped = std::move(skipped.first);
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status count_blocks() {
+  Status count_blocks() {
     const auto is_share = [](const ReplaySize& size) { return size.percent > 0; };
     const bool counts = is_share(plan_.dram) || std::ranges::any_of(plan_.tiers, is_share);
     if (counts && path_ == "-") {
@@ -118,10 +118,10 @@ class Replay {
           "standard input is read once; allowed: --dram and --tier in blocks, not in percent");
     }
     if (counts) {
-      absl::flat_hash_set<uint64_t> distinct;
-      absl::Status status = read_trace("counting blocks", [&](const std::vector<Access>& accesses) {
+      std::unordered_set<uint64_t> distinct;
+      Status status = read_trace("counting blocks", [&](const std::vector<Access>& accesses) {
         for (const Access& access : accesses) distinct.insert(access.key);
-        return absl::OkStatus();
+        return ok_status();
       });
       if (!status.ok()) return status;
       table_.distinct = distinct.size();
@@ -137,10 +137,10 @@ class Replay {
       }
       table_.tier_blocks.push_back(blocks);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status open_caches() {
+  Status open_caches() {
     table_.rows.assign(plan_.specs.size(), std::vector<ReplayResult>(plan_.tiers.size()));
     for (size_t row = 0; row < plan_.specs.size(); ++row) {
       for (size_t column = 0; column < plan_.tiers.size(); ++column) {
@@ -156,25 +156,25 @@ class Replay {
         cells_.push_back(std::move(cell));
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status replay_all() {
+  Status replay_all() {
     LruKeys dram(table_.dram_blocks);
-    absl::Status status = read_trace("replaying", [&](const std::vector<Access>& accesses) {
+    Status status = read_trace("replaying", [&](const std::vector<Access>& accesses) {
       table_.accesses += accesses.size();
       for (const Access& access : accesses) {
         if (!dram.lookup(access.key)) batch_.push_back(access);
       }
-      return batch_.size() < kBatchLookups ? absl::OkStatus() : replay_batch();
+      return batch_.size() < kBatchLookups ? ok_status() : replay_batch();
     });
     return status.ok() ? replay_batch() : status;
   }
 
-  absl::Status replay_batch() {
+  Status replay_batch() {
     table_.lookups += batch_.size();
     if (keeps_lookups_) lookups_.insert(lookups_.end(), batch_.begin(), batch_.end());
-    absl::Status status = in_parallel(plan_.threads, cells_.size(), [&](size_t i) {
+    Status status = in_parallel(plan_.threads, cells_.size(), [&](size_t i) {
       if (interrupted() || !cells_[i].cache) return check_not_interrupted();
       return cells_[i].cache->run(batch_);
     });
@@ -182,15 +182,15 @@ class Replay {
     return status;
   }
 
-  absl::Status find_optimum() {
-    if (!keeps_lookups_) return absl::OkStatus();
+  Status find_optimum() {
+    if (!keeps_lookups_) return ok_status();
     progress_("the optimum", 0);
-    return in_parallel(plan_.threads, cells_.size(), [&](size_t i) -> absl::Status {
+    return in_parallel(plan_.threads, cells_.size(), [&](size_t i) -> Status {
       const Cell& cell = cells_[i];
       if (interrupted() || cell.cache) return check_not_interrupted();
       const uint64_t blocks = table_.tier_blocks[cell.column];
       table_.rows[cell.row][cell.column] = replay_optimal(lookups_, blocks);
-      return absl::OkStatus();
+      return ok_status();
     });
   }
 
@@ -211,12 +211,12 @@ uint64_t ReplaySize::blocks_of(uint64_t distinct) const {
   return static_cast<uint64_t>(std::llround(percent / 100 * static_cast<double>(distinct)));
 }
 
-absl::StatusOr<ReplaySize> parse_replay_size(std::string_view option, std::string_view text) {
+StatusOr<ReplaySize> parse_replay_size(std::string_view option, std::string_view text) {
   ReplaySize size{.text = std::string(text)};
   const bool is_share = text.ends_with('%');
   if (is_share) text.remove_suffix(1);
   const double most = is_share ? 100 : 1e12;
-  const absl::StatusOr<double> number = parse_number(option, text, 0, most);
+  const StatusOr<double> number = parse_number(option, text, 0, most);
   if (!number.ok() || (!is_share && *number != std::floor(*number))) {
     return invalid_argument(
         "{} '{}'; allowed: a share of the trace's distinct blocks, such as 5%, or a number of "
@@ -231,8 +231,8 @@ absl::StatusOr<ReplaySize> parse_replay_size(std::string_view option, std::strin
   return size;
 }
 
-absl::StatusOr<ReplayTable> replay_trace(const std::string& path, const ReplayPlan& plan,
-                                         const ReplayProgress& progress) try {
+StatusOr<ReplayTable> replay_trace(const std::string& path, const ReplayPlan& plan,
+                                   const ReplayProgress& progress) try {
   return Replay(path, plan, progress).run();
 } catch (const std::bad_alloc&) {
   return no_memory();

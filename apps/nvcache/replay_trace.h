@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcache/tier_replay.h"
 #include "apps/trace/formats.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -26,8 +26,8 @@ struct ReplaySize {
 };
 
 // INVALID_ARGUMENT names the option, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<ReplaySize> parse_replay_size(std::string_view option,
-                                                           std::string_view text);
+[[nodiscard]] StatusOr<ReplaySize> parse_replay_size(std::string_view option,
+                                                     std::string_view text);
 
 struct ReplayPlan {
   std::vector<std::string> specs;
@@ -59,8 +59,7 @@ using ReplayProgress = std::function<void(std::string_view what, double share)>;
 
 // Memory: about 560 bytes a block and specification of the tiers, 16 bytes a distinct block while
 // they are counted, and for `optimal` 12 bytes a lookup. CANCELLED by Ctrl-C.
-[[nodiscard]] absl::StatusOr<ReplayTable> replay_trace(const std::string& path,
-                                                       const ReplayPlan& plan,
-                                                       const ReplayProgress& progress);
+[[nodiscard]] StatusOr<ReplayTable> replay_trace(const std::string& path, const ReplayPlan& plan,
+                                                 const ReplayProgress& progress);
 
 }  // namespace nvcache

@@ -56,9 +56,8 @@ bool LruKeys::lookup(uint64_t key) {
   return false;
 }
 
-absl::StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& settings,
-                                                             uint64_t blocks,
-                                                             uint32_t block_bytes) {
+StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& settings, uint64_t blocks,
+                                                       uint32_t block_bytes) {
   std::string rest = settings_of(settings);
   if (names(rest, "size=")) {
     return invalid_argument("--spec '{}': names a size; allowed: --tier does that", settings);
@@ -67,10 +66,10 @@ absl::StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& 
   std::string spec = fmt::format("nvcache://?size={}", blocks * block_bytes + head_bytes);
   if (!names(rest, "medium=")) spec += "&medium=dram";
   if (!rest.empty()) spec += "&" + rest;
-  absl::StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
+  StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
   if (!cache.ok()) {
-    return absl::Status(cache.status().code(),
-                        fmt::format("--spec '{}': {}", settings, message_of(cache.status())));
+    return Status(cache.status().code(),
+                  fmt::format("--spec '{}': {}", settings, cache.status().message()));
   }
   return std::unique_ptr<TierReplay>(new TierReplay(*std::move(cache), block_bytes));
 }
@@ -95,7 +94,7 @@ void TierReplay::count_rewritten() {
   result_.inserts += more;
 }
 
-absl::Status TierReplay::run(std::span<const Access> lookups) {
+Status TierReplay::run(std::span<const Access> lookups) {
   constexpr uint64_t kOffersARound = 8;
   uint64_t offers = 0;
   std::vector<std::byte> bytes(block_bytes_);
@@ -114,19 +113,18 @@ absl::Status TierReplay::run(std::span<const Access> lookups) {
     }
     ++result_.hits;
     if (std::memcmp(found.pin.bytes().data(), &access.key, sizeof access.key) != 0) {
-      return absl::DataLossError(
-          fmt::format("lookup {}: the bytes of another key", result_.lookups));
+      return data_loss_error(fmt::format("lookup {}: the bytes of another key", result_.lookups));
     }
   }
   if (in_regions_) count_rewritten();
-  return absl::OkStatus();
+  return ok_status();
 }
 
 ReplayResult replay_optimal(std::span<const Access> lookups, uint64_t blocks) {
   constexpr uint64_t kNever = ~uint64_t{0};
   std::vector<uint64_t> next_use(lookups.size());
   {
-    absl::flat_hash_map<uint64_t, uint64_t> seen;
+    std::unordered_map<uint64_t, uint64_t> seen;
     for (size_t i = lookups.size(); i-- > 0;) {
       const auto [at, first] = seen.try_emplace(lookups[i].key, kNever);
       next_use[i] = first ? kNever : at->second;
@@ -134,7 +132,7 @@ ReplayResult replay_optimal(std::span<const Access> lookups, uint64_t blocks) {
     }
   }
   // Resident keys by their next use. An entry of the queue is outdated once its key was used again.
-  absl::flat_hash_map<uint64_t, uint64_t> resident;
+  std::unordered_map<uint64_t, uint64_t> resident;
   std::priority_queue<std::pair<uint64_t, uint64_t>> latest;
   ReplayResult result{.lookups = lookups.size()};
   for (size_t i = 0; i < lookups.size(); ++i) {

@@ -7,12 +7,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
 #include "apps/trace/decoder.h"
 #include "nvcache/block_cache.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -41,7 +41,7 @@ class LruKeys {
  private:
   const uint64_t blocks_;
   std::list<uint64_t> order_;  // most recent first
-  absl::flat_hash_map<uint64_t, std::list<uint64_t>::iterator> at_;
+  std::unordered_map<uint64_t, std::list<uint64_t>::iterator> at_;
 };
 
 // A block cache of a number of blocks, as a specification describes it. With space=regions its
@@ -55,12 +55,12 @@ class TierReplay {
   // `settings` are those of a specification, but for size: "admission=always&eviction=lru"; or the
   // two policies alone: "always+lru". The medium is DRAM unless they name another. `block_bytes`:
   // what a block takes there, from 64 bytes to 64 KiB. INVALID_ARGUMENT for bad settings.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TierReplay>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<TierReplay>> open(
       const std::string& settings, uint64_t blocks, uint32_t block_bytes = kUsualBlockBytes);
 
   // Looks each up, and offers it to the cache after a miss. DATA_LOSS if a lookup finds the bytes
   // of another key.
-  [[nodiscard]] absl::Status run(std::span<const Access> lookups);
+  [[nodiscard]] Status run(std::span<const Access> lookups);
   const ReplayResult& result() const { return result_; }
 
  private:

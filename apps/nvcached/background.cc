@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 
 namespace nvcache::server {
 namespace {
@@ -32,11 +33,11 @@ constexpr int kFailedCode = 1;
 
 }  // namespace
 
-absl::StatusOr<Background> Background::begin() {
+StatusOr<Background> Background::begin() {
   int ends[2];
-  if (!make_pipe(ends)) return absl::ErrnoToStatus(errno, "cannot run in the background");
+  if (!make_pipe(ends)) return errno_status(errno, "cannot run in the background");
   const pid_t child = fork();
-  if (child < 0) return absl::ErrnoToStatus(errno, "cannot run in the background");
+  if (child < 0) return errno_status(errno, "cannot run in the background");
   if (child > 0) {
     close(ends[1]);
     end_with(child, ends[0]);

@@ -2,7 +2,7 @@
 // serves, or cannot: with the server's exit code, and after what it said.
 #pragma once
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
@@ -10,7 +10,7 @@ class Background {
  public:
   // Goes on in a child, with the same standard streams and in the same session, so that Ctrl-C ends
   // the start. Call it before there are threads and locks. The parent never returns.
-  [[nodiscard]] static absl::StatusOr<Background> begin();
+  [[nodiscard]] static StatusOr<Background> begin();
   // Serves: leaves the session, and with `quiet` its standard streams. The parent ends with 0.
   void serve(bool quiet);
 

@@ -31,7 +31,7 @@ int signals_that_end() {
 
 LongStart::LongStart() : signals_(signals_that_end()), stop_(make_event_counter(0)) {}
 
-absl::Status LongStart::begin() {
+Status LongStart::begin() {
   return start_thread(&thread_, [this] { watch(); });
 }
 

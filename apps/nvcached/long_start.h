@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "absl/status/status.h"
 #include "base/mutex.h"
+#include "nvcache/status.h"
 
 namespace nvcache::server {
 
@@ -19,7 +19,7 @@ class LongStart {
   LongStart& operator=(const LongStart&) = delete;
 
   // All threads must block SIGTERM and SIGINT. RESOURCE_EXHAUSTED: the system has no thread for it.
-  [[nodiscard]] absl::Status begin();
+  [[nodiscard]] Status begin();
   // How far it is: systemd gets it every five seconds.
   void tell(std::string status);
   // A signal came. The loader that sees it gives up; if none does, the process ends half a second
@@ -33,7 +33,7 @@ class LongStart {
   const int stop_;
   std::atomic<bool> must_end_{false};
   Mutex mutex_;
-  std::string status_ ABSL_GUARDED_BY(mutex_);
+  std::string status_ NVCACHE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -25,6 +25,7 @@
 #include "apps/nvcached/options/store_specification.h"
 #include "apps/nvcached/systemd.h"
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -52,8 +53,8 @@ bool needs_state_directory(const Options& options) {
   return options.store_spec.empty() && options.medium.empty();
 }
 
-absl::Status prepare_medium(Options& options) {
-  if (!needs_state_directory(options)) return absl::OkStatus();
+Status prepare_medium(Options& options) {
+  if (!needs_state_directory(options)) return ok_status();
   const auto directory = server::state_directory();
   if (!directory.ok()) return directory.status();
   std::error_code error;
@@ -64,7 +65,7 @@ absl::Status prepare_medium(Options& options) {
   }
   std::filesystem::permissions(*directory, std::filesystem::perms::owner_all, error);
   options.medium = "file:" + *directory + "/data";
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void raise_limits(const Options& options) {
@@ -118,10 +119,10 @@ void tell(const std::vector<std::string>& notes) {
   }
 }
 
-absl::Status resize(const Options& options) {
+Status resize(const Options& options) {
   auto last = std::chrono::steady_clock::now();
   server::LongStart start;
-  if (absl::Status status = start.begin(); !status.ok()) return status;
+  if (Status status = start.begin(); !status.ok()) return status;
   const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
     const auto now = std::chrono::steady_clock::now();
     std::string status = fmt::format("resizing the store: {} of {} zones copied", done, all);
@@ -142,43 +143,43 @@ absl::Status resize(const Options& options) {
                           format_bytes(resized->after_bytes));
     say(fmt::format("{}: {} of {} items kept", what, resized->items_kept, resized->items_found));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Call it as root. A system user such as nobody has no home of its own: its data goes where those
 // of system services lie. A folder that is there already stays as it is.
-absl::Status prepare_service_state(const passwd& user) {
+Status prepare_service_state(const passwd& user) {
   struct stat home = {};
-  if (stat(user.pw_dir, &home) == 0 && home.st_uid == user.pw_uid) return absl::OkStatus();
+  if (stat(user.pw_dir, &home) == 0 && home.st_uid == user.pw_uid) return ok_status();
   const std::string folder = std::string(kServiceState) + "/nvcached";
   if (mkdir(folder.c_str(), 0700) == 0) {
     if (lchown(folder.c_str(), user.pw_uid, user.pw_gid) != 0) {
-      return absl::ErrnoToStatus(errno, folder);
+      return errno_status(errno, folder);
     }
   } else if (errno != EEXIST) {
-    return absl::ErrnoToStatus(errno, folder);
+    return errno_status(errno, folder);
   }
   setenv("XDG_STATE_HOME", kServiceState, 1);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status become_user(const Options& options) {
-  if (geteuid() != 0) return absl::OkStatus();
+Status become_user(const Options& options) {
+  if (geteuid() != 0) return ok_status();
   if (options.user.empty()) {
     return invalid_argument(
         "root must name the user that nvcached runs as, e.g. -u nobody (-u root also works)");
   }
   const passwd* user = getpwnam(options.user.c_str());
   if (user == nullptr) return invalid_argument("-u: no user '{}'", options.user);
-  if (user->pw_uid == 0) return absl::OkStatus();
+  if (user->pw_uid == 0) return ok_status();
   if (needs_state_directory(options) && std::getenv("XDG_STATE_HOME") == nullptr) {
-    if (absl::Status status = prepare_service_state(*user); !status.ok()) return status;
+    if (Status status = prepare_service_state(*user); !status.ok()) return status;
   }
   if (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot become the user of -u");
+    return errno_status(errno, "cannot become the user of -u");
   }
   setenv("HOME", user->pw_dir, 1);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Tells scripts and tests which port a server got when any free one was asked for.
@@ -210,21 +211,21 @@ void report_recovery(const KvStats& stats) {
       stats.durability, stats.damaged, finished));
 }
 
-absl::Status report_end(const KvStats& stats) {
+Status report_end(const KvStats& stats) {
   if (stats.file_lost) {
-    return absl::DataLossError(
+    return data_loss_error(
         fmt::format("the data file {} is not there any more: {} items end with this process",
                     stats.file, stats.items));
   }
   say(fmt::format("{} items kept", stats.items));
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Reads passwords and certificates again. What cannot be read leaves the old ones in use.
 void reload(server::Service& service) {
-  absl::Status status = service.load_auth_file();
+  Status status = service.load_auth_file();
   if (status.ok() && service.on_refresh_certs) status = service.on_refresh_certs();
-  say(status.ok() ? "passwords and certificates read again" : std::string(message_of(status)));
+  say(status.ok() ? "passwords and certificates read again" : std::string(status.message()));
 }
 
 // Waits for SIGINT or SIGTERM, which all threads block.
@@ -236,7 +237,7 @@ void wait_for_end(const sigset_t& ends, server::Service& service) {
   }
 }
 
-absl::Status run(Options options) {
+Status run(Options options) {
   sigset_t ends;
   sigemptyset(&ends);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, signal);
@@ -244,8 +245,8 @@ absl::Status run(Options options) {
   std::signal(SIGPIPE, SIG_IGN);
 
   raise_limits(options);
-  if (absl::Status status = become_user(options); !status.ok()) return status;
-  if (absl::Status status = prepare_medium(options); !status.ok()) return status;
+  if (Status status = become_user(options); !status.ok()) return status;
+  if (Status status = prepare_medium(options); !status.ok()) return status;
   std::optional<server::Background> background;
   if (options.daemon) {
     auto begun = server::Background::begin();
@@ -260,10 +261,10 @@ absl::Status run(Options options) {
   options.settings.store = server::store_spec_of(options);
   auto sockets = server::bind_sockets(options.settings);
   if (!sockets.ok()) return sockets.status();
-  if (absl::Status status = resize(options); !status.ok()) {
-    if (!absl::IsAborted(status)) return status;
-    say(message_of(status));
-    return absl::OkStatus();
+  if (Status status = resize(options); !status.ok()) {
+    if (!is_aborted(status)) return status;
+    say(status.message());
+    return ok_status();
   }
   lock_memory(options);
   const auto evictions = std::make_shared<KvEvictions>();
@@ -273,7 +274,7 @@ absl::Status run(Options options) {
   options.settings.memory_bytes = (*store)->stats().size_bytes;
 
   server::Service service(**store, options.settings, steady_unix_s, wall_unix_s, evictions);
-  if (absl::Status status = service.load_auth_file(); !status.ok()) return status;
+  if (Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
   auto server = server::Server::start(service, *std::move(sockets));
   if (!server.ok()) return server.status();
@@ -291,7 +292,7 @@ absl::Status run(Options options) {
   say("shutting down");
   server::notify_systemd("STOPPING=1\nSTATUS=writing what is left to the store");
   // Serves on while most of it is written: what is left for the second sync is little.
-  absl::Status synced = (*store)->sync();
+  Status synced = (*store)->sync();
   (*server)->stop();
   if (synced.ok()) synced = (*store)->sync();
   if (!options.pid_file.empty()) unlink(options.pid_file.c_str());
@@ -305,7 +306,7 @@ int main(int argc, char** argv) {
   if (!nvcache::fill_standard_streams()) return nvcache::kFailedCode;
   auto options = nvcache::server::parse_options({argv + 1, argv + argc});
   if (!options.ok()) {
-    nvcache::say(nvcache::message_of(options.status()));
+    nvcache::say(options.status().message());
     return nvcache::kUsageCode;
   }
   options->settings.version = nvcache::kProtocolVersion;
@@ -317,8 +318,8 @@ int main(int argc, char** argv) {
     nvcache::print_to(stdout, "nvcached {}\n", NVCACHE_VERSION);
     return nvcache::kOkCode;
   }
-  const absl::Status status = nvcache::run(*std::move(options));
+  const nvcache::Status status = nvcache::run(*std::move(options));
   if (status.ok()) return nvcache::kOkCode;
-  nvcache::say(nvcache::message_of(status));
-  return absl::IsInvalidArgument(status) ? nvcache::kUsageCode : nvcache::kFailedCode;
+  nvcache::say(status.message());
+  return nvcache::is_invalid_argument(status) ? nvcache::kUsageCode : nvcache::kFailedCode;
 }

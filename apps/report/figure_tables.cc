@@ -157,7 +157,7 @@ std::string cell_text(const json& cell, int digits) {
   return text;
 }
 
-absl::StatusOr<std::string> figure_tables(const json& document) {
+StatusOr<std::string> figure_tables(const json& document) {
   try {
     std::string text;
     for (const json& figure : document.at("figures")) append_figure(figure, text);

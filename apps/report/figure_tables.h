@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::figures {
 
 // INVALID_ARGUMENT where the document is not one.
-[[nodiscard]] absl::StatusOr<std::string> figure_tables(const nlohmann::json& document);
+[[nodiscard]] StatusOr<std::string> figure_tables(const nlohmann::json& document);
 
 // "12.3 [11.9-12.5] | 10": the median, the spread if it has one, and what the paper of the document
 // says.

@@ -97,13 +97,13 @@ std::string fill(std::string_view page,
   return html;
 }
 
-absl::Status missing(const std::string& what) {
+Status missing(const std::string& what) {
   return invalid_argument("not a result of nvcache: {}", what);
 }
 
 }  // namespace
 
-absl::Status check_report_document(const json& document) {
+Status check_report_document(const json& document) {
   if (!document.is_object()) return missing("it is not a JSON object");
   const std::string kind = document.contains("kind") && document["kind"].is_string()
                                ? document["kind"].get<std::string>()
@@ -138,12 +138,12 @@ absl::Status check_report_document(const json& document) {
         return missing(fmt::format("'{}' holds something else than objects", name));
     }
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::StatusOr<std::string> report_html(const std::vector<json>& documents) {
+StatusOr<std::string> report_html(const std::vector<json>& documents) {
   for (const json& document : documents) {
-    if (absl::Status status = check_report_document(document); !status.ok()) return status;
+    if (Status status = check_report_document(document); !status.ok()) return status;
   }
   try {
     return fill(embedded::report_html(), {{"@CSS@", std::string(embedded::report_css())},

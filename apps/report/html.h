@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // INVALID_ARGUMENT names what is wrong with a document: its "kind" must be "ycsb", "calibration",
 // "paper" or "replay", its "schema" 1, and the parts that a report needs must be there.
-[[nodiscard]] absl::Status check_report_document(const nlohmann::json& document);
+[[nodiscard]] Status check_report_document(const nlohmann::json& document);
 
 // A page with a section for each document.
-[[nodiscard]] absl::StatusOr<std::string> report_html(const std::vector<nlohmann::json>& documents);
+[[nodiscard]] StatusOr<std::string> report_html(const std::vector<nlohmann::json>& documents);
 
 }  // namespace nvcache

@@ -26,19 +26,19 @@ constexpr char kExamples[] = R"(Examples:
 Reads what 'nvcache bench', 'nvcache calibrate' and 'nvcache replay' wrote with --json.
 Exit codes: 0 done; 1 failed; 2 the command line or a file is wrong.)";
 
-absl::StatusOr<json> read_document(const std::string& path) {
+StatusOr<json> read_document(const std::string& path) {
   std::ifstream file(path);
   if (!file) return invalid_argument("{}: cannot be read", path);
   json document = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) return invalid_argument("{}: is not JSON", path);
-  if (absl::Status status = check_report_document(document); !status.ok()) {
-    return invalid_argument("{}: {}", path, message_of(status));
+  if (Status status = check_report_document(document); !status.ok()) {
+    return invalid_argument("{}: {}", path, status.message());
   }
   return document;
 }
 
-absl::Status report(const std::vector<std::string>& paths, const std::string& html_path) {
-  if (absl::Status status = check_writable("--html", html_path); !status.ok()) return status;
+Status report(const std::vector<std::string>& paths, const std::string& html_path) {
+  if (Status status = check_writable("--html", html_path); !status.ok()) return status;
   std::vector<json> documents;
   for (const std::string& path : paths) {
     auto document = read_document(path);
@@ -54,13 +54,13 @@ absl::Status report(const std::vector<std::string>& paths, const std::string& ht
       if (!tables.ok()) return tables.status();
       print_to(stdout, "{}", *tables);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
   const auto html = report_html(documents);
   if (!html.ok()) return html.status();
-  if (absl::Status status = write_file_whole(html_path, *html); !status.ok()) return status;
+  if (Status status = write_file_whole(html_path, *html); !status.ok()) return status;
   print_to(stdout, "report: {}\n", html_path);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ void append_configurations(const json& document, std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ycsb_tables(const json& document) {
+StatusOr<std::string> ycsb_tables(const json& document) {
   try {
     std::string text;
     append_results(document, text);

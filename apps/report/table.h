@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // A "ycsb" document (experiments/ycsb/result.h) as tables: one a workload, then what the
 // second tiers did, then what the configurations are. INVALID_ARGUMENT where the
 // document is not one.
-[[nodiscard]] absl::StatusOr<std::string> ycsb_tables(const nlohmann::json& document);
+[[nodiscard]] StatusOr<std::string> ycsb_tables(const nlohmann::json& document);
 
 }  // namespace nvcache

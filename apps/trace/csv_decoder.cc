@@ -132,7 +132,7 @@ class CsvLines {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(const TraceOptions& options) {
+StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(const TraceOptions& options) {
   std::vector<std::string> wanted;
   if (!options.columns.empty()) {
     for (const std::string_view column : columns_of(options.columns)) wanted.emplace_back(column);

@@ -12,14 +12,13 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "apps/trace/decoder.h"
 #include "apps/trace/formats.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // INVALID_ARGUMENT for columns that are none.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(
-    const TraceOptions& options);
+[[nodiscard]] StatusOr<std::unique_ptr<Decoder>> make_csv_decoder(const TraceOptions& options);
 
 }  // namespace nvcache

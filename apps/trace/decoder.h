@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -32,8 +32,8 @@ class Decoder {
   // comes again: at once if it stopped at kEnoughAccesses, else with more behind it.
   // `last`: nothing comes behind `bytes`. DATA_LOSS names the line or the byte of the trace that is
   // no access, where it cannot be left out.
-  [[nodiscard]] virtual absl::StatusOr<size_t> decode(std::string_view bytes, bool last,
-                                                      std::vector<Access>* accesses) = 0;
+  [[nodiscard]] virtual StatusOr<size_t> decode(std::string_view bytes, bool last,
+                                                std::vector<Access>* accesses) = 0;
   // Lines that are no access, and were left out.
   struct Skipped {
     uint64_t lines = 0;

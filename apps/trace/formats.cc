@@ -14,7 +14,7 @@
 namespace nvcache {
 namespace {
 
-using Made = absl::StatusOr<std::unique_ptr<Decoder>>;
+using Made = StatusOr<std::unique_ptr<Decoder>>;
 
 template <auto kMake>
 Made made(const TraceOptions&) {
@@ -61,8 +61,8 @@ std::string all_names() {
 
 std::span<const TraceFormat> trace_formats() { return kFormats; }
 
-absl::StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
-                                                     const TraceOptions& options) {
+StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
+                                               const TraceOptions& options) {
   const std::string name = without_packing(path);
   for (const TraceFormat& format : kFormats) {
     const bool is_named =

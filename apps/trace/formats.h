@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "apps/trace/decoder.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -21,15 +21,15 @@ struct TraceFormat {
   std::string_view name;
   std::string_view suffixes;    // of files, with blanks between them
   std::string_view understood;  // what an access is, for people
-  absl::StatusOr<std::unique_ptr<Decoder>> (*make)(const TraceOptions& options);
+  StatusOr<std::unique_ptr<Decoder>> (*make)(const TraceOptions& options);
 };
 
 std::span<const TraceFormat> trace_formats();
 
 // The row that the options name, or that the end of a file's name does, without .zst, .xz or .gz.
 // INVALID_ARGUMENT says what is allowed.
-[[nodiscard]] absl::StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
-                                                                   const TraceOptions& options);
+[[nodiscard]] StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
+                                                             const TraceOptions& options);
 
 // The formats as lines of a help text.
 std::string describe_trace_formats();

@@ -66,9 +66,9 @@ int start(const Packing& packing, int from, int to, int messages, pid_t* pid) {
   return error;
 }
 
-absl::Status failed(const std::string& path, std::string_view what) {
+Status failed(const std::string& path, std::string_view what) {
   const std::string text = fmt::format("{}: {}{}", path, what, std::strerror(errno));
-  return errno == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+  return errno == ENOENT ? not_found_error(text) : unavailable_error(text);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ std::string without_packing(std::string path) {
   return path;
 }
 
-absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
+StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
   const bool is_standard = path == "-";
   const int file = is_standard ? copy_descriptor(STDIN_FILENO) : open_file(path.c_str(), O_RDONLY);
   if (file < 0) return failed(path, "");
@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
   if (packing == nullptr) return std::unique_ptr<Input>(new Input(file, file, 0, -1));
   int pipe[2];
   if (!make_pipe(pipe)) {
-    absl::Status status = failed(path, "no pipe: ");
+    Status status = failed(path, "no pipe: ");
     ::close(file);
     return status;
   }
@@ -96,10 +96,10 @@ absl::StatusOr<std::unique_ptr<Input>> Input::open(const std::string& path) {
   const int messages = make_memory_file("messages");
   errno = start(*packing, file, pipe[1], messages, &pid);
   const bool started = errno == 0;
-  absl::Status status;
+  Status status;
   if (!started) {
-    status = absl::UnavailableError(fmt::format("{}: the program {} cannot be started: {}", path,
-                                                packing->program, std::strerror(errno)));
+    status = unavailable_error(fmt::format("{}: the program {} cannot be started: {}", path,
+                                           packing->program, std::strerror(errno)));
   }
   ::close(pipe[1]);
   if (started) return std::unique_ptr<Input>(new Input(file, pipe[0], pid, messages));
@@ -128,12 +128,12 @@ Input::~Input() {
   }
 }
 
-absl::StatusOr<size_t> Input::read(std::span<char> to) {
+StatusOr<size_t> Input::read(std::span<char> to) {
   size_t done = 0;
   while (done < to.size()) {
     const ssize_t moved = ::read(bytes_, to.data() + done, to.size() - done);
     if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0) return absl::UnavailableError(std::strerror(errno));
+    if (moved < 0) return unavailable_error(std::strerror(errno));
     if (moved == 0) {
       end_program();
       break;

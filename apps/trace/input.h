@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -17,13 +17,13 @@ class Input {
  public:
   // "-" is standard input, as it is. NOT_FOUND, or UNAVAILABLE if the file cannot be read or the
   // program cannot be started; the message names the file.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Input>> open(const std::string& path);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Input>> open(const std::string& path);
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
   // Fills `to` as far as there are bytes; fewer mean the end. UNAVAILABLE if the file fails.
-  [[nodiscard]] absl::StatusOr<size_t> read(std::span<char> to);
+  [[nodiscard]] StatusOr<size_t> read(std::span<char> to);
 
   // At the end: the program could not unpack all of the file.
   bool is_cut_short() const { return cut_short_; }

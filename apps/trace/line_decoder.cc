@@ -18,8 +18,8 @@ class LineDecoder final : public Decoder {
   LineDecoder(ParseLine parse, bool has_heading)
       : parse_(std::move(parse)), has_heading_(has_heading) {}
 
-  absl::StatusOr<size_t> decode(std::string_view bytes, bool last,
-                                std::vector<Access>* accesses) override {
+  StatusOr<size_t> decode(std::string_view bytes, bool last,
+                          std::vector<Access>* accesses) override {
     const size_t enough = accesses->size() + kEnoughAccesses;
     size_t start = 0;
     for (size_t end = 0; (end = bytes.find('\n', start)) != std::string_view::npos;
@@ -28,7 +28,7 @@ class LineDecoder final : public Decoder {
       // Its beginning may have been left out before.
       const bool is_rest = std::exchange(within_long_, false);
       if (!is_rest && !take(line, accesses)) {
-        if (absl::Status status = skip(line); !status.ok()) return status;
+        if (Status status = skip(line); !status.ok()) return status;
       }
       if (accesses->size() >= enough) return end + 1;
     }
@@ -37,7 +37,7 @@ class LineDecoder final : public Decoder {
     if (rest.size() > kMostLineBytes) {
       ++line_;
       within_long_ = true;
-      if (absl::Status status = skip(rest); !status.ok()) return status;
+      if (Status status = skip(rest); !status.ok()) return status;
       return bytes.size();
     }
     if (!last || rest.empty()) return start;
@@ -56,14 +56,14 @@ class LineDecoder final : public Decoder {
     return line.empty() || parse_(line, line_, accesses);
   }
   // The line that was counted last.
-  absl::Status skip(std::string_view line) {
+  Status skip(std::string_view line) {
     const std::string_view what =
         line.size() > kMostLineBytes ? "longer than 64 KiB" : line.substr(0, 80);
     std::string text = fmt::format("line {}: no access: {}", line_, shown(what));
-    if (line_ == 1 && has_heading_) return absl::DataLossError(text);
+    if (line_ == 1 && has_heading_) return data_loss_error(text);
     if (++skipped_.lines == 1) skipped_.first = std::move(text);
-    if (skipped_.lines <= kMostOddLines || skipped_.lines <= line_ / 2) return absl::OkStatus();
-    return absl::DataLossError(
+    if (skipped_.lines <= kMostOddLines || skipped_.lines <= line_ / 2) return ok_status();
+    return data_loss_error(
         fmt::format("{}, and so are {} of {} lines", skipped_.first, skipped_.lines, line_));
   }
 

@@ -18,8 +18,8 @@ Number number_at(const char* bytes) {
 template <size_t kRecordBytes, Access (*kAccessOf)(const char* record)>
 class RecordDecoder final : public Decoder {
  public:
-  absl::StatusOr<size_t> decode(std::string_view bytes, bool /*last*/,
-                                std::vector<Access>* accesses) override {
+  StatusOr<size_t> decode(std::string_view bytes, bool /*last*/,
+                          std::vector<Access>* accesses) override {
     size_t at = 0;
     for (; bytes.size() - at >= kRecordBytes; at += kRecordBytes) {
       accesses->push_back(kAccessOf(bytes.data() + at));

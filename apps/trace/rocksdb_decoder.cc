@@ -61,8 +61,8 @@ class Fields {
 
 class RocksdbDecoder final : public Decoder {
  public:
-  absl::StatusOr<size_t> decode(std::string_view bytes, bool /*last*/,
-                                std::vector<Access>* accesses) override {
+  StatusOr<size_t> decode(std::string_view bytes, bool /*last*/,
+                          std::vector<Access>* accesses) override {
     size_t at = 0;
     while (bytes.size() - at >= kHeadBytes) {
       uint32_t length = 0;
@@ -104,8 +104,8 @@ class RocksdbDecoder final : public Decoder {
     }
     return true;
   }
-  absl::Status bad_frame(size_t at, std::string_view what) const {
-    return absl::DataLossError(fmt::format("byte {}: {}", done_ + at, what));
+  Status bad_frame(size_t at, std::string_view what) const {
+    return data_loss_error(fmt::format("byte {}: {}", done_ + at, what));
   }
 
   uint64_t done_ = 0;

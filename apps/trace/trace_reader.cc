@@ -12,17 +12,17 @@ constexpr size_t kReadBytes = 64 << 10;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::open(const std::string& path,
-                                                               const TraceOptions& options) {
-  const absl::StatusOr<const TraceFormat*> format = find_trace_format(path, options);
+StatusOr<std::unique_ptr<TraceReader>> TraceReader::open(const std::string& path,
+                                                         const TraceOptions& options) {
+  const StatusOr<const TraceFormat*> format = find_trace_format(path, options);
   if (!format.ok()) return format.status();
   if (!options.columns.empty() && (*format)->name != "csv") {
     return invalid_argument("{}: the format {} has no columns; only csv has", path,
                             (*format)->name);
   }
-  absl::StatusOr<std::unique_ptr<Decoder>> decoder = (*format)->make(options);
+  StatusOr<std::unique_ptr<Decoder>> decoder = (*format)->make(options);
   if (!decoder.ok()) return decoder.status();
-  absl::StatusOr<std::unique_ptr<Input>> input = Input::open(path);
+  StatusOr<std::unique_ptr<Input>> input = Input::open(path);
   if (!input.ok()) return input.status();
   return std::unique_ptr<TraceReader>(
       new TraceReader(path, **format, *std::move(decoder), *std::move(input)));
@@ -35,36 +35,35 @@ TraceReader::TraceReader(std::string path, const TraceFormat& format,
       decoder_(std::move(decoder)),
       input_(std::move(input)) {}
 
-absl::StatusOr<bool> TraceReader::read(std::vector<Access>* accesses) {
+StatusOr<bool> TraceReader::read(std::vector<Access>* accesses) {
   if (!stopped_) {
-    if (absl::Status status = fill(); !status.ok()) return status;
+    if (Status status = fill(); !status.ok()) return status;
   }
   const size_t before = accesses->size();
-  const absl::StatusOr<size_t> taken = decoder_->decode(bytes_, read_all_, accesses);
-  if (!taken.ok()) return bad(message_of(taken.status()));
+  const StatusOr<size_t> taken = decoder_->decode(bytes_, read_all_, accesses);
+  if (!taken.ok()) return bad(taken.status().message());
   bytes_.erase(0, *taken);
   done_ += *taken;
   accesses_ += accesses->size() - before;
   stopped_ = accesses->size() - before >= Decoder::kEnoughAccesses;
   if (stopped_ || !read_all_) return true;
-  if (absl::Status status = end(); !status.ok()) return status;
+  if (Status status = end(); !status.ok()) return status;
   return false;
 }
 
-absl::Status TraceReader::fill() {
+Status TraceReader::fill() {
   const size_t kept = bytes_.size();
   bytes_.resize(kept + kReadBytes);
-  const absl::StatusOr<size_t> got = input_->read({bytes_.data() + kept, kReadBytes});
+  const StatusOr<size_t> got = input_->read({bytes_.data() + kept, kReadBytes});
   if (!got.ok()) {
-    return absl::Status(got.status().code(),
-                        fmt::format("{}: {}", path_, message_of(got.status())));
+    return Status(got.status().code(), fmt::format("{}: {}", path_, got.status().message()));
   }
   bytes_.resize(kept + *got);
   read_all_ = *got < kReadBytes;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status TraceReader::end() {
+Status TraceReader::end() {
   if (!bytes_.empty()) {
     cut_short_ = fmt::format("byte {}: it ends within an access", done_ + bytes_.size());
   }
@@ -72,14 +71,14 @@ absl::Status TraceReader::end() {
     cut_short_ = fmt::format("byte {}: it cannot be unpacked any further{}", done_ + bytes_.size(),
                              input_->problem());
   }
-  if (accesses_ > 0) return absl::OkStatus();
+  if (accesses_ > 0) return ok_status();
   if (!cut_short_.empty()) return bad(cut_short_);
   const Decoder::Skipped none = skipped();
-  return none.lines == 0 ? absl::OkStatus() : bad(none.first);
+  return none.lines == 0 ? ok_status() : bad(none.first);
 }
 
-absl::Status TraceReader::bad(std::string_view what) const {
-  return absl::DataLossError(
+Status TraceReader::bad(std::string_view what) const {
+  return data_loss_error(
       fmt::format("{}: {}; format {}: {}", path_, what, format_.name, format_.understood));
 }
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/trace/decoder.h"
 #include "apps/trace/formats.h"
 #include "apps/trace/input.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -20,13 +20,13 @@ class TraceReader {
  public:
   // With .zst, .xz or .gz at the end of its name, a file is read through that program. "-" is
   // standard input. NOT_FOUND, UNAVAILABLE, or INVALID_ARGUMENT for a format that is none.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TraceReader>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<TraceReader>> open(
       const std::string& path, const TraceOptions& options = {});
 
   // Appends the next accesses, some thousands. False at the end. DATA_LOSS names the file, the line
   // or byte that is no access, and what is understood. A file that ends too early is no error, nor
   // are some lines that are no access: see cut_short() and skipped().
-  [[nodiscard]] absl::StatusOr<bool> read(std::vector<Access>* accesses);
+  [[nodiscard]] StatusOr<bool> read(std::vector<Access>* accesses);
 
   // At the end: how the file ends too early; empty if it is whole.
   const std::string& cut_short() const { return cut_short_; }
@@ -38,9 +38,9 @@ class TraceReader {
  private:
   TraceReader(std::string path, const TraceFormat& format, std::unique_ptr<Decoder> decoder,
               std::unique_ptr<Input> input);
-  absl::Status bad(std::string_view what) const;
-  absl::Status fill();
-  absl::Status end();
+  Status bad(std::string_view what) const;
+  Status fill();
+  Status end();
 
   const std::string path_;
   const TraceFormat& format_;

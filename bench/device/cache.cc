@@ -19,14 +19,13 @@ bool is_behind(Verdict verdict) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const char* name,
-                                                       uint64_t size_bytes,
-                                                       const std::string& more) {
+StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const char* name,
+                                                 uint64_t size_bytes, const std::string& more) {
   return open_block_cache(fmt::format("nvcache://?size={}&medium=file:{},io=direct{}{}", size_bytes,
                                       disk.file(name), more, disk.settings));
 }
 
-absl::StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t block_bytes) {
+StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t block_bytes) {
   std::array<std::byte, kBlockBytes> block{};
   uint64_t waits = 0;
   for (uint64_t number = 0; number < blocks; ++number) {
@@ -40,8 +39,8 @@ absl::StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t bl
       std::this_thread::sleep_for(kTurn);
     }
     if (!verdict.admitted()) {
-      return absl::ResourceExhaustedError(fmt::format("block {} of {} is refused: {}", number,
-                                                      blocks, reason_name(verdict.reason)));
+      return resource_exhausted_error(fmt::format("block {} of {} is refused: {}", number, blocks,
+                                                  reason_name(verdict.reason)));
     }
   }
   return waits;

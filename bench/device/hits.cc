@@ -7,7 +7,7 @@
 
 namespace nvcache::bench {
 
-absl::Status measure_hits(const Disk& disk, Figures* figures) {
+Status measure_hits(const Disk& disk, Figures* figures) {
   constexpr int kReads = 2000;
   auto plain = PlainFile::make(disk.file("plain"), disk.size_bytes / 2);
   if (!plain.ok()) return plain.status();
@@ -25,10 +25,10 @@ absl::Status measure_hits(const Disk& disk, Figures* figures) {
     uint64_t hit_ns = 0;
     for (int turn = 0; turn < kReads; ++turn) {
       const uint64_t start_ns = system_clock().now_ns();
-      if (absl::Status read = plain->read(random.below(blocks)); !read.ok()) return read;
+      if (Status read = plain->read(random.below(blocks)); !read.ok()) return read;
       const uint64_t middle_ns = system_clock().now_ns();
       if (!(*cache)->lookup(key_of(random.below(blocks))).hit()) {
-        return absl::DataLossError("a block that was put is not found");
+        return data_loss_error("a block that was put is not found");
       }
       hit_ns += system_clock().now_ns() - middle_ns;
       plain_ns += middle_ns - start_ns;
@@ -36,7 +36,7 @@ absl::Status measure_hits(const Disk& disk, Figures* figures) {
     beside_plain.push_back(static_cast<double>(hit_ns) / static_cast<double>(plain_ns));
   }
   figures->add_rounds("a hit of 4 KiB beside a plain read", "x", beside_plain);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache::bench

@@ -16,7 +16,7 @@ namespace {
 
 struct Part {
   const char* name;
-  absl::Status (*measure)(const Disk&, Figures*);
+  Status (*measure)(const Disk&, Figures*);
 };
 constexpr Part kParts[] = {{"writes", measure_writes},
                            {"hits", measure_hits},
@@ -72,7 +72,7 @@ int run(int argc, char** argv) {
   Figures figures(show);
   for (const Part& part : kParts) {
     if (std::ranges::find(parts, part.name) == parts.end()) continue;
-    if (const absl::Status measured = part.measure(disk, &figures); !measured.ok()) {
+    if (const Status measured = part.measure(disk, &figures); !measured.ok()) {
       print_to(stderr, "{}: {}\n", part.name, std::string(measured.message()));
       return 1;
     }

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/prng.h"
 #include "device/figures.h"
 #include "nvcache/block_cache.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::bench {
 
@@ -30,24 +30,23 @@ inline constexpr uint32_t kSmallBytes = 512;
 
 // Puts of new blocks beside plain writes of 1 MiB, and beside fio's where it is installed; how
 // large the cache's writes are.
-absl::Status measure_writes(const Disk& disk, Figures* figures);
+Status measure_writes(const Disk& disk, Figures* figures);
 // Hits of 4 KiB beside plain reads.
-absl::Status measure_hits(const Disk& disk, Figures* figures);
+Status measure_hits(const Disk& disk, Figures* figures);
 // Zipf-distributed lookups, each miss offered, until the cache was filled several times: how much
 // of the medium holds blocks, and what is written, with regions and in place.
-absl::Status measure_steady_state(const Disk& disk, Figures* figures);
+Status measure_steady_state(const Disk& disk, Figures* figures);
 // A cache that is closed, and one that is killed: how soon it serves, and what is back.
-absl::Status measure_restart(const Disk& disk, Figures* figures);
+Status measure_restart(const Disk& disk, Figures* figures);
 
 // A cache of the file `name` in the disk's folder. `more` as Disk::settings.
-absl::StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const char* name,
-                                                       uint64_t size_bytes,
-                                                       const std::string& more);
+StatusOr<std::unique_ptr<BlockCache>> open_cache(const Disk& disk, const char* name,
+                                                 uint64_t size_bytes, const std::string& more);
 
 // Puts blocks 0 to `blocks` of `block_bytes` each; waits for the cache where it is behind: its
 // queue is full, or no region is free. How often it had to wait; RESOURCE_EXHAUSTED if one stays
 // refused.
-absl::StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t block_bytes);
+StatusOr<uint64_t> put_all(BlockCache& cache, uint64_t blocks, uint32_t block_bytes);
 
 inline BlockKey key_of(uint64_t number) { return {mix64(number), number}; }
 

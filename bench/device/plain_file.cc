@@ -8,14 +8,15 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/errno_status.h"
 #include "device/measure.h"
 #include "fmt/format.h"
 
 namespace nvcache::bench {
 namespace {
 
-absl::Status failed(const char* what, const std::string& path) {
-  return absl::ErrnoToStatus(errno, fmt::format("{} {}", what, path));
+Status failed(const char* what, const std::string& path) {
+  return errno_status(errno, fmt::format("{} {}", what, path));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ PlainFile::~PlainFile() {
   ::unlink(path_.c_str());
 }
 
-absl::StatusOr<PlainFile> PlainFile::make(const std::string& path, uint64_t size_bytes) {
+StatusOr<PlainFile> PlainFile::make(const std::string& path, uint64_t size_bytes) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0600);
   if (fd < 0) return failed("opening", path);
   PlainFile file(path, size_bytes, fd);
@@ -43,7 +44,7 @@ absl::StatusOr<PlainFile> PlainFile::make(const std::string& path, uint64_t size
   return file;
 }
 
-absl::StatusOr<double> PlainFile::write_seconds() {
+StatusOr<double> PlainFile::write_seconds() {
   const uint64_t start_ns = system_clock().now_ns();
   for (uint64_t at = 0; at < size_bytes_; at += kPieceBytes) {
     if (::pwrite(fd_, memory_.get(), kPieceBytes, static_cast<off_t>(at)) !=
@@ -55,18 +56,18 @@ absl::StatusOr<double> PlainFile::write_seconds() {
   return static_cast<double>(system_clock().now_ns() - start_ns) / 1e9;
 }
 
-absl::Status PlainFile::read(uint64_t block) {
+Status PlainFile::read(uint64_t block) {
   if (::pread(fd_, memory_.get(), kBlockBytes, static_cast<off_t>(block * kBlockBytes)) !=
       static_cast<ssize_t>(kBlockBytes)) {
     return failed("reading", path_);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status sync_file(const std::string& path) {
+Status sync_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return failed("opening", path);
-  const absl::Status status = ::fdatasync(fd) == 0 ? absl::OkStatus() : failed("syncing", path);
+  const Status status = ::fdatasync(fd) == 0 ? ok_status() : failed("syncing", path);
   ::close(fd);
   return status;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::bench {
 
@@ -18,7 +18,7 @@ class PlainFile {
   static constexpr uint64_t kPieceBytes = 1 << 20;
 
   // Writes it once, so that its blocks are there. Its space is rounded down to whole MiB.
-  static absl::StatusOr<PlainFile> make(const std::string& path, uint64_t size_bytes);
+  static StatusOr<PlainFile> make(const std::string& path, uint64_t size_bytes);
   ~PlainFile();
   PlainFile(PlainFile&& other) noexcept
       : path_(std::move(other.path_)),
@@ -28,9 +28,9 @@ class PlainFile {
   PlainFile& operator=(PlainFile&&) = delete;
 
   // Seconds of writes of 1 MiB one after the other, from the start to the end, and a sync.
-  absl::StatusOr<double> write_seconds();
+  StatusOr<double> write_seconds();
   // Reads 4 KiB at a multiple of 4 KiB.
-  absl::Status read(uint64_t block);
+  Status read(uint64_t block);
   uint64_t blocks() const;
 
  private:
@@ -46,6 +46,6 @@ class PlainFile {
 };
 
 // Waits until all that was written to the file is durable.
-absl::Status sync_file(const std::string& path);
+Status sync_file(const std::string& path);
 
 }  // namespace nvcache::bench

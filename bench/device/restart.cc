@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "base/clock.h"
+#include "base/errno_status.h"
 #include "base/print.h"
 #include "block_cache/region/inspect.h"
 #include "device/measure.h"
@@ -35,22 +35,22 @@ std::string settings(bool format) {
 uint64_t bytes_for(uint64_t blocks) { return blocks * (kSmallBytes + 2 * kIndexBytes) * 9 / 8; }
 
 // Fills a cache, and closes it or dies.
-absl::Status fill(const Disk& disk, bool close) {
+Status fill(const Disk& disk, bool close) {
   auto cache = open_cache(disk, "cache", bytes_for(disk.restart_blocks), settings(true));
   if (!cache.ok()) return cache.status();
   const auto waits = put_all(**cache, disk.restart_blocks, kSmallBytes);
   if (!waits.ok()) return waits.status();
   (*cache)->drain();
   if (!close) ::kill(::getpid(), SIGKILL);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // In a process of its own: one that is killed takes its memory and its page cache's dirt along.
-absl::Status fill_in_child(const Disk& disk, bool close) {
+Status fill_in_child(const Disk& disk, bool close) {
   const pid_t child = ::fork();
-  if (child < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (child < 0) return errno_status(errno, "fork");
   if (child == 0) {
-    const absl::Status filled = fill(disk, close);
+    const Status filled = fill(disk, close);
     if (!filled.ok()) print_to(stderr, "{}\n", std::string(filled.message()));
     ::_exit(filled.ok() ? 0 : 1);
   }
@@ -59,22 +59,27 @@ absl::Status fill_in_child(const Disk& disk, bool close) {
   }
   const bool ended = close ? WIFEXITED(status) && WEXITSTATUS(status) == 0
                            : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-  return ended ? absl::OkStatus() : absl::InternalError("the process that fills the cache failed");
+  return ended ? ok_status() : internal_error("the process that fills the cache failed");
 }
 
 double ms_since(uint64_t start_ns) {
   return static_cast<double>(system_clock().now_ns() - start_ns) / 1e6;
 }
 
+struct OpenFile {
+  int fd;
+  ~OpenFile() { ::close(fd); }
+};
+
 // Where the index of each region lies, in the order of the medium.
-absl::StatusOr<std::vector<Extent>> find_indexes(const std::string& path) {
+StatusOr<std::vector<Extent>> find_indexes(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "opening " + path);
-  const absl::Cleanup close_file = [fd] { ::close(fd); };
-  const auto read = [&](uint64_t offset, MutableBytes into) -> absl::Status {
+  if (fd < 0) return errno_status(errno, "opening " + path);
+  const OpenFile closed_at_the_end{fd};
+  const auto read = [&](uint64_t offset, MutableBytes into) -> Status {
     const ssize_t got = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
-    if (got == static_cast<ssize_t>(into.size())) return absl::OkStatus();
-    return absl::UnavailableError("cannot read " + path);
+    if (got == static_cast<ssize_t>(into.size())) return ok_status();
+    return unavailable_error("cannot read " + path);
   };
   const off_t file_bytes = ::lseek(fd, 0, SEEK_END);
   const auto inspected = inspect_regions(read, static_cast<uint64_t>(file_bytes));
@@ -91,11 +96,11 @@ absl::StatusOr<std::vector<Extent>> find_indexes(const std::string& path) {
 }
 
 // Seconds of reading the indexes and nothing else, by as many threads as a restart reads with.
-absl::StatusOr<double> read_alone(const std::string& path, const std::vector<Extent>& indexes) {
+StatusOr<double> read_alone(const std::string& path, const std::vector<Extent>& indexes) {
   constexpr size_t kReaders = 2;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "opening " + path);
-  const absl::Cleanup close_file = [fd] { ::close(fd); };
+  if (fd < 0) return errno_status(errno, "opening " + path);
+  const OpenFile closed_at_the_end{fd};
   uint64_t most_bytes = kBlockBytes;  // indexes are whole units of I/O
   for (const Extent& index : indexes) most_bytes = std::max(most_bytes, index.size_bytes);
   std::atomic<size_t> next{0};
@@ -115,12 +120,12 @@ absl::StatusOr<double> read_alone(const std::string& path, const std::vector<Ext
     std::array<std::jthread, kReaders> readers;
     for (std::jthread& reader : readers) reader = std::jthread(read_some);
   }
-  if (failed) return absl::UnavailableError("cannot read " + path);
+  if (failed) return unavailable_error("cannot read " + path);
   return ms_since(start_ns) / 1e3;
 }
 
-absl::Status measure(const Disk& disk, bool close, Figures* figures) {
-  if (absl::Status filled = fill_in_child(disk, close); !filled.ok()) return filled;
+Status measure(const Disk& disk, bool close, Figures* figures) {
+  if (Status filled = fill_in_child(disk, close); !filled.ok()) return filled;
   const uint64_t start_ns = system_clock().now_ns();
   auto cache = open_cache(disk, "cache", bytes_for(disk.restart_blocks), settings(false));
   if (!cache.ok()) return cache.status();
@@ -158,13 +163,13 @@ absl::Status measure(const Disk& disk, bool close, Figures* figures) {
   for (const Extent& index : *indexes) index_bytes += static_cast<double>(index.size_bytes);
   add("the same reads alone", "MB/s", index_bytes / *alone / 1e6);
   add("restart beside these reads", "x", rate_mb_s / (index_bytes / *alone / 1e6));
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
 
-absl::Status measure_restart(const Disk& disk, Figures* figures) {
-  if (absl::Status measured = measure(disk, true, figures); !measured.ok()) return measured;
+Status measure_restart(const Disk& disk, Figures* figures) {
+  if (Status measured = measure(disk, true, figures); !measured.ok()) return measured;
   return measure(disk, false, figures);
 }
 

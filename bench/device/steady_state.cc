@@ -69,7 +69,7 @@ void wait_for_room(const BlockCache& cache) {
   }
 }
 
-absl::Status measure(const Disk& disk, const Setting& setting, Figures* figures) {
+Status measure(const Disk& disk, const Setting& setting, Figures* figures) {
   const uint64_t size_bytes = disk.size_bytes / 4;  // hits read the disk one by one
   const uint64_t room = size_bytes / kBlockBytes;
   auto cache = open_cache(disk, "cache", size_bytes, setting.settings);
@@ -103,16 +103,16 @@ absl::Status measure(const Disk& disk, const Setting& setting, Figures* figures)
   add("of that written again", "%",
       100.0 * static_cast<double>(stats.rewritten_bytes) / written_bytes);
   add("mean write", "KiB", written_bytes / static_cast<double>(stats.medium_writes) / 1024);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
 
-absl::Status measure_steady_state(const Disk& disk, Figures* figures) {
+Status measure_steady_state(const Disk& disk, Figures* figures) {
   for (const Setting& setting : kSettings) {
-    if (absl::Status measured = measure(disk, setting, figures); !measured.ok()) return measured;
+    if (Status measured = measure(disk, setting, figures); !measured.ok()) return measured;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache::bench

@@ -23,7 +23,7 @@ struct Beside {
 
 }  // namespace
 
-absl::Status measure_writes(const Disk& disk, Figures* figures) {
+Status measure_writes(const Disk& disk, Figures* figures) {
   const uint64_t blocks = 2 * disk.size_bytes / kBlockBytes;  // each later one displaces one
   const double put_bytes = static_cast<double>(blocks * kBlockBytes);
   std::vector<double> beside_plain;
@@ -31,9 +31,9 @@ absl::Status measure_writes(const Disk& disk, Figures* figures) {
   if (has_fio()) beside_fio = {{.in_flight = 1}, {.in_flight = 4}};
   Stats stats;
   for (uint32_t round = 0; round < disk.rounds; ++round) {
-    absl::StatusOr<PlainFile> plain = PlainFile::make(disk.file("plain"), disk.size_bytes);
+    StatusOr<PlainFile> plain = PlainFile::make(disk.file("plain"), disk.size_bytes);
     if (!plain.ok()) return plain.status();
-    const absl::StatusOr<double> plain_seconds = plain->write_seconds();
+    const StatusOr<double> plain_seconds = plain->write_seconds();
     if (!plain_seconds.ok()) return plain_seconds.status();
     for (Beside& fio : beside_fio) {
       const auto speed = fio_bytes_per_second(disk.file("plain"), disk.size_bytes, fio.in_flight);
@@ -44,11 +44,11 @@ absl::Status measure_writes(const Disk& disk, Figures* figures) {
     auto cache = open_cache(disk, "cache", disk.size_bytes, kTakesAll);
     if (!cache.ok()) return cache.status();
     const uint64_t start_ns = system_clock().now_ns();
-    const absl::StatusOr<uint64_t> waits = put_all(**cache, blocks, kBlockBytes);
+    const StatusOr<uint64_t> waits = put_all(**cache, blocks, kBlockBytes);
     if (!waits.ok()) return waits.status();
     (*cache)->drain();
     // As the plain writes end.
-    if (absl::Status synced = sync_file(disk.file("cache")); !synced.ok()) return synced;
+    if (Status synced = sync_file(disk.file("cache")); !synced.ok()) return synced;
     const double seconds = static_cast<double>(system_clock().now_ns() - start_ns) / 1e9;
     beside_plain.push_back(put_bytes / seconds * *plain_seconds /
                            static_cast<double>(disk.size_bytes));
@@ -67,7 +67,7 @@ absl::Status measure_writes(const Disk& disk, Figures* figures) {
   figures->add("mean write", "KiB",
                written_bytes / static_cast<double>(stats.medium_writes) / 1024);
   figures->add("written for each byte put", "x", written_bytes / put_bytes);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache::bench

@@ -30,10 +30,10 @@ std::vector<std::string> memcached_command(const ComparisonOptions& options, uin
 
 // What `exchange` costs the server.
 template <typename Exchange>
-absl::StatusOr<Half> measured(const ServerProcess& server, Exchange&& exchange) {
+StatusOr<Half> measured(const ServerProcess& server, Exchange&& exchange) {
   const uint64_t before_ns = server.cpu_ns();
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<LoadResult> result = exchange();
+  const StatusOr<LoadResult> result = exchange();
   if (!result.ok()) return result.status();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const auto cpu_seconds = static_cast<double>(server.cpu_ns() - before_ns) * 1e-9;
@@ -46,9 +46,9 @@ absl::StatusOr<Half> measured(const ServerProcess& server, Exchange&& exchange) 
                   : static_cast<double>(result->hits) / static_cast<double>(result->gets)};
 }
 
-absl::StatusOr<MixResult> run_pairs(const ComparisonOptions& options, uint32_t value_bytes,
-                                    const Mix& mix, uint64_t keys, ServerProcess& nvcached,
-                                    ServerProcess& memcached) {
+StatusOr<MixResult> run_pairs(const ComparisonOptions& options, uint32_t value_bytes,
+                              const Mix& mix, uint64_t keys, ServerProcess& nvcached,
+                              ServerProcess& memcached) {
   const LoadOptions load = {.keys = keys, .value_bytes = value_bytes, .set_share = mix.set_share};
   auto to_nvcached = Load::connect(nvcached.port(), load, options.seed);
   if (!to_nvcached.ok()) return to_nvcached.status();
@@ -56,10 +56,10 @@ absl::StatusOr<MixResult> run_pairs(const ComparisonOptions& options, uint32_t v
   if (!to_memcached.ok()) return to_memcached.status();
   MixResult result = {value_bytes, mix.name, {}, {}};
   for (uint32_t round = 0; round < options.rounds; ++round) {
-    const absl::StatusOr<Half> ours =
+    const StatusOr<Half> ours =
         measured(nvcached, [&] { return to_nvcached->run(options.seconds); });
     if (!ours.ok()) return ours.status();
-    const absl::StatusOr<Half> theirs =
+    const StatusOr<Half> theirs =
         measured(memcached, [&] { return to_memcached->run(options.seconds); });
     if (!theirs.ok()) return theirs.status();
     result.nvcached.push_back(*ours);
@@ -68,18 +68,18 @@ absl::StatusOr<MixResult> run_pairs(const ComparisonOptions& options, uint32_t v
   return result;
 }
 
-absl::StatusOr<Half> fill(const ServerProcess& server, const LoadOptions& options) {
+StatusOr<Half> fill(const ServerProcess& server, const LoadOptions& options) {
   auto load = Load::connect(server.port(), options, 1);
   if (!load.ok()) return load.status();
   return measured(server, [&] { return load->fill(); });
 }
 
 // Sends sets until that many bytes are written.
-absl::Status write_through(const ServerProcess& server, LoadOptions options, uint64_t size_bytes) {
+Status write_through(const ServerProcess& server, LoadOptions options, uint64_t size_bytes) {
   options.set_share = 1;
   auto load = Load::connect(server.port(), options, 2);
   for (uint64_t written = 0; load.ok() && written < size_bytes;) {
-    const absl::StatusOr<LoadResult> result = load->run(0.2);
+    const StatusOr<LoadResult> result = load->run(0.2);
     if (!result.ok()) return result.status();
     written += result->sets * options.value_bytes;
   }
@@ -96,7 +96,7 @@ void warm_memory(uint64_t size_bytes) {
 }
 
 // New servers for each pair, in alternate order.
-absl::StatusOr<MixResult> fill_pairs(const ComparisonOptions& options, const LoadOptions& load) {
+StatusOr<MixResult> fill_pairs(const ComparisonOptions& options, const LoadOptions& load) {
   MixResult result = {load.value_bytes, "fill", {}, {}};
   for (uint32_t turn = 0; turn < 2 * options.rounds; ++turn) {
     const bool ours = turn % 2 == turn / 2 % 2;
@@ -106,7 +106,7 @@ absl::StatusOr<MixResult> fill_pairs(const ComparisonOptions& options, const Loa
                                             : memcached_command(options, options.memory_mib),
                                        options.folder, kServerCpu);
     if (!server.ok()) return server.status();
-    const absl::StatusOr<Half> half = fill(*server, load);
+    const StatusOr<Half> half = fill(*server, load);
     if (!half.ok()) return half.status();
     (ours ? result.nvcached : result.memcached).push_back(*half);
   }
@@ -115,8 +115,8 @@ absl::StatusOr<MixResult> fill_pairs(const ComparisonOptions& options, const Loa
 
 }  // namespace
 
-absl::StatusOr<std::vector<MixResult>> compare_throughput(const ComparisonOptions& options,
-                                                          void (*say)(const std::string&)) {
+StatusOr<std::vector<MixResult>> compare_throughput(const ComparisonOptions& options,
+                                                    void (*say)(const std::string&)) {
   std::vector<MixResult> results;
   for (const uint32_t value_bytes : options.value_bytes) {
     const uint64_t memory_bytes = uint64_t{options.memory_mib} << 20;
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<MixResult>> compare_throughput(const ComparisonOption
     const LoadOptions load = {.keys = keys, .value_bytes = value_bytes};
     for (const ServerProcess* server : {&*nvcached, &*memcached}) {
       if (const auto half = fill(*server, load); !half.ok()) return half.status();
-      if (absl::Status status = write_through(*server, load, 2 * memory_bytes); !status.ok()) {
+      if (Status status = write_through(*server, load, 2 * memory_bytes); !status.ok()) {
         return status;
       }
     }
@@ -152,9 +152,8 @@ absl::StatusOr<std::vector<MixResult>> compare_throughput(const ComparisonOption
   return results;
 }
 
-absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options, uint64_t items,
-                                              uint32_t value_bytes,
-                                              void (*say)(const std::string&)) {
+StatusOr<RestartResult> compare_restart(const ComparisonOptions& options, uint64_t items,
+                                        uint32_t value_bytes, void (*say)(const std::string&)) {
   RestartResult result = {.items = items, .value_bytes = value_bytes};
   const uint64_t memory_mib = (items * (value_bytes + kItemBytes) >> 20) + 256;
   const LoadOptions load = {.keys = items, .value_bytes = value_bytes};
@@ -189,13 +188,13 @@ absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options, 
       again->port(), {.keys = items, .value_bytes = value_bytes, .connections = 1, .depth = 1},
       options.seed);
   if (!asking.ok()) return asking.status();
-  absl::StatusOr<LoadResult> first = asking->run(0);
+  StatusOr<LoadResult> first = asking->run(0);
   if (!first.ok()) return first.status();
   result.seconds_to_serving =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto sampling = Load::connect(again->port(), load, options.seed + 1);
   if (!sampling.ok()) return sampling.status();
-  const absl::StatusOr<LoadResult> found = sampling->run(2);
+  const StatusOr<LoadResult> found = sampling->run(2);
   if (!found.ok()) return found.status();
   if (found->wrong != 0)
     return invalid_argument("the server returned {} wrong values", found->wrong);

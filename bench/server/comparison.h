@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::bench {
 
@@ -45,8 +45,8 @@ struct MixResult {
 // Fills new servers (mix "fill"). Then fills two more, writes twice their memory, and measures the
 // other mixes on them. Calls `say` with lines of progress. Wrong values
 // are an error.
-[[nodiscard]] absl::StatusOr<std::vector<MixResult>> compare_throughput(
-    const ComparisonOptions& options, void (*say)(const std::string&));
+[[nodiscard]] StatusOr<std::vector<MixResult>> compare_throughput(const ComparisonOptions& options,
+                                                                  void (*say)(const std::string&));
 
 struct RestartResult {
   uint64_t items = 0;
@@ -60,8 +60,8 @@ struct RestartResult {
 };
 
 // Fills both servers with the same items, kills nvcached with SIGKILL, and starts it again.
-[[nodiscard]] absl::StatusOr<RestartResult> compare_restart(const ComparisonOptions& options,
-                                                            uint64_t items, uint32_t value_bytes,
-                                                            void (*say)(const std::string&));
+[[nodiscard]] StatusOr<RestartResult> compare_restart(const ComparisonOptions& options,
+                                                      uint64_t items, uint32_t value_bytes,
+                                                      void (*say)(const std::string&));
 
 }  // namespace nvcache::bench

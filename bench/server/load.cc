@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "spec/spec.h"
 
@@ -23,11 +24,11 @@ constexpr int kSilenceMs = 30'000;
 constexpr std::string_view kEnd = "END\r\n";
 constexpr std::string_view kStored = "STORED\r\n";
 
-absl::Status failed(const char* what) { return absl::ErrnoToStatus(errno, what); }
+Status failed(const char* what) { return errno_status(errno, what); }
 
 }  // namespace
 
-absl::StatusOr<Load> Load::connect(uint16_t port, const LoadOptions& options, uint64_t seed) {
+StatusOr<Load> Load::connect(uint16_t port, const LoadOptions& options, uint64_t seed) {
   Load load(options, seed);
   load.value_.assign(options.value_bytes, 'x');
   for (uint32_t i = 0; i < options.connections; ++i) {
@@ -55,7 +56,7 @@ Load::~Load() {
   }
 }
 
-absl::StatusOr<LoadResult> Load::fill() {
+StatusOr<LoadResult> Load::fill() {
   uint64_t next = 0;
   return exchange([&](Connection& connection) {
     if (next == options_.keys) return false;
@@ -64,7 +65,7 @@ absl::StatusOr<LoadResult> Load::fill() {
   });
 }
 
-absl::StatusOr<LoadResult> Load::run(double seconds) {
+StatusOr<LoadResult> Load::run(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   const auto bound = static_cast<uint64_t>(options_.set_share * 0x1p32);
   uint64_t until_look = 1;  // at least one request
@@ -84,7 +85,7 @@ absl::StatusOr<LoadResult> Load::run(double seconds) {
 // Keeps `depth` requests in flight on each connection, and refills when half are answered. Ends
 // when `more` has none left and all are answered.
 template <typename More>
-absl::StatusOr<LoadResult> Load::exchange(More&& more) {
+StatusOr<LoadResult> Load::exchange(More&& more) {
   LoadResult result;
   std::vector<pollfd> polled(connections_.size());
   bool finished = false;
@@ -99,17 +100,17 @@ absl::StatusOr<LoadResult> Load::exchange(More&& more) {
         while (!finished && each.expected.size() < options_.depth) finished = !more(each);
       }
       under_way += each.expected.size() - each.first;
-      if (absl::Status status = send_some(each); !status.ok()) return status;
+      if (Status status = send_some(each); !status.ok()) return status;
       polled[i] = {each.socket, POLLIN, 0};
       if (each.sent < each.to_send.size()) polled[i].events |= POLLOUT;
     }
     if (under_way == 0) return result;
     const int ready = poll(polled.data(), polled.size(), kSilenceMs);
     if (ready < 0 && errno != EINTR) return failed("poll");
-    if (ready == 0) return absl::DeadlineExceededError("the server does not answer");
+    if (ready == 0) return deadline_exceeded_error("the server does not answer");
     for (size_t i = 0; i < connections_.size(); ++i) {
       if ((polled[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
-      if (absl::Status status = receive_some(connections_[i], &result); !status.ok()) return status;
+      if (Status status = receive_some(connections_[i], &result); !status.ok()) return status;
     }
   }
 }
@@ -130,19 +131,19 @@ void Load::add_request(Connection& connection, uint64_t key, bool set) {
   out.append(value_).append("\r\n");
 }
 
-absl::Status Load::send_some(Connection& connection) {
+Status Load::send_some(Connection& connection) {
   while (connection.sent < connection.to_send.size()) {
     const ssize_t n = send(connection.socket, connection.to_send.data() + connection.sent,
                            connection.to_send.size() - connection.sent, MSG_NOSIGNAL);
-    if (n < 0) return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : failed("send");
+    if (n < 0) return errno == EAGAIN || errno == EINTR ? ok_status() : failed("send");
     connection.sent += static_cast<size_t>(n);
   }
   connection.to_send.clear();
   connection.sent = 0;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status Load::receive_some(Connection& connection, LoadResult* result) {
+Status Load::receive_some(Connection& connection, LoadResult* result) {
   if (connection.begin > 0) {
     std::memmove(connection.received.data(), connection.received.data() + connection.begin,
                  connection.end - connection.begin);
@@ -151,18 +152,18 @@ absl::Status Load::receive_some(Connection& connection, LoadResult* result) {
   }
   const ssize_t n = recv(connection.socket, connection.received.data() + connection.end,
                          connection.received.size() - connection.end, 0);
-  if (n == 0) return absl::UnavailableError("the server closed the connection");
-  if (n < 0) return errno == EAGAIN || errno == EINTR ? absl::OkStatus() : failed("recv");
+  if (n == 0) return unavailable_error("the server closed the connection");
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? ok_status() : failed("recv");
   connection.end += static_cast<size_t>(n);
   while (connection.first < connection.expected.size()) {
-    const absl::StatusOr<bool> taken = take_answer(connection, result);
+    const StatusOr<bool> taken = take_answer(connection, result);
     if (!taken.ok()) return taken.status();
     if (!*taken) break;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::StatusOr<bool> Load::take_answer(Connection& connection, LoadResult* result) {
+StatusOr<bool> Load::take_answer(Connection& connection, LoadResult* result) {
   const std::string_view all(connection.received.data() + connection.begin,
                              connection.end - connection.begin);
   const size_t line_end = all.find('\n');

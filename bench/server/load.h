@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/prng.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::bench {
 
@@ -32,16 +32,16 @@ struct LoadResult {
 // Caller-locked.
 class Load {
  public:
-  [[nodiscard]] static absl::StatusOr<Load> connect(uint16_t port, const LoadOptions& options,
-                                                    uint64_t seed);
+  [[nodiscard]] static StatusOr<Load> connect(uint16_t port, const LoadOptions& options,
+                                              uint64_t seed);
   Load(Load&&) = default;
   Load& operator=(Load&&) = delete;
   ~Load();
 
   // Sends the requests of `options` for that long, at least one. Keys are drawn uniformly.
-  [[nodiscard]] absl::StatusOr<LoadResult> run(double seconds);
+  [[nodiscard]] StatusOr<LoadResult> run(double seconds);
   // Sets every key once, in order.
-  [[nodiscard]] absl::StatusOr<LoadResult> fill();
+  [[nodiscard]] StatusOr<LoadResult> fill();
 
  private:
   struct Connection {
@@ -58,12 +58,12 @@ class Load {
   Load(const LoadOptions& options, uint64_t seed) : options_(options), random_(seed) {}
 
   template <typename More>
-  [[nodiscard]] absl::StatusOr<LoadResult> exchange(More&& more);
+  [[nodiscard]] StatusOr<LoadResult> exchange(More&& more);
   void add_request(Connection& connection, uint64_t key, bool set);
-  [[nodiscard]] absl::Status send_some(Connection& connection);
-  [[nodiscard]] absl::Status receive_some(Connection& connection, LoadResult* result);
+  [[nodiscard]] Status send_some(Connection& connection);
+  [[nodiscard]] Status receive_some(Connection& connection, LoadResult* result);
   // Takes one answer off the front. False if it has not arrived whole.
-  [[nodiscard]] absl::StatusOr<bool> take_answer(Connection& connection, LoadResult* result);
+  [[nodiscard]] StatusOr<bool> take_answer(Connection& connection, LoadResult* result);
 
   LoadOptions options_;
   Prng random_;

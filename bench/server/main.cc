@@ -107,7 +107,7 @@ nlohmann::json restart_table(const RestartResult& result) {
           {"asked", result.asked}};
 }
 
-int fail(const absl::Status& status) {
+int fail(const nvcache::Status& status) {
   nvcache::print_to(stderr, "nvcached_bench: {}\n",
                     std::string_view(status.message().data(), status.message().size()));
   return 1;

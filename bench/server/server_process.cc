@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 
 namespace nvcache::bench {
@@ -52,14 +53,14 @@ uint16_t read_port(const std::string& port_file) {
 
 }  // namespace
 
-absl::StatusOr<ServerProcess> ServerProcess::start(std::vector<std::string> command,
-                                                   const std::string& folder, int cpu) {
+StatusOr<ServerProcess> ServerProcess::start(std::vector<std::string> command,
+                                             const std::string& folder, int cpu) {
   const std::string port_file = folder + "/port";
   std::filesystem::remove(port_file);
   for (const char* option : {"-l", "127.0.0.1", "-p", "-1", "-t", "1"}) command.push_back(option);
   if (geteuid() == 0) command.insert(command.end(), {"-u", "root"});
   const pid_t pid = fork();
-  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid < 0) return errno_status(errno, "fork");
   if (pid == 0) become(command, port_file, cpu);
   ServerProcess server(pid, 0);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kStartSeconds);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::bench {
 
@@ -17,8 +17,8 @@ class ServerProcess {
  public:
   // Runs `command` with `-l 127.0.0.1 -p -1` appended, on processor `cpu`. Reads the port from the
   // file that MEMCACHED_PORT_FILENAME names, which lies in `folder`.
-  [[nodiscard]] static absl::StatusOr<ServerProcess> start(std::vector<std::string> command,
-                                                           const std::string& folder, int cpu);
+  [[nodiscard]] static StatusOr<ServerProcess> start(std::vector<std::string> command,
+                                                     const std::string& folder, int cpu);
   ServerProcess(ServerProcess&& other) noexcept;
   ServerProcess& operator=(ServerProcess&&) = delete;
   ~ServerProcess();  // kill_now()

@@ -10,16 +10,16 @@
 
 namespace nvcache {
 
-absl::Status EngineKind::check_own_cache(std::string_view spec) const {
+Status EngineKind::check_own_cache(std::string_view spec) const {
   return invalid_argument("'{}': this engine has no block cache of its own", spec);
 }
 
-absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name) {
+StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name) {
   if (name == "rocksdb") {
 #if NVCACHE_HAS_ROCKSDB
     return make_rocksdb_kind();
 #else
-    return absl::UnimplementedError(
+    return unimplemented_error(
         "engine rocksdb: this nvcache was built without RocksDB; install librocksdb-dev "
         "(script/setup) and build again");
 #endif
@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view na
 #if NVCACHE_HAS_WIREDTIGER
     return make_wiredtiger_kind();
 #else
-    return absl::UnimplementedError(
+    return unimplemented_error(
         "engine wiredtiger: this nvcache was built without WiredTiger; run script/wiredtiger, "
         "which gets it, and build again");
 #endif

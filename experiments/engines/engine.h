@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 #include "nvcache/block_cache.h"
 #include "nvcache/stats.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -31,15 +31,15 @@ class KvEngine {
  public:
   virtual ~KvEngine() = default;
 
-  [[nodiscard]] virtual absl::Status insert(std::string_view key, std::string_view value) = 0;
+  [[nodiscard]] virtual Status insert(std::string_view key, std::string_view value) = 0;
   // NOT_FOUND if there is no such key.
-  [[nodiscard]] virtual absl::Status read(std::string_view key, std::string* value) = 0;
-  [[nodiscard]] virtual absl::Status update(std::string_view key, std::string_view value) = 0;
+  [[nodiscard]] virtual Status read(std::string_view key, std::string* value) = 0;
+  [[nodiscard]] virtual Status update(std::string_view key, std::string_view value) = 0;
 
   // Called for each row, in key order; an error ends the scan and is its result.
-  using RowVisitor = std::function<absl::Status(std::string_view key, std::string_view value)>;
-  [[nodiscard]] virtual absl::Status scan(std::string_view first_key, uint32_t rows,
-                                          const RowVisitor& visit) = 0;
+  using RowVisitor = std::function<Status(std::string_view key, std::string_view value)>;
+  [[nodiscard]] virtual Status scan(std::string_view first_key, uint32_t rows,
+                                    const RowVisitor& visit) = 0;
 
   // Blocks that the calling thread's reads and scans took from disk since it
   // first called this (which starts the counting).
@@ -47,7 +47,7 @@ class KvEngine {
 
   virtual EngineMetrics metrics() const = 0;
   // Stops background work and closes; nothing else may be called afterwards.
-  [[nodiscard]] virtual absl::Status close() = 0;
+  [[nodiscard]] virtual Status close() = 0;
 };
 
 struct EngineOptions {
@@ -72,15 +72,14 @@ class EngineKind {
 
   // Makes a database of `count` records, at rest: nothing left to flush or compact.
   // `record` is called from `threads` threads. CANCELLED when interrupted.
-  [[nodiscard]] virtual absl::Status load(const std::string& directory, uint64_t count,
-                                          const SortedRecord& record, uint32_t threads,
-                                          std::function<void(uint64_t loaded)> progress) = 0;
+  [[nodiscard]] virtual Status load(const std::string& directory, uint64_t count,
+                                    const SortedRecord& record, uint32_t threads,
+                                    std::function<void(uint64_t loaded)> progress) = 0;
 
   // A copy that shares what it can. `to` must not exist.
-  [[nodiscard]] virtual absl::Status clone(const std::string& from, const std::string& to) = 0;
+  [[nodiscard]] virtual Status clone(const std::string& from, const std::string& to) = 0;
 
-  [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<KvEngine>> open(
-      const EngineOptions& options) = 0;
+  [[nodiscard]] virtual StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) = 0;
 
   // False: a clone takes as much disk again. A second tier that is kept from one run to the
   // next then serves the same database only, and not the next clone.
@@ -90,11 +89,11 @@ class EngineKind {
   virtual std::string tier_spec(const std::string& spec) const { return spec; }
 
   // Says whether `spec` is a block cache of the engine's own (EngineOptions::own_cache).
-  [[nodiscard]] virtual absl::Status check_own_cache(std::string_view spec) const;
+  [[nodiscard]] virtual Status check_own_cache(std::string_view spec) const;
 };
 
 // Engines by name: "rocksdb", "wiredtiger". INVALID_ARGUMENT names what is allowed,
 // UNIMPLEMENTED says how to get one that was left out of the build.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name);
+[[nodiscard]] StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name);
 
 }  // namespace nvcache

@@ -6,10 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "apps/command/interrupt.h"
 #include "base/mutex.h"
 #include "base/text.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/cache.h"
@@ -35,13 +35,13 @@ constexpr double kBloomBitsPerKey = 10;
 ::rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view view(const ::rocksdb::Slice& text) { return {text.data(), text.size()}; }
 
-absl::Status to_status(const char* what, const ::rocksdb::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrFormat("rocksdb: %s: %s", what, status.ToString());
-  if (status.IsNotFound()) return absl::NotFoundError(message);
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
-  return absl::InternalError(message);
+nvcache::Status to_status(const char* what, const ::rocksdb::Status& status) {
+  if (status.ok()) return ok_status();
+  const std::string message = fmt::format("rocksdb: {}: {}", what, status.ToString());
+  if (status.IsNotFound()) return not_found_error(message);
+  if (status.IsCorruption()) return data_loss_error(message);
+  if (status.IsNoSpace()) return resource_exhausted_error(message);
+  return internal_error(message);
 }
 
 ::rocksdb::Options base_options(std::shared_ptr<::rocksdb::Cache> block_cache) {
@@ -72,21 +72,22 @@ class RocksdbEngine final : public KvEngine {
                 std::shared_ptr<::rocksdb::Statistics> statistics)
       : tier_(std::move(tier)), statistics_(std::move(statistics)), db_(std::move(db)) {}
 
-  absl::Status insert(std::string_view key, std::string_view value) override {
+  nvcache::Status insert(std::string_view key, std::string_view value) override {
     return to_status("put", db_->Put(write_, slice(key), slice(value)));
   }
-  absl::Status update(std::string_view key, std::string_view value) override {
+  nvcache::Status update(std::string_view key, std::string_view value) override {
     return to_status("put", db_->Put(write_, slice(key), slice(value)));
   }
-  absl::Status read(std::string_view key, std::string* value) override {
+  nvcache::Status read(std::string_view key, std::string* value) override {
     return to_status("get", db_->Get(read_, slice(key), value));
   }
 
-  absl::Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
+  nvcache::Status scan(std::string_view first_key, uint32_t rows,
+                       const RowVisitor& visit) override {
     const std::unique_ptr<::rocksdb::Iterator> row(db_->NewIterator(read_));
     row->Seek(slice(first_key));
     for (uint32_t i = 0; i < rows && row->Valid(); ++i, row->Next()) {
-      if (absl::Status status = visit(view(row->key()), view(row->value())); !status.ok()) {
+      if (nvcache::Status status = visit(view(row->key()), view(row->value())); !status.ok()) {
         return status;
       }
     }
@@ -111,7 +112,7 @@ class RocksdbEngine final : public KvEngine {
     return metrics;
   }
 
-  absl::Status close() override {
+  nvcache::Status close() override {
     ::rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/true);
     const ::rocksdb::Status status = db_->Close();
     db_.reset();
@@ -138,11 +139,11 @@ class BulkLoader {
         progress_(std::move(progress)),
         options_(base_options(nullptr)) {}
 
-  absl::StatusOr<std::vector<std::string>> run(uint32_t threads) {
+  StatusOr<std::vector<std::string>> run(uint32_t threads) {
     std::vector<std::thread> workers;
     for (uint32_t i = 0; i < threads; ++i) {
       workers.emplace_back([this, i, threads] {
-        const absl::Status status =
+        const nvcache::Status status =
             write_range(i, count_ * i / threads, count_ * (i + 1) / threads);
         MutexLock lock(mutex_);
         if (!status.ok() && status_.ok()) status_ = status;
@@ -156,21 +157,21 @@ class BulkLoader {
   }
 
  private:
-  absl::Status write_range(uint32_t thread, uint64_t from, uint64_t to) {
+  nvcache::Status write_range(uint32_t thread, uint64_t from, uint64_t to) {
     for (uint32_t file = 0; from < to; ++file) {
-      const std::string path = absl::StrFormat("%s/load-%03d-%05d.sst", directory_, thread, file);
-      absl::StatusOr<uint64_t> written = write_file(path, from, to);
+      const std::string path = fmt::format("{}/load-{:03}-{:05}.sst", directory_, thread, file);
+      StatusOr<uint64_t> written = write_file(path, from, to);
       if (!written.ok()) return written.status();
       from += *written;
       MutexLock lock(mutex_);
-      if (!status_.ok()) return absl::OkStatus();  // another thread failed
+      if (!status_.ok()) return ok_status();  // another thread failed
       files_.push_back(path);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // Writes records [from, ...) until the file is full or `to` is reached.
-  absl::StatusOr<uint64_t> write_file(const std::string& path, uint64_t from, uint64_t to) {
+  StatusOr<uint64_t> write_file(const std::string& path, uint64_t from, uint64_t to) {
     ::rocksdb::SstFileWriter writer(::rocksdb::EnvOptions(options_), options_);
     if (auto status = writer.Open(path); !status.ok()) return to_status("load", status);
     std::string key;
@@ -180,7 +181,7 @@ class BulkLoader {
       record_(at, &key, &value);
       if (auto status = writer.Put(key, value); !status.ok()) return to_status("load", status);
       if ((at - from) % 4096 != 4095) continue;
-      if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+      if (nvcache::Status status = check_not_interrupted(); !status.ok()) return status;
       progress_(loaded_.fetch_add(4096, std::memory_order_relaxed) + 4096);
     }
     if (auto status = writer.Finish(); !status.ok()) return to_status("load", status);
@@ -194,15 +195,15 @@ class BulkLoader {
   const ::rocksdb::Options options_;
   std::atomic<uint64_t> loaded_{0};
   Mutex mutex_;
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> files_ ABSL_GUARDED_BY(mutex_);
+  nvcache::Status status_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<std::string> files_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 class RocksdbKind final : public EngineKind {
  public:
   nlohmann::json describe() const override {
     return {{"name", "rocksdb"},
-            {"version", absl::StrFormat("%d.%d.%d", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH)},
+            {"version", fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH)},
             {"block_bytes", kBlockBytes},
             {"compression", "none"},
             {"direct_io", true},
@@ -210,10 +211,11 @@ class RocksdbKind final : public EngineKind {
             {"write_ahead_log", "on, not synced"}};
   }
 
-  absl::Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
-                    uint32_t threads, std::function<void(uint64_t)> progress) override {
+  nvcache::Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
+                       uint32_t threads, std::function<void(uint64_t)> progress) override {
     std::unique_ptr<::rocksdb::DB> db;
-    if (absl::Status status = open_db(directory, base_options(nullptr), true, &db); !status.ok()) {
+    if (nvcache::Status status = open_db(directory, base_options(nullptr), true, &db);
+        !status.ok()) {
       return status;
     }
     auto files = BulkLoader(directory, count, record, std::move(progress)).run(threads);
@@ -227,9 +229,9 @@ class RocksdbKind final : public EngineKind {
     return to_status("load", db->Close());
   }
 
-  absl::Status clone(const std::string& from, const std::string& to) override {
+  nvcache::Status clone(const std::string& from, const std::string& to) override {
     std::unique_ptr<::rocksdb::DB> db;
-    if (absl::Status status = open_db(from, base_options(nullptr), false, &db); !status.ok()) {
+    if (nvcache::Status status = open_db(from, base_options(nullptr), false, &db); !status.ok()) {
       return status;
     }
     ::rocksdb::Checkpoint* made = nullptr;
@@ -243,7 +245,7 @@ class RocksdbKind final : public EngineKind {
     return to_status("checkpoint", db->Close());
   }
 
-  absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
+  StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
     if (!options.settings.empty()) {
       return invalid_argument("rocksdb: '{}': settings are WiredTiger's alone", options.settings);
     }
@@ -267,7 +269,7 @@ class RocksdbKind final : public EngineKind {
     db_options.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptTimers);
     if (tier != nullptr) db_options.listeners.push_back(rocksdb::NewDatasetSizeListener(tier));
     std::unique_ptr<::rocksdb::DB> db;
-    if (absl::Status status = open_db(options.directory, db_options, false, &db); !status.ok()) {
+    if (nvcache::Status status = open_db(options.directory, db_options, false, &db); !status.ok()) {
       return status;
     }
     if (tier != nullptr) tier->set_dataset_size(live_bytes(db.get()));
@@ -275,15 +277,15 @@ class RocksdbKind final : public EngineKind {
   }
 
  private:
-  static absl::Status open_db(const std::string& directory, ::rocksdb::Options options, bool create,
-                              std::unique_ptr<::rocksdb::DB>* db) {
+  static nvcache::Status open_db(const std::string& directory, ::rocksdb::Options options,
+                                 bool create, std::unique_ptr<::rocksdb::DB>* db) {
     options.create_if_missing = create;
     ::rocksdb::DB* opened = nullptr;
     const auto status = ::rocksdb::DB::Open(options, directory, &opened);
     db->reset(opened);
     if (status.IsInvalidArgument() && status.ToString().find("irect I/O") != std::string::npos) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "the file system of %s has no direct I/O: choose a --db on a disk", directory));
+      return failed_precondition_error(fmt::format(
+          "the file system of {} has no direct I/O: choose a --db on a disk", directory));
     }
     return to_status("open", status);
   }

@@ -41,7 +41,7 @@ std::string allowed_keys() {
 }
 
 // One "key=value" in WiredTiger's words.
-absl::StatusOr<std::string> translate(std::string_view text) {
+StatusOr<std::string> translate(std::string_view text) {
   const auto [key, value] = split_once(text, '=');
   for (const Option& option : kOptions) {
     if (option.key != key) continue;
@@ -62,7 +62,7 @@ struct FirstMessage {
 };
 
 // WiredTiger checks the ranges.
-absl::Status validate(const std::string& config) {
+Status validate(const std::string& config) {
   FirstMessage message;
   message.handler.handle_error = [](WT_EVENT_HANDLER* self, WT_SESSION*, int, const char* text) {
     auto* first = reinterpret_cast<FirstMessage*>(self);
@@ -71,7 +71,7 @@ absl::Status validate(const std::string& config) {
   };
   const int error =
       ::wiredtiger_config_validate(nullptr, &message.handler, "wiredtiger_open", config.c_str());
-  if (error == 0) return absl::OkStatus();
+  if (error == 0) return ok_status();
   return invalid_argument("wtcache: WiredTiger does not allow {}: {}", config, message.text);
 }
 
@@ -111,7 +111,7 @@ Stats block_cache_stats(WT_CURSOR* cursor) {
 
 }  // namespace
 
-absl::StatusOr<std::string> wiredtiger_block_cache_config(std::string_view spec) {
+StatusOr<std::string> wiredtiger_block_cache_config(std::string_view spec) {
   if (!spec.starts_with(kScheme)) {
     return invalid_argument("'{}': WiredTiger's own block cache is wtcache:dram,size=...", spec);
   }
@@ -131,7 +131,7 @@ absl::StatusOr<std::string> wiredtiger_block_cache_config(std::string_view spec)
   }
   config += ")";
   if (!has_size) return invalid_argument("wtcache: '{}' has no size=", spec);
-  if (absl::Status status = validate(config); !status.ok()) return status;
+  if (Status status = validate(config); !status.ok()) return status;
   return config;
 }
 

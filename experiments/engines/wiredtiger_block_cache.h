@@ -11,16 +11,16 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "experiments/engines/engine.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 #include "wiredtiger.h"
 
 namespace nvcache {
 
 // "block_cache=(...)" for wiredtiger_open. INVALID_ARGUMENT names what was given and
 // what is allowed.
-[[nodiscard]] absl::StatusOr<std::string> wiredtiger_block_cache_config(std::string_view spec);
+[[nodiscard]] StatusOr<std::string> wiredtiger_block_cache_config(std::string_view spec);
 
 // Adds what WiredTiger's connection statistics tell: the time that threads waited for its
 // cache and, with `own_cache`, its block cache as the second tier. A statistic that cannot

@@ -33,8 +33,8 @@ class PendingFiles {
 
  private:
   Mutex mutex_;
-  uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<uint64_t, std::shared_ptr<FileBlockCache>> files_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, std::shared_ptr<FileBlockCache>> files_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 PendingFiles& pending_files() {
@@ -64,23 +64,23 @@ extern "C" __attribute__((visibility("default"))) int nvcache_bench_wiredtiger_a
 
 namespace nvcache {
 
-absl::Status wiredtiger_status(const char* what, int error, std::string_view detail) {
-  if (error == 0) return absl::OkStatus();
+Status wiredtiger_status(const char* what, int error, std::string_view detail) {
+  if (error == 0) return ok_status();
   std::string message = fmt::format("wiredtiger: {}: {}", what, ::wiredtiger_strerror(error));
-  if (error == WT_NOTFOUND) return absl::NotFoundError(message);
+  if (error == WT_NOTFOUND) return not_found_error(message);
   if (!detail.empty()) message += fmt::format(" ({})", detail);
   switch (error) {
     case WT_PANIC:
     case WT_TRY_SALVAGE:
-      return absl::DataLossError(message);
+      return data_loss_error(message);
     case WT_ROLLBACK:
-      return absl::AbortedError(message);
+      return aborted_error(message);
     case ENOSPC:
-      return absl::ResourceExhaustedError(message);
+      return resource_exhausted_error(message);
     case EINVAL:
-      return absl::InvalidArgumentError(message);
+      return invalid_argument_error(message);
     default:
-      return absl::InternalError(message);
+      return internal_error(message);
   }
 }
 
@@ -88,7 +88,7 @@ absl::Status wiredtiger_status(const char* what, int error, std::string_view det
 struct WiredtigerConnection::Messages {
   WT_EVENT_HANDLER handler = {};  // first, so that a handler is its Messages
   mutable Mutex mutex;
-  std::string first ABSL_GUARDED_BY(mutex);
+  std::string first NVCACHE_GUARDED_BY(mutex);
 
   Messages() {
     handler.handle_error = [](WT_EVENT_HANDLER* self, WT_SESSION*, int, const char* message) {
@@ -107,11 +107,11 @@ WiredtigerConnection::~WiredtigerConnection() {
   if (connection_ != nullptr) connection_->close(connection_, nullptr);
 }
 
-absl::StatusOr<std::unique_ptr<WiredtigerConnection>> WiredtigerConnection::open(
+StatusOr<std::unique_ptr<WiredtigerConnection>> WiredtigerConnection::open(
     const std::string& directory, const std::string& config,
     std::shared_ptr<FileBlockCache> files) {
   if (!has_direct_io(directory)) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("the file system of {} has no direct I/O: choose a --db on a disk", directory));
   }
   const uint64_t number = pending_files().put(std::move(files));
@@ -131,19 +131,19 @@ absl::StatusOr<std::unique_ptr<WiredtigerConnection>> WiredtigerConnection::open
   return made;
 }
 
-absl::Status WiredtigerConnection::close() {
-  if (connection_ == nullptr) return absl::OkStatus();
+Status WiredtigerConnection::close() {
+  if (connection_ == nullptr) return ok_status();
   WT_CONNECTION* connection = std::exchange(connection_, nullptr);
   return status("close", connection->close(connection, nullptr));
 }
 
-absl::Status WiredtigerConnection::status(const char* what, int error) const {
+Status WiredtigerConnection::status(const char* what, int error) const {
   if (error == 0 || error == WT_NOTFOUND) return wiredtiger_status(what, error);
   MutexLock lock(messages_->mutex);
   return wiredtiger_status(what, error, messages_->first);
 }
 
-absl::StatusOr<std::unique_ptr<WiredtigerSession>> WiredtigerSession::open(
+StatusOr<std::unique_ptr<WiredtigerSession>> WiredtigerSession::open(
     const WiredtigerConnection& connection) {
   std::unique_ptr<WiredtigerSession> made(new WiredtigerSession());
   WT_CONNECTION* opened = connection.get();

@@ -6,31 +6,30 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "file_cache/file_block_cache.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 #include "wiredtiger.h"
 
 namespace nvcache {
 
 // What WiredTiger returned as a status. `detail` may be empty.
-[[nodiscard]] absl::Status wiredtiger_status(const char* what, int error,
-                                             std::string_view detail = {});
+[[nodiscard]] Status wiredtiger_status(const char* what, int error, std::string_view detail = {});
 
 // Thread-safe. Close all sessions first.
 class WiredtigerConnection {
  public:
   // `config` as for wiredtiger_open, without extensions. The directory exists.
   // FAILED_PRECONDITION if its file system has no direct I/O.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerConnection>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<WiredtigerConnection>> open(
       const std::string& directory, const std::string& config,
       std::shared_ptr<FileBlockCache> files);
   ~WiredtigerConnection();  // closes, unless close() did
 
   WT_CONNECTION* get() const { return connection_; }
-  [[nodiscard]] absl::Status close();
+  [[nodiscard]] Status close();
   // With what WiredTiger said last, if the call failed.
-  [[nodiscard]] absl::Status status(const char* what, int error) const;
+  [[nodiscard]] Status status(const char* what, int error) const;
 
  private:
   struct Messages;
@@ -43,7 +42,7 @@ class WiredtigerConnection {
 // For one thread at a time. The destructor closes it; the connection must still be open.
 class WiredtigerSession {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerSession>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<WiredtigerSession>> open(
       const WiredtigerConnection& connection);
   ~WiredtigerSession();
   WiredtigerSession(const WiredtigerSession&) = delete;

@@ -39,18 +39,18 @@ class WiredtigerEngine final : public KvEngine {
         connection_(std::move(connection)),
         statistics_(std::move(statistics)) {}
 
-  absl::Status insert(std::string_view key, std::string_view value) override {
+  Status insert(std::string_view key, std::string_view value) override {
     const auto client = mine();
     return client.ok() ? (*client)->put(key, value) : client.status();
   }
-  absl::Status update(std::string_view key, std::string_view value) override {
+  Status update(std::string_view key, std::string_view value) override {
     return insert(key, value);
   }
-  absl::Status read(std::string_view key, std::string* value) override {
+  Status read(std::string_view key, std::string* value) override {
     const auto client = mine();
     return client.ok() ? (*client)->read(key, value) : client.status();
   }
-  absl::Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
+  Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
     const auto client = mine();
     return client.ok() ? (*client)->scan(first_key, rows, visit) : client.status();
   }
@@ -70,7 +70,7 @@ class WiredtigerEngine final : public KvEngine {
     return metrics;
   }
 
-  absl::Status close() override {
+  Status close() override {
     MutexLock lock(mutex_);
     clients_.clear();
     statistics_.reset();
@@ -79,7 +79,7 @@ class WiredtigerEngine final : public KvEngine {
 
  private:
   // A session belongs to one thread; it is closed with the database.
-  absl::StatusOr<WiredtigerTable*> mine() {
+  StatusOr<WiredtigerTable*> mine() {
     thread_local struct {
       uint64_t engine = 0;
       WiredtigerTable* client = nullptr;
@@ -102,8 +102,8 @@ class WiredtigerEngine final : public KvEngine {
   const std::shared_ptr<FileBlockCache> files_;
   const std::unique_ptr<WiredtigerConnection> connection_;
   mutable Mutex mutex_;
-  std::unique_ptr<WiredtigerSession> statistics_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::thread::id, std::unique_ptr<WiredtigerTable>> clients_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<WiredtigerSession> statistics_ NVCACHE_GUARDED_BY(mutex_);
+  std::map<std::thread::id, std::unique_ptr<WiredtigerTable>> clients_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 class WiredtigerKind final : public EngineKind {
@@ -127,12 +127,12 @@ class WiredtigerKind final : public EngineKind {
     return complete_cache_spec(spec);
   }
 
-  absl::Status check_own_cache(std::string_view spec) const override {
+  Status check_own_cache(std::string_view spec) const override {
     return wiredtiger_block_cache_config(spec).status();
   }
 
-  absl::Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
-                    uint32_t /*threads*/, std::function<void(uint64_t)> progress) override {
+  Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
+              uint32_t /*threads*/, std::function<void(uint64_t)> progress) override {
     std::error_code error;
     std::filesystem::create_directory(directory, error);
     auto connection =
@@ -142,18 +142,18 @@ class WiredtigerKind final : public EngineKind {
     if (!connection.ok()) return connection.status();
     auto session = WiredtigerSession::open(**connection);
     if (!session.ok()) return session.status();
-    absl::Status status = fill_wiredtiger_table(**connection, **session, count, record, progress);
+    Status status = fill_wiredtiger_table(**connection, **session, count, record, progress);
     session->reset();
-    absl::Status closed = (*connection)->close();  // with a checkpoint
+    Status closed = (*connection)->close();  // with a checkpoint
     return status.ok() ? closed : status;
   }
 
-  absl::Status clone(const std::string& from, const std::string& to) override {
+  Status clone(const std::string& from, const std::string& to) override {
     // WiredTiger overwrites blocks in place, so copies cannot share files.
     return copy_folder(from, to);
   }
 
-  absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
+  StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
     std::string config =
         fmt::format("{},log=(enabled=true),transaction_sync=(enabled=false),checkpoint=(wait={})",
                     connection_config(options.dram_cache_bytes), kCheckpointSeconds);
@@ -176,7 +176,7 @@ class WiredtigerKind final : public EngineKind {
  private:
   // A tier that stays open from run to run needs its FileBlockCache, which knows which blocks
   // of which files are in it.
-  absl::StatusOr<std::shared_ptr<FileBlockCache>> files_of(const EngineOptions& options) {
+  StatusOr<std::shared_ptr<FileBlockCache>> files_of(const EngineOptions& options) {
     if (options.tier != nullptr) {
       std::shared_ptr<FileBlockCache>& files = kept_[options.tier.get()];
       if (files == nullptr) files = std::make_shared<FileBlockCache>(options.tier);

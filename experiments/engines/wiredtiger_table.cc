@@ -25,13 +25,13 @@ std::string_view view(const WT_ITEM& text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WiredtigerTable>> WiredtigerTable::open(
+StatusOr<std::unique_ptr<WiredtigerTable>> WiredtigerTable::open(
     const WiredtigerConnection& connection) {
   auto session = WiredtigerSession::open(connection);
   if (!session.ok()) return session.status();
   const int error = (*session)->open_cursor(kTable, nullptr);
   if (error == ENOENT) {
-    return absl::FailedPreconditionError("wiredtiger: the database holds no benchmark table");
+    return failed_precondition_error("wiredtiger: the database holds no benchmark table");
   }
   if (error != 0) return connection.status("open the table", error);
   return std::unique_ptr<WiredtigerTable>(new WiredtigerTable(connection, *std::move(session)));
@@ -42,7 +42,7 @@ WiredtigerTable::WiredtigerTable(const WiredtigerConnection& connection,
     : connection_(connection), session_(std::move(session)), cursor_(session_->cursor()) {}
 
 template <typename Call>
-absl::Status WiredtigerTable::retried(const char* what, Call&& call) {
+Status WiredtigerTable::retried(const char* what, Call&& call) {
   int error = WT_ROLLBACK;
   for (int i = 0; i < kMostRetries && error == WT_ROLLBACK; ++i) {
     error = call();
@@ -52,7 +52,7 @@ absl::Status WiredtigerTable::retried(const char* what, Call&& call) {
   return connection_.status(what, error);
 }
 
-absl::Status WiredtigerTable::put(std::string_view key, std::string_view value) {
+Status WiredtigerTable::put(std::string_view key, std::string_view value) {
   const WT_ITEM key_item = item(key);
   const WT_ITEM value_item = item(value);
   return retried("put", [&] {
@@ -62,7 +62,7 @@ absl::Status WiredtigerTable::put(std::string_view key, std::string_view value) 
   });
 }
 
-absl::Status WiredtigerTable::read(std::string_view key, std::string* value) {
+Status WiredtigerTable::read(std::string_view key, std::string* value) {
   const WT_ITEM key_item = item(key);
   return retried("get", [&] {
     cursor_->set_key(cursor_, &key_item);
@@ -84,12 +84,12 @@ int WiredtigerTable::seek(const std::string& key, bool past) {
   return compared < 0 || (past && compared == 0) ? cursor_->next(cursor_) : 0;
 }
 
-absl::Status WiredtigerTable::scan(std::string_view first_key, uint32_t rows,
-                                   const KvEngine::RowVisitor& visit) {
+Status WiredtigerTable::scan(std::string_view first_key, uint32_t rows,
+                             const KvEngine::RowVisitor& visit) {
   std::string from(first_key);
   bool from_seen = false;
-  absl::Status visited;
-  absl::Status status = retried("scan", [&] {
+  Status visited;
+  Status status = retried("scan", [&] {
     int error = rows == 0 ? 0 : seek(from, from_seen);
     while (error == 0 && rows > 0) {
       WT_ITEM key = {};
@@ -109,10 +109,9 @@ absl::Status WiredtigerTable::scan(std::string_view first_key, uint32_t rows,
   return visited.ok() ? status : visited;
 }
 
-absl::Status fill_wiredtiger_table(const WiredtigerConnection& connection,
-                                   WiredtigerSession& session, uint64_t count,
-                                   const SortedRecord& record,
-                                   const std::function<void(uint64_t loaded)>& progress) {
+Status fill_wiredtiger_table(const WiredtigerConnection& connection, WiredtigerSession& session,
+                             uint64_t count, const SortedRecord& record,
+                             const std::function<void(uint64_t loaded)>& progress) {
   WT_SESSION* opened = session.get();
   int error = opened->create(opened, kTable, kTableConfig);
   if (error == 0) error = session.open_cursor(kTable, "bulk");
@@ -127,7 +126,7 @@ absl::Status fill_wiredtiger_table(const WiredtigerConnection& connection,
     cursor->set_value(cursor, &value_item);
     error = cursor->insert(cursor);
     if (i % 4096 != 4095) continue;
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     progress(i + 1);
   }
   if (error == 0) error = session.close_cursor();

@@ -18,21 +18,21 @@ namespace nvcache {
 class WiredtigerTable {
  public:
   // `connection` must outlive it.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WiredtigerTable>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<WiredtigerTable>> open(
       const WiredtigerConnection& connection);
 
   // As in KvEngine.
-  [[nodiscard]] absl::Status put(std::string_view key, std::string_view value);
-  [[nodiscard]] absl::Status read(std::string_view key, std::string* value);
-  [[nodiscard]] absl::Status scan(std::string_view first_key, uint32_t rows,
-                                  const KvEngine::RowVisitor& visit);
+  [[nodiscard]] Status put(std::string_view key, std::string_view value);
+  [[nodiscard]] Status read(std::string_view key, std::string* value);
+  [[nodiscard]] Status scan(std::string_view first_key, uint32_t rows,
+                            const KvEngine::RowVisitor& visit);
 
  private:
   WiredtigerTable(const WiredtigerConnection& connection,
                   std::unique_ptr<WiredtigerSession> session);
   int seek(const std::string& key, bool past);
   template <typename Call>
-  absl::Status retried(const char* what, Call&& call);
+  Status retried(const char* what, Call&& call);
 
   const WiredtigerConnection& connection_;
   const std::unique_ptr<WiredtigerSession> session_;
@@ -41,8 +41,9 @@ class WiredtigerTable {
 
 // Makes the table with records 0 to count - 1, which are in key order, and a checkpoint.
 // CANCELLED when interrupted.
-[[nodiscard]] absl::Status fill_wiredtiger_table(
-    const WiredtigerConnection& connection, WiredtigerSession& session, uint64_t count,
-    const SortedRecord& record, const std::function<void(uint64_t loaded)>& progress);
+[[nodiscard]] Status fill_wiredtiger_table(const WiredtigerConnection& connection,
+                                           WiredtigerSession& session, uint64_t count,
+                                           const SortedRecord& record,
+                                           const std::function<void(uint64_t loaded)>& progress);
 
 }  // namespace nvcache

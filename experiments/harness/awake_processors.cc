@@ -22,11 +22,11 @@ AwakeProcessors::~AwakeProcessors() {
   for (Thread& each : threads_) each.thread.join();
 }
 
-absl::Status AwakeProcessors::start() {
+Status AwakeProcessors::start() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    return absl::InternalError(
+    return internal_error(
         fmt::format("awake processors: sched_getaffinity: {}", std::strerror(errno)));
   }
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
@@ -36,17 +36,16 @@ absl::Status AwakeProcessors::start() {
       added.thread = std::thread([this, processor, &added] { run(processor, added.started); });
     } catch (const std::system_error& error) {
       threads_.pop_back();
-      return absl::ResourceExhaustedError(
-          fmt::format("awake processors: no thread: {}", error.what()));
+      return resource_exhausted_error(fmt::format("awake processors: no thread: {}", error.what()));
     }
     added.handle = added.thread.native_handle();
     added.started.wait(-1);
     if (const int problem = added.started.load(); problem != 0) {
-      return absl::InternalError(
+      return internal_error(
           fmt::format("awake processors: processor {}: {}", processor, std::strerror(problem)));
     }
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 double AwakeProcessors::cpu_seconds() const {

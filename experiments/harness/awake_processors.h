@@ -13,7 +13,7 @@
 #include <list>
 #include <thread>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -27,7 +27,7 @@ class AwakeProcessors {
 
   // One thread for each processor that this process may use. An error if the kernel refuses
   // one; the threads before it keep running.
-  [[nodiscard]] absl::Status start();
+  [[nodiscard]] Status start();
 
   // Processor time of these threads. Subtract it from the process's.
   double cpu_seconds() const;

@@ -68,7 +68,7 @@ ChildProcess::~ChildProcess() {
   if (watched_ >= 0) ::close(watched_);
 }
 
-absl::Status ChildProcess::start(const ChildCommand& command) {
+Status ChildProcess::start(const ChildCommand& command) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -93,11 +93,11 @@ absl::Status ChildProcess::start(const ChildCommand& command) {
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     pid_ = -1;
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("cannot start {}: {}", command.words[0], std::strerror(error)));
   }
   watched_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bool ChildProcess::ended(int wait_ms) {
@@ -122,23 +122,23 @@ std::string ChildProcess::problem() const {
   return code == 0 ? "" : fmt::format("exit code {}", code);
 }
 
-absl::Status run_child(const ChildCommand& command, const Clock& clock, Progress& progress) {
-  if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+Status run_child(const ChildCommand& command, const Clock& clock, Progress& progress) {
+  if (Status status = check_not_interrupted(); !status.ok()) return status;
   const uint64_t start_ns = clock.now_ns();
   ChildProcess child;
-  if (absl::Status status = child.start(command); !status.ok()) return status;
+  if (Status status = child.start(command); !status.ok()) return status;
   while (!child.ended(kLookMs)) {
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     const double seconds = seconds_between(start_ns, clock.now_ns());
     progress.update(fmt::format("{}: {:.0f} s", command.title, seconds));
     if (seconds > command.limit_seconds) {
-      return absl::DeadlineExceededError(
+      return deadline_exceeded_error(
           fmt::format("{} was not done after {:.0f} s and was killed", command.words[0], seconds));
     }
   }
   const std::string problem = child.problem();
-  if (problem.empty()) return absl::OkStatus();
-  return absl::InternalError(
+  if (problem.empty()) return ok_status();
+  return internal_error(
       fmt::format("{} failed: {}: {}", command.words[0], problem, last_words(command)));
 }
 

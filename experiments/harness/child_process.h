@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -39,7 +39,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Once. Its standard input is empty. FAILED_PRECONDITION names a program that cannot be started.
-  [[nodiscard]] absl::Status start(const ChildCommand& command);
+  [[nodiscard]] Status start(const ChildCommand& command);
 
   // True once it has ended; waits at most `wait_ms` for that.
   bool ended(int wait_ms);
@@ -60,7 +60,6 @@ class ChildProcess {
 
 // Runs a child and waits for it; kills it when interrupted (CANCELLED) or out of time
 // (DEADLINE_EXCEEDED). The message of a failure (INTERNAL) has the end of what the child printed.
-[[nodiscard]] absl::Status run_child(const ChildCommand& command, const Clock& clock,
-                                     Progress& progress);
+[[nodiscard]] Status run_child(const ChildCommand& command, const Clock& clock, Progress& progress);
 
 }  // namespace nvcache

@@ -54,12 +54,12 @@ ssize_t copy_piece(int from, int to, std::vector<char>& buffer) {
   return got;
 }
 
-absl::Status copy_one(const fs::path& from, const fs::path& to) {
+Status copy_one(const fs::path& from, const fs::path& to) {
   const auto failed = [&](const char* what) {
     const int error = errno;
     const std::string message = fmt::format("copying {} to {}: {}: {}", from.string(), to.string(),
                                             what, std::strerror(error));
-    return error == ENOSPC ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
+    return error == ENOSPC ? resource_exhausted_error(message) : internal_error(message);
   };
   const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
   if (source.get() < 0) return failed("open");
@@ -68,7 +68,7 @@ absl::Status copy_one(const fs::path& from, const fs::path& to) {
   if (::ioctl(copy.get(), FICLONE, source.get()) != 0) {
     std::vector<char> buffer;
     for (;;) {
-      if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+      if (Status status = check_not_interrupted(); !status.ok()) return status;
       const ssize_t copied = copy_piece(source.get(), copy.get(), buffer);
       if (copied < 0) return failed("copy");
       if (copied == 0) break;
@@ -78,24 +78,24 @@ absl::Status copy_one(const fs::path& from, const fs::path& to) {
   if (::fdatasync(copy.get()) != 0) return failed("sync");
   ::posix_fadvise(copy.get(), 0, 0, POSIX_FADV_DONTNEED);
   ::posix_fadvise(source.get(), 0, 0, POSIX_FADV_DONTNEED);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
 
-absl::Status copy_folder(const std::string& from, const std::string& to) {
+Status copy_folder(const std::string& from, const std::string& to) {
   std::error_code error;
   if (!fs::create_directory(to, error)) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("cannot make {}: {}", to, error ? error.message() : "it is there already"));
   }
   for (const auto& entry : fs::directory_iterator(from, error)) {
     if (!entry.is_regular_file()) continue;
-    absl::Status status = copy_one(entry.path(), fs::path(to) / entry.path().filename());
+    Status status = copy_one(entry.path(), fs::path(to) / entry.path().filename());
     if (!status.ok()) return status;
   }
-  if (error) return absl::InternalError(fmt::format("reading {}: {}", from, error.message()));
-  return absl::OkStatus();
+  if (error) return internal_error(fmt::format("reading {}: {}", from, error.message()));
+  return ok_status();
 }
 
 }  // namespace nvcache

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 // `to` must not exist; it gets the plain files of `from`, which has no folders in it.
 // Shares their blocks where the file system can. The copies are on disk at the end and
 // leave nothing in the page cache. CANCELLED when interrupted: `to` is then incomplete.
-[[nodiscard]] absl::Status copy_folder(const std::string& from, const std::string& to);
+[[nodiscard]] Status copy_folder(const std::string& from, const std::string& to);
 
 }  // namespace nvcache

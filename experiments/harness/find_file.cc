@@ -13,15 +13,15 @@ std::string program_folder() {
   return error ? "." : binary.parent_path().string();
 }
 
-absl::StatusOr<std::string> first_file(std::string_view what, std::string_view option,
-                                       const std::vector<std::string>& places) {
+StatusOr<std::string> first_file(std::string_view what, std::string_view option,
+                                 const std::vector<std::string>& places) {
   std::string tried;
   for (const std::string& place : places) {
     std::error_code error;
     if (fs::is_regular_file(place, error)) return fs::canonical(place, error).string();
     tried += "\n  " + place;
   }
-  return absl::FailedPreconditionError(
+  return failed_precondition_error(
       fmt::format("{} not found; give {}, or put it into one of:{}", what, option, tried));
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -15,7 +15,7 @@ std::string program_folder();
 
 // The first of `places` that is a plain file, without links in its path. FAILED_PRECONDITION names
 // `what` is missing, the option that gives its place, and the places that were tried.
-[[nodiscard]] absl::StatusOr<std::string> first_file(std::string_view what, std::string_view option,
-                                                     const std::vector<std::string>& places);
+[[nodiscard]] StatusOr<std::string> first_file(std::string_view what, std::string_view option,
+                                               const std::vector<std::string>& places);
 
 }  // namespace nvcache

@@ -15,14 +15,14 @@
 namespace nvcache {
 namespace fs = std::filesystem;
 
-absl::StatusOr<LockedFolder> LockedFolder::take(const std::string& path, const std::string& name) {
+StatusOr<LockedFolder> LockedFolder::take(const std::string& path, const std::string& name) {
   LockedFolder folder;
   if (path.empty()) {
     const char* temporary = std::getenv("TMPDIR");
     folder.path_ = fmt::format(
         "{}/{}-XXXXXX", temporary == nullptr || *temporary == 0 ? "/var/tmp" : temporary, name);
     if (::mkdtemp(folder.path_.data()) == nullptr) {
-      return absl::FailedPreconditionError(
+      return failed_precondition_error(
           fmt::format("cannot make a folder {}: {}", folder.path_, std::strerror(errno)));
     }
     folder.made_ = true;
@@ -31,7 +31,7 @@ absl::StatusOr<LockedFolder> LockedFolder::take(const std::string& path, const s
     folder.path_ = fs::absolute(path).string();
     folder.made_ = fs::create_directories(folder.path_, error);
     if (error) {
-      return absl::FailedPreconditionError(
+      return failed_precondition_error(
           fmt::format("--db {}: cannot make the folder: {}", path, error.message()));
     }
   }
@@ -39,7 +39,7 @@ absl::StatusOr<LockedFolder> LockedFolder::take(const std::string& path, const s
   if (folder.descriptor_ < 0 || ::flock(folder.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const std::string cause =
         errno == EWOULDBLOCK ? "another run is using it" : std::strerror(errno);
-    return absl::FailedPreconditionError(fmt::format("--db {}: {}", path, cause));
+    return failed_precondition_error(fmt::format("--db {}: {}", path, cause));
   }
   return folder;
 }

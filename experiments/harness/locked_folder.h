@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -14,8 +14,8 @@ class LockedFolder {
   LockedFolder() = default;
   // `path` is what --db says; empty: a temporary folder in $TMPDIR or /var/tmp whose name
   // begins with `name`. FAILED_PRECONDITION if it cannot be made, or if another run has it.
-  [[nodiscard]] static absl::StatusOr<LockedFolder> take(const std::string& path,
-                                                         const std::string& name);
+  [[nodiscard]] static StatusOr<LockedFolder> take(const std::string& path,
+                                                   const std::string& name);
   LockedFolder(LockedFolder&& other) noexcept { *this = std::move(other); }
   LockedFolder& operator=(LockedFolder&& other) noexcept;
   ~LockedFolder();

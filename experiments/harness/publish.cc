@@ -8,8 +8,8 @@
 
 namespace nvcache {
 
-absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
-  if (absl::Status status = files.write(document); !status.ok()) return status;
+Status publish(const nlohmann::json& document, const ResultFiles& files) {
+  if (Status status = files.write(document); !status.ok()) return status;
   const auto tables = figures::figure_tables(document);
   if (!tables.ok()) return tables.status();
   print_to(stdout, "{}", *tables);
@@ -17,7 +17,7 @@ absl::Status publish(const nlohmann::json& document, const ResultFiles& files) {
   const nlohmann::json& runs = document.at("runs");
   const bool any_failed = std::any_of(
       runs.begin(), runs.end(), [](const nlohmann::json& run) { return run.contains("error"); });
-  return any_failed ? absl::InternalError("some runs failed") : absl::OkStatus();
+  return any_failed ? internal_error("some runs failed") : ok_status();
 }
 
 }  // namespace nvcache

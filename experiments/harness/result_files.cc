@@ -10,19 +10,19 @@
 
 namespace nvcache {
 
-absl::Status ResultFiles::check() const {
+Status ResultFiles::check() const {
   for (auto [option, path] : {std::pair("--json", json_path), std::pair("--html", html_path)}) {
-    if (absl::Status status = check_writable(option, path); !status.ok()) return status;
+    if (Status status = check_writable(option, path); !status.ok()) return status;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status ResultFiles::write(const nlohmann::json& document) const {
+Status ResultFiles::write(const nlohmann::json& document) const {
   if (!json_path.empty()) {
-    absl::Status status = write_file_whole(json_path, document.dump(1) + "\n");
+    Status status = write_file_whole(json_path, document.dump(1) + "\n");
     if (!status.ok()) return status;
   }
-  if (html_path.empty()) return absl::OkStatus();
+  if (html_path.empty()) return ok_status();
   const auto html = report_html({document});
   return html.ok() ? write_file_whole(html_path, *html) : html.status();
 }

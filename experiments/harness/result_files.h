@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "absl/status/status.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -13,8 +13,8 @@ struct ResultFiles {
   std::string html_path;  // empty: none
 
   // Checks before a long run that the files can be written. INVALID_ARGUMENT names the option.
-  [[nodiscard]] absl::Status check() const;
-  [[nodiscard]] absl::Status write(const nlohmann::json& document) const;
+  [[nodiscard]] Status check() const;
+  [[nodiscard]] Status write(const nlohmann::json& document) const;
   void print_paths() const;
 };
 

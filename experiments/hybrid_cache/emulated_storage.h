@@ -98,7 +98,7 @@ class EmulatedStorage final : public ::rocksdb::FileSystemWrapper {
  private:
   struct alignas(64) Stripe {
     Mutex mutex;
-    StorageStats stats ABSL_GUARDED_BY(mutex);
+    StorageStats stats NVCACHE_GUARDED_BY(mutex);
   };
 
   struct Device {
@@ -109,7 +109,7 @@ class EmulatedStorage final : public ::rocksdb::FileSystemWrapper {
   const std::string name_;
   Clock& clock_;
   Mutex mutex_;
-  std::optional<Device> device_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Device> device_ NVCACHE_GUARDED_BY(mutex_);
   const bool emulated_;
   std::array<Stripe, 16> stripes_;
 };

@@ -97,8 +97,8 @@ void define_how(CLI::App& app, Options& options) {
   app.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
-absl::Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
-                          bool all, std::set<int>& chosen) {
+Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
+                    bool all, std::set<int>& chosen) {
   for (const int number : given) {
     if (number < first || number > last) {
       return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
@@ -106,14 +106,14 @@ absl::Status take_numbers(const char* option, const std::vector<int>& given, int
     chosen.insert(number);
   }
   for (int number = first; all && number <= last; ++number) chosen.insert(number);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status take_workloads(const RawOptions& raw, Options& options) {
+Status take_workloads(const RawOptions& raw, Options& options) {
   for (const std::string& name : raw.workloads) {
     auto profile = find_workload_profile(name);
     if (!profile.ok()) {
-      return invalid_argument("--workloads: {}", message_of(profile.status()));
+      return invalid_argument("--workloads: {}", profile.status().message());
     }
     for (const WorkloadProfile& other : options.workloads) {
       if (other.name == profile->name) {
@@ -127,17 +127,17 @@ absl::Status take_workloads(const RawOptions& raw, Options& options) {
     if (!policy.ok()) return policy.status();
     options.policies.insert(name);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status take_scale(const RawOptions& raw, Options& options) {
+Status take_scale(const RawOptions& raw, Options& options) {
   const auto scale = parse_size_bytes(raw.scale);
-  if (!scale.ok()) return invalid_argument("--scale: {}", message_of(scale.status()));
+  if (!scale.ok()) return invalid_argument("--scale: {}", scale.status().message());
   if (*scale < (16u << 10) || *scale > (1ull << 30)) {
     return invalid_argument("--scale {}: allowed are 16KiB to 1GiB", raw.scale);
   }
   options.gb_bytes = *scale;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void shorten(const CLI::App& app, Options& options) {
@@ -150,9 +150,9 @@ void shorten(const CLI::App& app, Options& options) {
   set("--scale", options.gb_bytes, kQuickGbBytes);
 }
 
-absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
   const bool all = raw.figures.empty() && raw.tables.empty();
-  absl::Status status = take_numbers("--figures", raw.figures, 9, 13, all, options.figures);
+  Status status = take_numbers("--figures", raw.figures, 9, 13, all, options.figures);
   if (status.ok()) status = take_numbers("--tables", raw.tables, 4, 5, all, options.tables);
   if (status.ok()) status = take_workloads(raw, options);
   if (status.ok()) status = take_scale(raw, options);
@@ -166,7 +166,7 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   return options.files.check();
 }
 
-absl::Status bench(const Options& options) {
+Status bench(const Options& options) {
   const auto document = hybrid_cache::run_hybrid_cache(options, system_clock());
   if (!document.ok()) return document.status();
   return publish(*document, options.files);
@@ -185,7 +185,7 @@ void add_hybrid_cache_command(CLI::App& group, const std::string& command) {
   define_what(*app, *options, *raw);
   define_how(*app, *options);
   on_command(*app, "nvcache bench hybrid-cache", [app, options, raw] {
-    const absl::Status status = understand(*app, *raw, *options);
+    const Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });
 }

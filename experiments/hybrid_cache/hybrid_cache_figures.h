@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::hybrid_cache {
 

@@ -33,22 +33,21 @@ std::string name_of(const Experiment& experiment) {
 }
 
 // A mistake in --medium is found before anything is loaded: tiers are opened lazily.
-absl::Status check_medium(const Options& options) {
+Status check_medium(const Options& options) {
   const auto cache =
       open_block_cache(fmt::format("nvcache://?size=1MiB&medium={}", options.medium));
-  if (cache.ok()) return absl::OkStatus();
-  return invalid_argument("--medium {}: {}", options.medium, message_of(cache.status()));
+  if (cache.ok()) return ok_status();
+  return invalid_argument("--medium {}: {}", options.medium, cache.status().message());
 }
 
-absl::Status check_experiments(const Options& options, const std::vector<Experiment>& experiments) {
+Status check_experiments(const Options& options, const std::vector<Experiment>& experiments) {
   for (const Experiment& experiment : experiments) {
-    const absl::Status status =
+    const Status status =
         check_store(cache_spec(options, *experiment.server, *experiment.policy), options.storage);
     if (status.ok()) continue;
-    return absl::Status(status.code(),
-                        fmt::format("{}: {}", name_of(experiment), message_of(status)));
+    return Status(status.code(), fmt::format("{}: {}", name_of(experiment), status.message()));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 class Run {
@@ -59,29 +58,29 @@ class Run {
         progress_(clock),
         experiments_(plan_experiments(options)) {}
 
-  absl::StatusOr<json> run() {
+  StatusOr<json> run() {
     if (!options_.needs_runs()) return document();
-    if (absl::Status status = check_medium(options_); !status.ok()) return status;
-    if (absl::Status status = check_experiments(options_, experiments_); !status.ok()) {
+    if (Status status = check_medium(options_); !status.ok()) return status;
+    if (Status status = check_experiments(options_, experiments_); !status.ok()) {
       return status;
     }
     auto folder = ProfileFolder::take(options_.db, options_.keep_db);
     if (!folder.ok()) return folder.status();
     progress_.say(estimate(options_));
     for (const WorkloadProfile& profile : options_.workloads) {
-      if (absl::Status status = run_workload(**folder, profile); !status.ok()) return status;
+      if (Status status = run_workload(**folder, profile); !status.ok()) return status;
       (*folder)->done_with(profile.name);
     }
     return document();
   }
 
  private:
-  absl::Status run_workload(ProfileFolder& folder, const WorkloadProfile& profile) {
+  Status run_workload(ProfileFolder& folder, const WorkloadProfile& profile) {
     std::vector<const Experiment*> mine;
     for (const Experiment& experiment : experiments_) {
       if (experiment.workload == &profile) mine.push_back(&experiment);
     }
-    if (mine.empty()) return absl::OkStatus();
+    if (mine.empty()) return ok_status();
     auto loaded = folder.load(profile, options_.gb_bytes, options_.seed, clock_, progress_);
     if (!loaded.ok()) return loaded.status();
     progress_.say(fmt::format("{}: {} databases of {} pairs, {}, {}", profile.name,
@@ -95,22 +94,22 @@ class Run {
                           {"load_seconds", loaded->load_seconds}});
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
       for (const Experiment* experiment : mine) {
-        absl::Status status = run_one(folder, *experiment, loaded->keys, round);
+        Status status = run_one(folder, *experiment, loaded->keys, round);
         if (!status.ok()) return status;
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // Fails only where it makes no sense to go on.
-  absl::Status run_one(ProfileFolder& folder, const Experiment& experiment, uint64_t keys,
-                       uint32_t round) {
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  Status run_one(ProfileFolder& folder, const Experiment& experiment, uint64_t keys,
+                 uint32_t round) {
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     const std::string title =
         fmt::format("[{}/{}] {} {}", runs_.size() + 1, experiments_.size() * options_.rounds,
                     experiment.workload->name, name_of(experiment));
     auto result = measure(folder, experiment, keys, round, title);
-    if (absl::IsCancelled(result.status())) return result.status();
+    if (is_cancelled(result.status())) return result.status();
     json run = {{"workload", experiment.workload->name},
                 {"configuration", experiment.policy->name},
                 {"round", round}};
@@ -123,16 +122,16 @@ class Run {
                                 100 * metrics.value("hit_ratio", 0.0),
                                 metrics["p50_us"].get<double>(), metrics["p99_us"].get<double>()));
     } else {
-      run["error"] = std::string(message_of(result.status()));
-      progress_.say(fmt::format("{}: FAILED: {}", title, message_of(result.status())));
+      run["error"] = std::string(result.status().message());
+      progress_.say(fmt::format("{}: FAILED: {}", title, result.status().message()));
     }
     run["variant"] = experiment.server->name;
     runs_.push_back(std::move(run));
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::StatusOr<ProfileResult> measure(ProfileFolder& folder, const Experiment& experiment,
-                                        uint64_t keys, uint32_t round, const std::string& title) {
+  StatusOr<ProfileResult> measure(ProfileFolder& folder, const Experiment& experiment,
+                                  uint64_t keys, uint32_t round, const std::string& title) {
     const WorkloadProfile& profile = *experiment.workload;
     auto directory = folder.copy_for_run(profile.name);
     if (!directory.ok()) return directory.status();
@@ -154,7 +153,7 @@ class Run {
     plan.seconds = options_.seconds;
     plan.title = title;
     auto result = run_profile(**store, plan, clock_, progress_);
-    absl::Status closed = (*store)->close();
+    Status closed = (*store)->close();
     if (result.ok() && !closed.ok()) return closed;
     return result;
   }
@@ -330,7 +329,7 @@ std::string estimate(const Options& options) {
   return fmt::format("{:g} runs: about {:.0f} minutes, loading apart", runs, seconds / 60);
 }
 
-absl::StatusOr<json> run_hybrid_cache(const Options& options, const Clock& clock) {
+StatusOr<json> run_hybrid_cache(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::hybrid_cache {
 
@@ -36,7 +36,6 @@ std::vector<Experiment> plan_experiments(const Options& options);
 std::string estimate(const Options& options);
 
 // CANCELLED when interrupted. A run that fails is reported in "runs", and the next goes on.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_hybrid_cache(const Options& options,
-                                                              const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_hybrid_cache(const Options& options, const Clock& clock);
 
 }  // namespace nvcache::hybrid_cache

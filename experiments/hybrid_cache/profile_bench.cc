@@ -16,13 +16,13 @@ namespace {
 
 using nlohmann::json;
 
-absl::Status check_caches(const ProfileOptions& options) {
+Status check_caches(const ProfileOptions& options) {
   for (const Configuration& cache : options.configurations) {
-    const absl::Status status = check_store(cache.spec, options.storage);
+    const Status status = check_store(cache.spec, options.storage);
     if (status.ok()) continue;
-    return absl::Status(status.code(), fmt::format("cache {}: {}", cache.name, message_of(status)));
+    return Status(status.code(), fmt::format("cache {}: {}", cache.name, status.message()));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 class ProfileBench {
@@ -30,8 +30,8 @@ class ProfileBench {
   ProfileBench(const ProfileOptions& options, const Clock& clock)
       : options_(options), clock_(clock), progress_(clock) {}
 
-  absl::StatusOr<json> run() {
-    if (absl::Status status = check_caches(options_); !status.ok()) return status;
+  StatusOr<json> run() {
+    if (Status status = check_caches(options_); !status.ok()) return status;
     auto folder = ProfileFolder::take(options_.db, options_.keep_db);
     if (!folder.ok()) return folder.status();
     auto loaded =
@@ -41,7 +41,7 @@ class ProfileBench {
     announce();
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
       for (const Configuration& cache : options_.configurations) {
-        absl::Status status = run_one(**folder, cache, round);
+        Status status = run_one(**folder, cache, round);
         if (!status.ok()) return status;
       }
     }
@@ -63,8 +63,8 @@ class ProfileBench {
     }
   }
 
-  absl::Status run_one(ProfileFolder& folder, const Configuration& cache, uint32_t round) {
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  Status run_one(ProfileFolder& folder, const Configuration& cache, uint32_t round) {
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     auto directory = folder.copy_for_run(options_.profile.name);
     if (!directory.ok()) return directory.status();
     auto store = open_store({.directory = *directory,
@@ -88,7 +88,7 @@ class ProfileBench {
                              options_.rounds * options_.configurations.size(),
                              options_.profile.name, cache.name);
     auto result = run_profile(**store, plan, clock_, progress_);
-    absl::Status closed = (*store)->close();
+    Status closed = (*store)->close();
     if (!result.ok()) return result.status();
     if (!closed.ok()) return closed;
     runs_.push_back(profile_run_to_json(options_.profile.name, cache.name, round, *result));
@@ -96,7 +96,7 @@ class ProfileBench {
     progress_.say(fmt::format("{}: {:.0f} ops/s, hit {:.1f}%", plan.title,
                               metrics["ops_per_second"].get<double>(),
                               100 * metrics.value("hit_ratio", 0.0)));
-    return absl::OkStatus();
+    return ok_status();
   }
 
   json document() const {
@@ -142,7 +142,7 @@ class ProfileBench {
 
 }  // namespace
 
-absl::StatusOr<json> run_profile_bench(const ProfileOptions& options, const Clock& clock) {
+StatusOr<json> run_profile_bench(const ProfileOptions& options, const Clock& clock) {
   return ProfileBench(options, clock).run();
 }
 

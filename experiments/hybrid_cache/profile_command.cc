@@ -89,16 +89,16 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
   app.add_option("--json", options.json_path, "Write all results here");
 }
 
-absl::Status take_choice(const char* option, const std::string& given, const char* yes,
-                         const char* no, bool* chosen) {
+Status take_choice(const char* option, const std::string& given, const char* yes, const char* no,
+                   bool* chosen) {
   if (given != yes && given != no) {
     return invalid_argument("{} {}: allowed are {} and {}", option, given, yes, no);
   }
   *chosen = given == yes;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status understand(const RawOptions& raw, ProfileOptions& options) {
+Status understand(const RawOptions& raw, ProfileOptions& options) {
   auto profile = find_workload_profile(raw.name);
   if (!profile.ok()) return profile.status();
   options.profile = *std::move(profile);
@@ -107,12 +107,11 @@ absl::Status understand(const RawOptions& raw, ProfileOptions& options) {
     if (!cache.ok()) return cache.status();
     options.configurations.push_back(*std::move(cache));
   }
-  absl::Status status =
-      take_choice("--index", raw.index, "cache", "memory", &options.index_in_cache);
+  Status status = take_choice("--index", raw.index, "cache", "memory", &options.index_in_cache);
   if (status.ok()) status = take_choice("--rate", raw.rate, "sine", "max", &options.sine);
   if (!status.ok()) return status;
   const auto scale = parse_size_bytes(raw.scale);
-  if (!scale.ok()) return invalid_argument("--scale: {}", message_of(scale.status()));
+  if (!scale.ok()) return invalid_argument("--scale: {}", scale.status().message());
   if (*scale == 0 || *scale > (1ull << 30)) {
     return invalid_argument("--scale {}: allowed are 1 to 1GiB", raw.scale);
   }
@@ -124,19 +123,19 @@ absl::Status understand(const RawOptions& raw, ProfileOptions& options) {
   return check_writable("--json", options.json_path);
 }
 
-absl::Status bench(const ProfileOptions& options) {
+Status bench(const ProfileOptions& options) {
   const auto document = run_profile_bench(options, system_clock());
   if (!document.ok()) return document.status();
   // From here on the results are there: a late Ctrl-C must not throw them away.
   if (!options.json_path.empty()) {
-    absl::Status status = write_file_whole(options.json_path, document->dump(1) + "\n");
+    Status status = write_file_whole(options.json_path, document->dump(1) + "\n");
     if (!status.ok()) return status;
   }
   const auto tables = profile_tables(*document);
   if (!tables.ok()) return tables.status();
   print_to(stdout, "{}", *tables);
   if (!options.json_path.empty()) print_to(stdout, "results: {}\n", options.json_path);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bool is_cache(std::string_view text) {
@@ -145,8 +144,8 @@ bool is_cache(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<Configuration> parse_cache(std::string_view text,
-                                          const std::vector<Configuration>& others) {
+StatusOr<Configuration> parse_cache(std::string_view text,
+                                    const std::vector<Configuration>& others) {
   Configuration parsed{"", std::string(text)};
   if (!is_cache(text)) {
     const auto [name, spec] = split_once(text, '=');
@@ -180,7 +179,7 @@ void add_profile_command(CLI::App& group, const std::string& command) {
   options->command = command;
   define_options(*app, *options, *raw);
   on_command(*app, "nvcache bench profile", [options, raw] {
-    const absl::Status status = understand(*raw, *options);
+    const Status status = understand(*raw, *options);
     return status.ok() ? bench(*options) : status;
   });
 }

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/workload/profile.h"
 #include "experiments/ycsb/bench_options.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -46,14 +46,14 @@ void add_profile_command(CLI::App& bench, const std::string& command);
 
 // A cache specification, with NAME= before it or without. INVALID_ARGUMENT names what was
 // given and what is allowed; what follows the scheme is not looked at.
-[[nodiscard]] absl::StatusOr<Configuration> parse_cache(std::string_view text,
-                                                        const std::vector<Configuration>& others);
+[[nodiscard]] StatusOr<Configuration> parse_cache(std::string_view text,
+                                                  const std::vector<Configuration>& others);
 
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_profile_bench(const ProfileOptions& options,
-                                                               const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_profile_bench(const ProfileOptions& options,
+                                                         const Clock& clock);
 
 // As text for a terminal, at most 100 columns wide.
-[[nodiscard]] absl::StatusOr<std::string> profile_tables(const nlohmann::json& document);
+[[nodiscard]] StatusOr<std::string> profile_tables(const nlohmann::json& document);
 
 // The parameters of a profile, and what follows from them.
 nlohmann::json profile_json(const WorkloadProfile& profile);

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::string_view kEnding = ".profile";
 
-absl::StatusOr<WorkloadProfile> parsed(const std::string& name, std::string_view text) {
+StatusOr<WorkloadProfile> parsed(const std::string& name, std::string_view text) {
   auto profile = parse_workload_profile(text);
   if (profile.ok()) return profile;
-  return invalid_argument("{}: {}", name, message_of(profile.status()));
+  return invalid_argument("{}: {}", name, profile.status().message());
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ std::string profile_names_built_in() {
   return names;
 }
 
-absl::StatusOr<WorkloadProfile> find_workload_profile(const std::string& name) {
+StatusOr<WorkloadProfile> find_workload_profile(const std::string& name) {
   for (const auto& [built_in, text] : profile_files()) {
     if (built_in == name + std::string(kEnding)) return parsed(name, text);
   }

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "experiments/workload/profile.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -19,6 +19,6 @@ std::string profile_names_built_in();
 
 // The profile of that name, or the file at that path if there is a '/' or '.' in it.
 // INVALID_ARGUMENT names what is allowed, or what is wrong with the file.
-[[nodiscard]] absl::StatusOr<WorkloadProfile> find_workload_profile(const std::string& name);
+[[nodiscard]] StatusOr<WorkloadProfile> find_workload_profile(const std::string& name);
 
 }  // namespace nvcache

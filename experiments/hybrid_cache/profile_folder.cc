@@ -35,18 +35,18 @@ std::string source_of(const WorkloadProfile& profile, uint64_t keys, uint64_t se
   return source.dump();
 }
 
-absl::Status check_room(const std::string& folder, double wanted_bytes) {
+Status check_room(const std::string& folder, double wanted_bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   const auto wanted = static_cast<uint64_t>(wanted_bytes * 1.5) + (256ull << 20);
-  if (error || space.available >= wanted) return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format(
+  if (error || space.available >= wanted) return ok_status();
+  return resource_exhausted_error(fmt::format(
       "{} of free disk space wanted in {}, {} there: free some, or give --db or a smaller --scale",
       format_bytes(wanted), folder, format_bytes(space.available)));
 }
 
 // Links what RocksDB never changes, and copies the rest.
-absl::Status copy_database(const fs::path& from, const fs::path& to) {
+Status copy_database(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to, error);
   for (const auto& entry : fs::directory_iterator(from, error)) {
@@ -59,8 +59,8 @@ absl::Status copy_database(const fs::path& from, const fs::path& to) {
     }
     if (error) break;
   }
-  if (!error) return absl::OkStatus();
-  return absl::InternalError(
+  if (!error) return ok_status();
+  return internal_error(
       fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), error.message()));
 }
 
@@ -72,20 +72,19 @@ uint64_t scaled_keys(const WorkloadProfile& profile, uint64_t gb_bytes) {
   return std::max(static_cast<uint64_t>(keys), profile.run_keys);
 }
 
-absl::StatusOr<std::unique_ptr<ProfileFolder>> ProfileFolder::take(const std::string& db,
-                                                                   bool keep) {
+StatusOr<std::unique_ptr<ProfileFolder>> ProfileFolder::take(const std::string& db, bool keep) {
   auto locked = LockedFolder::take(db, "nvcache-profiles");
   if (!locked.ok()) return locked.status();
   std::unique_ptr<ProfileFolder> folder(new ProfileFolder(*std::move(locked)));
   std::error_code error;
   if (!fs::exists(folder->path(kMarker), error) && !fs::is_empty(folder->folder_.path(), error)) {
-    return absl::FailedPreconditionError(fmt::format(
+    return failed_precondition_error(fmt::format(
         "--db {}: is not empty, and no folder of 'nvcache bench profile' or 'hybrid'", db));
   }
   folder->ours_ = true;
   folder->keep_ = keep;
   folder->remove_run();
-  absl::Status status =
+  Status status =
       write_file_whole(folder->path(kMarker), "{\"kind\": \"profile_databases\", \"schema\": 1}\n");
   if (!status.ok()) return status;
   return folder;
@@ -107,9 +106,8 @@ bool ProfileFolder::has_loaded(const std::string& name, const std::string& sourc
   return found.is_object() && found.value("source", "") == source;
 }
 
-absl::StatusOr<LoadedProfile> ProfileFolder::load(const WorkloadProfile& profile, uint64_t gb_bytes,
-                                                  uint64_t seed, const Clock& clock,
-                                                  Progress& progress) {
+StatusOr<LoadedProfile> ProfileFolder::load(const WorkloadProfile& profile, uint64_t gb_bytes,
+                                            uint64_t seed, const Clock& clock, Progress& progress) {
   LoadedProfile loaded;
   loaded.name = profile.name;
   loaded.keys = scaled_keys(profile, gb_bytes);
@@ -117,7 +115,7 @@ absl::StatusOr<LoadedProfile> ProfileFolder::load(const WorkloadProfile& profile
   if (!has_loaded(profile.name, source)) {
     remove(profile.name);
     const uint64_t all = loaded.keys * profile.databases;
-    absl::Status status =
+    Status status =
         check_room(folder_.path(),
                    static_cast<double>(all) * (profile.key_bytes + profile.mean_value_bytes()));
     if (!status.ok()) return status;
@@ -144,15 +142,15 @@ absl::StatusOr<LoadedProfile> ProfileFolder::load(const WorkloadProfile& profile
   return loaded;
 }
 
-absl::StatusOr<std::string> ProfileFolder::copy_for_run(const std::string& name) {
+StatusOr<std::string> ProfileFolder::copy_for_run(const std::string& name) {
   remove_run();
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path(name), error)) {
     const fs::path to = fs::path(path(kRun)) / entry.path().filename();
-    if (absl::Status status = copy_database(entry.path(), to); !status.ok()) return status;
+    if (Status status = copy_database(entry.path(), to); !status.ok()) return status;
   }
   if (error) {
-    return absl::InternalError(fmt::format("cannot read {}: {}", path(name), error.message()));
+    return internal_error(fmt::format("cannot read {}: {}", path(name), error.message()));
   }
   return path(kRun);
 }

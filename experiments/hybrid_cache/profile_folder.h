@@ -13,11 +13,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/harness/locked_folder.h"
 #include "experiments/workload/profile.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -36,19 +36,18 @@ class ProfileFolder {
  public:
   // FAILED_PRECONDITION if `db` holds something else, or if another run uses it. Empty: a
   // temporary folder.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<ProfileFolder>> take(const std::string& db,
-                                                                           bool keep);
+  [[nodiscard]] static StatusOr<std::unique_ptr<ProfileFolder>> take(const std::string& db,
+                                                                     bool keep);
   ~ProfileFolder();
   ProfileFolder(const ProfileFolder&) = delete;
   ProfileFolder& operator=(const ProfileFolder&) = delete;
 
   // Loads the profile's databases, or finds them loaded from the same parameters.
-  [[nodiscard]] absl::StatusOr<LoadedProfile> load(const WorkloadProfile& profile,
-                                                   uint64_t gb_bytes, uint64_t seed,
-                                                   const Clock& clock, Progress& progress);
+  [[nodiscard]] StatusOr<LoadedProfile> load(const WorkloadProfile& profile, uint64_t gb_bytes,
+                                             uint64_t seed, const Clock& clock, Progress& progress);
 
   // DIR/run as a copy that shares the SST files, which are never changed.
-  [[nodiscard]] absl::StatusOr<std::string> copy_for_run(const std::string& name);
+  [[nodiscard]] StatusOr<std::string> copy_for_run(const std::string& name);
   void remove_run();
   // Removes databases that need not be kept.
   void done_with(const std::string& name);

@@ -39,14 +39,14 @@ constexpr uint64_t kInterruptCheckRows = 4096;
 ::rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view view(const ::rocksdb::Slice& text) { return {text.data(), text.size()}; }
 
-absl::Status to_status(const char* what, const ::rocksdb::Status& status) {
-  if (status.ok()) return absl::OkStatus();
+nvcache::Status to_status(const char* what, const ::rocksdb::Status& status) {
+  if (status.ok()) return ok_status();
   const std::string message = fmt::format("rocksdb: {}: {}", what, status.ToString());
-  if (status.IsNotFound()) return absl::NotFoundError(message);
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
-  if (status.IsInvalidArgument()) return absl::InvalidArgumentError(message);
-  return absl::InternalError(message);
+  if (status.IsNotFound()) return not_found_error(message);
+  if (status.IsCorruption()) return data_loss_error(message);
+  if (status.IsNoSpace()) return resource_exhausted_error(message);
+  if (status.IsInvalidArgument()) return invalid_argument_error(message);
+  return internal_error(message);
 }
 
 ::rocksdb::Options base_options(std::shared_ptr<::rocksdb::Cache> cache, bool index_in_cache) {
@@ -74,7 +74,7 @@ struct OpenedCache {
   std::shared_ptr<TieredCache> tiered;  // null for a stock LRUCache
 };
 
-absl::StatusOr<OpenedCache> open_lru(std::string_view spec) {
+StatusOr<OpenedCache> open_lru(std::string_view spec) {
   ::rocksdb::LRUCacheOptions lru;
   lru.high_pri_pool_ratio = kHighPriorityRatio;
   lru.capacity = 0;
@@ -85,11 +85,11 @@ absl::StatusOr<OpenedCache> open_lru(std::string_view spec) {
     const auto [key, value] = split_once(pair, '=');
     if (key == "size") {
       const auto size = parse_size_bytes(value);
-      if (!size.ok()) return invalid_argument("{}: size: {}", spec, message_of(size.status()));
+      if (!size.ok()) return invalid_argument("{}: size: {}", spec, size.status().message());
       lru.capacity = *size;
     } else if (key == "shards") {
       const auto shards = parse_number("shards", value, 1, 1 << 16);
-      if (!shards.ok()) return invalid_argument("{}: {}", spec, message_of(shards.status()));
+      if (!shards.ok()) return invalid_argument("{}: {}", spec, shards.status().message());
       lru.num_shard_bits = static_cast<int>(std::bit_width(static_cast<uint32_t>(*shards))) - 1;
     } else {
       return invalid_argument("{}: '{}' is no key; allowed are size, shards", spec, key);
@@ -99,7 +99,7 @@ absl::StatusOr<OpenedCache> open_lru(std::string_view spec) {
   return OpenedCache{::rocksdb::NewLRUCache(lru), nullptr};
 }
 
-absl::StatusOr<OpenedCache> open_cache(const std::string& spec) {
+StatusOr<OpenedCache> open_cache(const std::string& spec) {
   if (spec.starts_with("lru:")) return open_lru(spec);
   OpenedCache opened;
   const auto status = rocksdb::NewTieredCache({.spec = spec}, &opened.cache, &opened.tiered);
@@ -107,7 +107,7 @@ absl::StatusOr<OpenedCache> open_cache(const std::string& spec) {
   return opened;
 }
 
-absl::StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std::string& name) {
+StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std::string& name) {
   std::optional<Profile> profile;
   double load = 1;
   if (name != "disk") {
@@ -122,7 +122,7 @@ absl::StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std
     }
     if (!option.empty()) {
       const auto number = parse_number("load", value, 1, rocksdb::EmulatedStorageOptions::kMaxLoad);
-      if (!number.ok()) return invalid_argument("--storage: {}", message_of(number.status()));
+      if (!number.ok()) return invalid_argument("--storage: {}", number.status().message());
       load = *number;
     }
     profile = *found;
@@ -131,13 +131,13 @@ absl::StatusOr<std::shared_ptr<rocksdb::EmulatedStorage>> open_storage(const std
                                                     rocksdb::sleeping_clock(), load);
 }
 
-absl::Status open_one(const ::rocksdb::Options& options, const std::string& directory,
-                      std::unique_ptr<::rocksdb::DB>* db) {
+nvcache::Status open_one(const ::rocksdb::Options& options, const std::string& directory,
+                         std::unique_ptr<::rocksdb::DB>* db) {
   ::rocksdb::DB* opened = nullptr;
   const auto status = ::rocksdb::DB::Open(options, directory, &opened);
   db->reset(opened);
   if (status.IsInvalidArgument() && status.ToString().find("irect I/O") != std::string::npos) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("the file system of {} has no direct I/O, which --storage disk needs: choose a "
                     "--db on a disk",
                     directory));
@@ -149,7 +149,7 @@ class RocksdbStore final : public ProfileStore {
  public:
   explicit RocksdbStore(OpenedCache cache) : cache_(std::move(cache)) {}
 
-  absl::Status open(const StoreOptions& options) {
+  nvcache::Status open(const StoreOptions& options) {
     auto storage = open_storage(options.storage);
     if (!storage.ok()) return storage.status();
     storage_ = *std::move(storage);
@@ -163,26 +163,26 @@ class RocksdbStore final : public ProfileStore {
     for (uint32_t i = 0; i < options.databases; ++i) {
       const std::string directory = fmt::format("{}/{}", options.directory, i);
       databases_.emplace_back();
-      absl::Status status = open_one(db_options, directory, &databases_.back());
+      nvcache::Status status = open_one(db_options, directory, &databases_.back());
       if (!status.ok()) return status;
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status get(uint32_t database, std::string_view key, std::string* value) override {
+  nvcache::Status get(uint32_t database, std::string_view key, std::string* value) override {
     return to_status("get", databases_[database]->Get(read_, slice(key), value));
   }
 
-  absl::Status put(uint32_t database, std::string_view key, std::string_view value) override {
+  nvcache::Status put(uint32_t database, std::string_view key, std::string_view value) override {
     return to_status("put", databases_[database]->Put(write_, slice(key), slice(value)));
   }
 
-  absl::Status seek(uint32_t database, std::string_view first_key, uint32_t rows,
-                    const RowVisitor& visit) override {
+  nvcache::Status seek(uint32_t database, std::string_view first_key, uint32_t rows,
+                       const RowVisitor& visit) override {
     const std::unique_ptr<::rocksdb::Iterator> row(databases_[database]->NewIterator(read_));
     row->Seek(slice(first_key));
     for (uint32_t i = 0; i < rows && row->Valid(); ++i, row->Next()) {
-      absl::Status status = visit(view(row->key()), view(row->value()));
+      nvcache::Status status = visit(view(row->key()), view(row->value()));
       if (!status.ok()) return status;
     }
     return to_status("seek", row->status());
@@ -207,11 +207,11 @@ class RocksdbStore final : public ProfileStore {
     return {stats.reads, stats.read_bytes, std::move(stats.latency_ns)};
   }
 
-  absl::Status close() override {
-    absl::Status first;
+  nvcache::Status close() override {
+    nvcache::Status first;
     for (auto& db : databases_) {
       ::rocksdb::CancelAllBackgroundWork(db.get(), /*wait=*/true);
-      const absl::Status status = to_status("close", db->Close());
+      const nvcache::Status status = to_status("close", db->Close());
       if (first.ok()) first = status;
       db.reset();
     }
@@ -237,11 +237,11 @@ class Loader {
          const std::function<void(uint64_t)>& progress)
       : records_(records), keys_(keys), version_(version), progress_(progress) {}
 
-  absl::Status load(const std::string& directory, uint32_t database) {
+  nvcache::Status load(const std::string& directory, uint32_t database) {
     ::rocksdb::Options options = base_options(nullptr, false);
     options.create_if_missing = true;
     std::unique_ptr<::rocksdb::DB> db;
-    if (absl::Status status = open_one(options, directory, &db); !status.ok()) return status;
+    if (nvcache::Status status = open_one(options, directory, &db); !status.ok()) return status;
     std::vector<std::string> files;
     for (uint64_t from = 0; from < keys_;) {
       files.push_back(fmt::format("{}/load-{:05}.sst", directory, files.size()));
@@ -260,8 +260,8 @@ class Loader {
 
  private:
   // Writes pairs from `from` on until the file is full; the first that is not in it.
-  absl::StatusOr<uint64_t> write_file(const ::rocksdb::Options& options, const std::string& path,
-                                      uint32_t database, uint64_t from) {
+  StatusOr<uint64_t> write_file(const ::rocksdb::Options& options, const std::string& path,
+                                uint32_t database, uint64_t from) {
     ::rocksdb::SstFileWriter writer(::rocksdb::EnvOptions(options), options);
     if (auto status = writer.Open(path); !status.ok()) return to_status("load", status);
     std::string key;
@@ -272,7 +272,7 @@ class Loader {
       records_.value(database, at, version_, key, &value);
       if (auto status = writer.Put(key, value); !status.ok()) return to_status("load", status);
       if (at % kInterruptCheckRows != 0) continue;
-      if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+      if (nvcache::Status status = check_not_interrupted(); !status.ok()) return status;
       progress_(kInterruptCheckRows);
     }
     if (auto status = writer.Finish(); !status.ok()) return to_status("load", status);
@@ -287,24 +287,24 @@ class Loader {
 
 }  // namespace
 
-absl::Status check_store(const std::string& cache, const std::string& storage) {
+nvcache::Status check_store(const std::string& cache, const std::string& storage) {
   if (const auto opened = open_storage(storage); !opened.ok()) return opened.status();
   return open_cache(cache).status();
 }
 
-absl::Status load_store(const std::string& directory, const ProfileRecords& records,
-                        uint32_t databases, uint64_t keys, uint64_t version,
-                        const std::function<void(uint64_t loaded)>& progress) {
+nvcache::Status load_store(const std::string& directory, const ProfileRecords& records,
+                           uint32_t databases, uint64_t keys, uint64_t version,
+                           const std::function<void(uint64_t loaded)>& progress) {
   std::atomic<uint64_t> loaded{0};
   std::atomic<uint32_t> next{0};
   const std::function<void(uint64_t)> add = [&](uint64_t rows) {
     progress(loaded.fetch_add(rows, std::memory_order_relaxed) + rows);
   };
   Mutex mutex;
-  absl::Status failure;
+  nvcache::Status failure;
   const auto work = [&] {
     for (uint32_t i = next++; i < databases; i = next++) {
-      const absl::Status status =
+      const nvcache::Status status =
           Loader(records, keys, version, add).load(fmt::format("{}/{}", directory, i), i);
       if (status.ok()) continue;
       next = databases;  // no use going on
@@ -320,11 +320,11 @@ absl::Status load_store(const std::string& directory, const ProfileRecords& reco
   return failure;
 }
 
-absl::StatusOr<std::unique_ptr<ProfileStore>> open_store(const StoreOptions& options) {
+StatusOr<std::unique_ptr<ProfileStore>> open_store(const StoreOptions& options) {
   auto cache = open_cache(options.cache);
   if (!cache.ok()) return cache.status();
   auto store = std::make_unique<RocksdbStore>(*std::move(cache));
-  if (absl::Status status = store->open(options); !status.ok()) return status;
+  if (nvcache::Status status = store->open(options); !status.ok()) return status;
   return store;
 }
 

@@ -97,7 +97,7 @@ class Client {
   }
 
   uint64_t ops() const { return ops_.load(std::memory_order_relaxed); }
-  const absl::Status& status() const { return status_; }
+  const Status& status() const { return status_; }
 
   void add_to(ProfileResult& result) const {
     for (size_t i = 0; i < kProfileOpTypes; ++i) {
@@ -128,7 +128,7 @@ class Client {
     }
   }
 
-  absl::Status issue(const ProfileOperation& op) {
+  Status issue(const ProfileOperation& op) {
     switch (op.type) {
       case ProfileOpType::kGet:
         return shared_.store.get(op.database, key_, &value_);
@@ -137,22 +137,22 @@ class Client {
       case ProfileOpType::kSeek:
         return seek(op);
     }
-    return absl::InternalError("unknown operation");
+    return internal_error("unknown operation");
   }
 
-  absl::Status check(const ProfileOperation& op) {
-    if (op.type != ProfileOpType::kGet) return absl::OkStatus();
+  Status check(const ProfileOperation& op) {
+    if (op.type != ProfileOpType::kGet) return ok_status();
     ++values_verified_;
     return shared_.records.verify(op.database, op.number, key_, value_);
   }
 
-  absl::Status seek(const ProfileOperation& op) {
+  Status seek(const ProfileOperation& op) {
     uint64_t wanted = op.number;
     const auto visit = [&](std::string_view key, std::string_view value) {
       uint64_t number = 0;
-      absl::Status status = shared_.records.number_of(key, &number);
+      Status status = shared_.records.number_of(key, &number);
       if (status.ok() && number != wanted) {
-        status = absl::DataLossError(fmt::format("a seek found pair {}, not {}", number, wanted));
+        status = data_loss_error(fmt::format("a seek found pair {}, not {}", number, wanted));
       }
       ++wanted;
       ++rows_sought_;
@@ -166,7 +166,7 @@ class Client {
   ProfileStream stream_;
   std::string key_;
   std::string value_;
-  absl::Status status_;
+  Status status_;
   std::array<Histogram, kProfileOpTypes> latency_ns_;
   uint64_t rows_sought_ = 0;
   uint64_t values_verified_ = 0;
@@ -233,11 +233,11 @@ class Conductor {
 
 }  // namespace
 
-absl::StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan& plan,
-                                          const Clock& clock, Progress& progress) {
+StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan& plan,
+                                    const Clock& clock, Progress& progress) {
   AwakeProcessors awake;
   if (plan.awake) {
-    if (absl::Status status = awake.start(); !status.ok()) return status;
+    if (Status status = awake.start(); !status.ok()) return status;
   }
   ProfileResult result;
   Shared shared(store, plan, clock);
@@ -253,8 +253,8 @@ absl::StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan
     if (!client->status().ok()) return client->status();
     client->add_to(result);
   }
-  if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
-  if (result.ops == 0) return absl::InternalError("no operation finished in the measured time");
+  if (Status status = check_not_interrupted(); !status.ok()) return status;
+  if (result.ops == 0) return internal_error("no operation finished in the measured time");
   return result;
 }
 

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "experiments/hybrid_cache/profile_store.h"
 #include "experiments/workload/profile.h"
 #include "experiments/workload/profile_stream.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -47,9 +47,8 @@ struct ProfileResult {
 
 // Fails if an operation fails, or a value read is not what was written (DATA_LOSS),
 // or when interrupted (CANCELLED).
-[[nodiscard]] absl::StatusOr<ProfileResult> run_profile(ProfileStore& store,
-                                                        const ProfilePlan& plan, const Clock& clock,
-                                                        Progress& progress);
+[[nodiscard]] StatusOr<ProfileResult> run_profile(ProfileStore& store, const ProfilePlan& plan,
+                                                  const Clock& clock, Progress& progress);
 
 // {"workload", "configuration", "round", "seconds", "ops", "operations", "rows_sought",
 // "values_verified", "metrics", "latency", "tiers"}; docs/results/hybrid_cache.md says what the

@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/histogram.h"
 #include "experiments/workload/profile_record.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -49,33 +49,32 @@ class ProfileStore {
   virtual ~ProfileStore() = default;
 
   // NOT_FOUND if there is no such key.
-  [[nodiscard]] virtual absl::Status get(uint32_t database, std::string_view key,
-                                         std::string* value) = 0;
-  [[nodiscard]] virtual absl::Status put(uint32_t database, std::string_view key,
-                                         std::string_view value) = 0;
+  [[nodiscard]] virtual Status get(uint32_t database, std::string_view key, std::string* value) = 0;
+  [[nodiscard]] virtual Status put(uint32_t database, std::string_view key,
+                                   std::string_view value) = 0;
   // Called for each row in key order. An error ends the seek, which returns it.
-  using RowVisitor = std::function<absl::Status(std::string_view key, std::string_view value)>;
-  [[nodiscard]] virtual absl::Status seek(uint32_t database, std::string_view first_key,
-                                          uint32_t rows, const RowVisitor& visit) = 0;
+  using RowVisitor = std::function<Status(std::string_view key, std::string_view value)>;
+  [[nodiscard]] virtual Status seek(uint32_t database, std::string_view first_key, uint32_t rows,
+                                    const RowVisitor& visit) = 0;
 
   virtual StoreMetrics metrics() const = 0;
   virtual StorageReads take_storage_reads() = 0;
   // Stops background work and closes; nothing else may be called afterwards.
-  [[nodiscard]] virtual absl::Status close() = 0;
+  [[nodiscard]] virtual Status close() = 0;
 };
 
 // In a build without RocksDB these return UNIMPLEMENTED and say how to get it.
 
 // INVALID_ARGUMENT says what is wrong with a cache or a storage, before anything is loaded.
-[[nodiscard]] absl::Status check_store(const std::string& cache, const std::string& storage);
+[[nodiscard]] Status check_store(const std::string& cache, const std::string& storage);
 
 // Makes the databases 0 to databases - 1 of that many pairs in `directory`, which is empty.
 // CANCELLED when interrupted. `progress` is called from several threads.
-[[nodiscard]] absl::Status load_store(const std::string& directory, const ProfileRecords& records,
-                                      uint32_t databases, uint64_t keys, uint64_t version,
-                                      const std::function<void(uint64_t loaded)>& progress);
+[[nodiscard]] Status load_store(const std::string& directory, const ProfileRecords& records,
+                                uint32_t databases, uint64_t keys, uint64_t version,
+                                const std::function<void(uint64_t loaded)>& progress);
 
-[[nodiscard]] absl::StatusOr<std::unique_ptr<ProfileStore>> open_store(const StoreOptions& options);
+[[nodiscard]] StatusOr<std::unique_ptr<ProfileStore>> open_store(const StoreOptions& options);
 
 // How a store is built, for results and to tell databases apart.
 nlohmann::json describe_store();

@@ -45,7 +45,7 @@ void append_rows(const json& document, std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<std::string> profile_tables(const json& document) {
+StatusOr<std::string> profile_tables(const json& document) {
   try {
     const json& setup = document.at("setup");
     const json& profile = document.at("profile");

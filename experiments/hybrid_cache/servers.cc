@@ -51,7 +51,7 @@ const Server& find_server(std::string_view name) {
 
 std::span<const Policy> policies() { return kPolicies; }
 
-absl::StatusOr<const Policy*> find_policy(std::string_view name) {
+StatusOr<const Policy*> find_policy(std::string_view name) {
   std::string names;
   for (const Policy& policy : kPolicies) {
     if (policy.name == name) return &policy;

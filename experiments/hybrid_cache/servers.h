@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "experiments/hybrid_cache/hybrid_cache_options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::hybrid_cache {
 
@@ -39,7 +39,7 @@ inline constexpr std::string_view kDramFirst = "dram_first";
 
 std::span<const Policy> policies();
 // INVALID_ARGUMENT names those that there are.
-[[nodiscard]] absl::StatusOr<const Policy*> find_policy(std::string_view name);
+[[nodiscard]] StatusOr<const Policy*> find_policy(std::string_view name);
 
 // The specification of a server's block cache under a policy: lru:... or tiered://...
 std::string cache_spec(const Options& options, const Server& server, const Policy& policy);

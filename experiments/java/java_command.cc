@@ -69,8 +69,8 @@ void define_options(CLI::App& app, const Program& program, Options& options, Raw
   app.add_option("--json", options.files.json_path, "Write all results here");
 }
 
-absl::Status understand(const CLI::App& app, const Program& program, const RawOptions& raw,
-                        Options& options) {
+Status understand(const CLI::App& app, const Program& program, const RawOptions& raw,
+                  Options& options) {
   options.cases = raw.cases;
   if (raw.quick) {
     options.divisor = 10;
@@ -80,16 +80,16 @@ absl::Status understand(const CLI::App& app, const Program& program, const RawOp
   return options.files.check();
 }
 
-absl::Status bench(const Program& program, const Options& options) {
+Status bench(const Program& program, const Options& options) {
   const auto document = java::run_java(program, options, system_clock());
   if (!document.ok()) return document.status();
   // The results are complete: a late Ctrl-C must not throw them away.
-  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
+  if (Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = java::java_tables(*document);
   if (!tables.ok()) return tables.status();
   print_to(stdout, "{}", *tables);
   options.files.print_paths();
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void add_command(CLI::App& group, const Program& program, const std::string& what,
@@ -101,7 +101,7 @@ void add_command(CLI::App& group, const Program& program, const std::string& wha
   options->command = command;
   define_options(*app, program, *options, *raw);
   on_command(*app, "nvcache bench " + program.command, [app, &program, options, raw] {
-    const absl::Status status = understand(*app, program, *raw, *options);
+    const Status status = understand(*app, program, *raw, *options);
     return status.ok() ? bench(program, *options) : status;
   });
 }

@@ -59,7 +59,7 @@ const Program& kafka_streams() {
   return program;
 }
 
-absl::StatusOr<std::vector<Case>> chosen_cases(const Program& program, const Options& options) {
+StatusOr<std::vector<Case>> chosen_cases(const Program& program, const Options& options) {
   std::vector<Case> chosen;
   for (const std::string& name : options.cases) {
     const auto is_it = [&](const Case& each) { return each.name == name; };
@@ -78,12 +78,12 @@ absl::StatusOr<std::vector<Case>> chosen_cases(const Program& program, const Opt
   return chosen;
 }
 
-absl::Status write_sources(const std::string& folder) {
+Status write_sources(const std::string& folder) {
   for (const auto& [name, text] : java_sources()) {
-    absl::Status status = write_file_whole(fmt::format("{}/{}", folder, name), text);
+    Status status = write_file_whole(fmt::format("{}/{}", folder, name), text);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache::java

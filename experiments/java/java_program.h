@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "experiments/java/java_options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::java {
 
@@ -40,10 +40,10 @@ const Program& kafka_streams();
 
 // The cases that `options` name, with the sizes that they give. INVALID_ARGUMENT names a case that
 // there is not, or one that is named twice.
-[[nodiscard]] absl::StatusOr<std::vector<Case>> chosen_cases(const Program& program,
-                                                             const Options& options);
+[[nodiscard]] StatusOr<std::vector<Case>> chosen_cases(const Program& program,
+                                                       const Options& options);
 
 // Writes the sources of all programs into a folder; both use Cost.java.
-[[nodiscard]] absl::Status write_sources(const std::string& folder);
+[[nodiscard]] Status write_sources(const std::string& folder);
 
 }  // namespace nvcache::java

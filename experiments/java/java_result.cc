@@ -114,7 +114,7 @@ void append_setup(const json& document, std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<Outcome> parse_outcome(std::string_view printed) {
+StatusOr<Outcome> parse_outcome(std::string_view printed) {
   std::map<std::string, std::string> sent;
   std::map<std::string, uint64_t, std::less<>> measured;
   bool done = false;
@@ -125,23 +125,23 @@ absl::StatusOr<Outcome> parse_outcome(std::string_view printed) {
     if (is_sent(name)) sent[std::string(name)] = value;
     if (name.starts_with(kMeasured)) {
       const auto number = number_in(value);
-      if (!number) return absl::InternalError(fmt::format("not a number: {}", line));
+      if (!number) return internal_error(fmt::format("not a number: {}", line));
       measured[std::string(name.substr(kMeasured.size()))] = *number;
     }
     printed = rest;
   }
-  if (!done) return absl::InternalError("it did not get to its end");
+  if (!done) return internal_error("it did not get to its end");
   const bool has_digest = std::any_of(sent.begin(), sent.end(), [](const auto& each) {
     return std::string_view(each.first).starts_with("digest");
   });
-  if (!has_digest) return absl::InternalError("it printed no digest of what it sent");
+  if (!has_digest) return internal_error("it printed no digest of what it sent");
   for (const char* name : {"events", "ns", "read_calls", "read_bytes", "device_bytes"}) {
     if (!measured.contains(name)) {
-      return absl::InternalError(fmt::format("it did not print {}{}", kMeasured, name));
+      return internal_error(fmt::format("it did not print {}{}", kMeasured, name));
     }
   }
   if (measured["events"] == 0 || measured["ns"] == 0) {
-    return absl::InternalError("it measured no events");
+    return internal_error("it measured no events");
   }
   return Outcome{.sent = std::move(sent),
                  .events = measured["events"],
@@ -151,7 +151,7 @@ absl::StatusOr<Outcome> parse_outcome(std::string_view printed) {
                  .device_read_bytes = measured["device_bytes"]};
 }
 
-absl::Status check_equal(const Outcome& expected, const Outcome& found) {
+Status check_equal(const Outcome& expected, const Outcome& found) {
   std::string differs;
   const auto look = [&](const Outcome& one, const Outcome& other, bool also_equal) {
     for (const auto& [name, value] : one.sent) {
@@ -163,11 +163,11 @@ absl::Status check_equal(const Outcome& expected, const Outcome& found) {
   };
   look(expected, found, /*also_equal=*/false);
   look(found, expected, /*also_equal=*/true);
-  if (differs.empty()) return absl::OkStatus();
-  return absl::DataLossError(differs);
+  if (differs.empty()) return ok_status();
+  return data_loss_error(differs);
 }
 
-absl::StatusOr<uint64_t> parse_lower_hits(const std::string& statistics) {
+StatusOr<uint64_t> parse_lower_hits(const std::string& statistics) {
   const json stats = json::parse(statistics, nullptr, /*allow_exceptions=*/false);
   try {
     const json& tiers = stats.at("tiers");
@@ -175,7 +175,7 @@ absl::StatusOr<uint64_t> parse_lower_hits(const std::string& statistics) {
     for (size_t i = 1; i < tiers.size(); ++i) hits += tiers.at(i).at("hits").get<uint64_t>();
     return hits;
   } catch (const json::exception& error) {
-    return absl::InternalError(fmt::format("not statistics of nvcache: {}", error.what()));
+    return internal_error(fmt::format("not statistics of nvcache: {}", error.what()));
   }
 }
 
@@ -202,7 +202,7 @@ json summarize(const json& runs) {
   return summary;
 }
 
-absl::StatusOr<std::string> java_tables(const json& document) {
+StatusOr<std::string> java_tables(const json& document) {
   try {
     std::string text;
     const json& cases = document.at("setup").at("cases");

@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::java {
 
@@ -35,13 +35,13 @@ struct Outcome {
 };
 
 // INTERNAL if the program did not get to its end, or printed no digest or no measured events.
-[[nodiscard]] absl::StatusOr<Outcome> parse_outcome(std::string_view printed);
+[[nodiscard]] StatusOr<Outcome> parse_outcome(std::string_view printed);
 
 // OK if both sent the same; DATA_LOSS names what differs.
-[[nodiscard]] absl::Status check_equal(const Outcome& expected, const Outcome& found);
+[[nodiscard]] Status check_equal(const Outcome& expected, const Outcome& found);
 
 // From the statistics that the library wrote. INTERNAL if they are none.
-[[nodiscard]] absl::StatusOr<uint64_t> parse_lower_hits(const std::string& statistics);
+[[nodiscard]] StatusOr<uint64_t> parse_lower_hits(const std::string& statistics);
 
 nlohmann::json metrics_json(const Outcome& outcome);
 
@@ -49,6 +49,6 @@ nlohmann::json metrics_json(const Outcome& outcome);
 nlohmann::json summarize(const nlohmann::json& runs);
 
 // At most 100 columns wide. INVALID_ARGUMENT where the document is not one.
-[[nodiscard]] absl::StatusOr<std::string> java_tables(const nlohmann::json& document);
+[[nodiscard]] StatusOr<std::string> java_tables(const nlohmann::json& document);
 
 }  // namespace nvcache::java

@@ -49,7 +49,7 @@ std::string complaint_in(std::string_view errors) {
 // may have left it; the destructor removes it.
 class JavaFolder {
  public:
-  [[nodiscard]] absl::Status take(const std::string& db) {
+  [[nodiscard]] Status take(const std::string& db) {
     auto locked = LockedFolder::take(db, "nvcache-java");
     if (!locked.ok()) return locked.status();
     folder_ = *std::move(locked);
@@ -58,8 +58,8 @@ class JavaFolder {
     fs::remove_all(path(""), error);
     fs::create_directories(path("classes"), error);
     fs::create_directories(path("sources"), error);
-    if (!error) return absl::OkStatus();
-    return absl::FailedPreconditionError(
+    if (!error) return ok_status();
+    return failed_precondition_error(
         fmt::format("--db {}: cannot make a folder in it: {}", folder_.path(), error.message()));
   }
   JavaFolder() = default;
@@ -72,16 +72,16 @@ class JavaFolder {
 
   std::string path(const std::string& name) const { return folder_.path("nvcache-java/" + name); }
 
-  [[nodiscard]] absl::Status fresh_run() const {
+  [[nodiscard]] Status fresh_run() const {
     std::error_code error;
     fs::remove_all(path("run"), error);
     fs::create_directory(path("run"), error);
-    if (!error) return absl::OkStatus();
-    return absl::InternalError(fmt::format("{}: {}", path("run"), error.message()));
+    if (!error) return ok_status();
+    return internal_error(fmt::format("{}: {}", path("run"), error.message()));
   }
 
   // Memory's file systems of older kernels have no direct reads.
-  [[nodiscard]] absl::Status check_direct_reads() const {
+  [[nodiscard]] Status check_direct_reads() const {
     const std::string probe = path("probe");
     const int file = ::open(probe.c_str(), O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, 0600);
     const int error = errno;
@@ -89,9 +89,9 @@ class JavaFolder {
     fs::remove(probe, ignored);
     if (file >= 0) {
       ::close(file);
-      return absl::OkStatus();
+      return ok_status();
     }
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("--db {}: no direct reads there, which the case needs: {}; name a folder on a "
                     "disk, or leave the case out by --cases",
                     folder_.path(), std::strerror(error)));
@@ -111,14 +111,14 @@ class JavaBench {
         clock_(clock),
         progress_(clock) {}
 
-  absl::StatusOr<json> run() {
+  StatusOr<json> run() {
     auto cases = chosen_cases(program_, options_);
     if (!cases.ok()) return cases.status();
     cases_ = *std::move(cases);
     auto tools = find_tools(program_, options_);
     if (!tools.ok()) return tools.status();
     tools_ = *std::move(tools);
-    absl::Status status = folder_.take(options_.db);
+    Status status = folder_.take(options_.db);
     if (status.ok()) status = compile();
     if (!status.ok()) return status;
     for (const Case& each : cases_) {
@@ -130,8 +130,8 @@ class JavaBench {
   }
 
  private:
-  absl::Status compile() {
-    absl::Status status = write_sources(folder_.path("sources"));
+  Status compile() {
+    Status status = write_sources(folder_.path("sources"));
     if (!status.ok()) return status;
     return run_child(
         {{tools_.javac, "-nowarn", "-cp", tools_.classpath, "-sourcepath", folder_.path("sources"),
@@ -142,39 +142,39 @@ class JavaBench {
         clock_, progress_);
   }
 
-  absl::Status run_case(const Case& each) {
+  Status run_case(const Case& each) {
     for (uint32_t pair = 1; pair <= options_.pairs; ++pair) {
       for (const char* configuration : {kWithout, kWith}) {
         const std::string title = fmt::format("[{}/{}] {} {} {}", runs_.size() + 1,
                                               size_t{2} * options_.pairs * cases_.size(),
                                               program_.command, each.name, configuration);
-        absl::Status status = run_one(each, configuration, pair, title);
-        if (absl::IsCancelled(status)) return status;
+        Status status = run_one(each, configuration, pair, title);
+        if (is_cancelled(status)) return status;
         if (!status.ok()) {
-          return absl::Status(status.code(),
-                              fmt::format("{}, pair {}: {}", title, pair, message_of(status)));
+          return Status(status.code(),
+                        fmt::format("{}, pair {}: {}", title, pair, status.message()));
         }
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status run_one(const Case& each, const char* configuration, uint32_t pair,
-                       const std::string& title) {
-    absl::Status status = folder_.fresh_run();
+  Status run_one(const Case& each, const char* configuration, uint32_t pair,
+                 const std::string& title) {
+    Status status = folder_.fresh_run();
     const bool with = configuration == kWith;
     if (status.ok()) status = run_child(command(each, with, title), clock_, progress_);
     if (!status.ok()) return status;
     const std::string complaint = complaint_in(text_in(folder_.path("run/errors")));
-    if (!complaint.empty()) return absl::FailedPreconditionError(complaint);
+    if (!complaint.empty()) return failed_precondition_error(complaint);
     const auto outcome = parse_outcome(text_in(folder_.path("run/output")));
     if (!outcome.ok()) return outcome.status();
     const auto [first, is_first] = first_.try_emplace(each.name, *outcome);
     if (!is_first) {
       status = check_equal(first->second, *outcome);
       if (!status.ok()) {
-        return absl::DataLossError(
-            fmt::format("it did not send what the first run sent: {}", message_of(status)));
+        return data_loss_error(
+            fmt::format("it did not send what the first run sent: {}", status.message()));
       }
     }
     json metrics = metrics_json(*outcome);
@@ -190,7 +190,7 @@ class JavaBench {
                      {"pair", pair},
                      {"sent", outcome->sent},
                      {"metrics", metrics}});
-    return absl::OkStatus();
+    return ok_status();
   }
 
   ChildCommand command(const Case& each, bool with, const std::string& title) const {
@@ -223,7 +223,7 @@ class JavaBench {
   }
 
   // They are written at the latest when the program ends.
-  absl::StatusOr<uint64_t> lower_hits() const {
+  StatusOr<uint64_t> lower_hits() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder_.path("run"), error)) {
       const std::string name = entry.path().filename().string();
@@ -231,7 +231,7 @@ class JavaBench {
         return parse_lower_hits(text_in(entry.path().string()));
       }
     }
-    return absl::InternalError("nvcache wrote no statistics: it took no cache's place");
+    return internal_error("nvcache wrote no statistics: it took no cache's place");
   }
 
   json document() const {
@@ -277,7 +277,7 @@ class JavaBench {
 
 }  // namespace
 
-absl::StatusOr<json> run_java(const Program& program, const Options& options, const Clock& clock) {
+StatusOr<json> run_java(const Program& program, const Options& options, const Clock& clock) {
   return JavaBench(program, options, clock).run();
 }
 

@@ -41,27 +41,27 @@ std::optional<std::string> find_program(const std::string& name) {
   return std::nullopt;
 }
 
-absl::Status find_jdk(Tools& tools) {
+Status find_jdk(Tools& tools) {
   for (const auto& [name, place] : {std::pair("javac", &tools.javac), {"java", &tools.java}}) {
     auto found = find_program(name);
     if (!found) {
-      return absl::FailedPreconditionError(
+      return failed_precondition_error(
           fmt::format("no {} in $JAVA_HOME/bin or on the PATH: a JDK of version 17 or newer is "
                       "needed; script/setup --for jvm installs one",
                       name));
     }
     *place = *std::move(found);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status missing_jars(const std::string& path) {
-  return absl::FailedPreconditionError(fmt::format(
+Status missing_jars(const std::string& path) {
+  return failed_precondition_error(fmt::format(
       "no {}: script/rocksdb_jni gets the jars; --jars names the folder that it prints with --root",
       path));
 }
 
-absl::StatusOr<std::string> find_jars(const Program& program, const Options& options) {
+StatusOr<std::string> find_jars(const Program& program, const Options& options) {
   const std::string root = options.jars.empty() ? NVCACHE_ROCKSDB_JNI_ROOT : options.jars;
   const std::string jar = root + "/" + program.jar;
   const std::string folder = root + "/" + program.jar_folder;
@@ -77,7 +77,7 @@ absl::StatusOr<std::string> find_jars(const Program& program, const Options& opt
   return fmt::format("{}", fmt::join(jars, ":"));
 }
 
-absl::StatusOr<std::string> find_library(const Options& options) {
+StatusOr<std::string> find_library(const Options& options) {
   const std::string here = program_folder();
   std::vector<std::string> places = {options.library};
   if (options.library.empty()) {
@@ -89,17 +89,17 @@ absl::StatusOr<std::string> find_library(const Options& options) {
   }
   auto found = first_file(kLibrary, "--library", places);
   if (found.ok()) return found;
-  return absl::FailedPreconditionError(
+  return failed_precondition_error(
       fmt::format("{}\nIt is built once RocksDB's headers are there: script/rocksdb_jni "
                   "gets them; then configure again, and build nvcache_jvm",
-                  message_of(found.status())));
+                  found.status().message()));
 }
 
 }  // namespace
 
-absl::StatusOr<Tools> find_tools(const Program& program, const Options& options) {
+StatusOr<Tools> find_tools(const Program& program, const Options& options) {
   Tools tools;
-  if (absl::Status status = find_jdk(tools); !status.ok()) return status;
+  if (Status status = find_jdk(tools); !status.ok()) return status;
   auto jars = find_jars(program, options);
   if (!jars.ok()) return jars.status();
   tools.classpath = *std::move(jars);

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "experiments/java/java_options.h"
 #include "experiments/java/java_program.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::java {
 
@@ -17,6 +17,6 @@ struct Tools {
 };
 
 // FAILED_PRECONDITION says what is missing, where it was looked for, and how to get it.
-[[nodiscard]] absl::StatusOr<Tools> find_tools(const Program& program, const Options& options);
+[[nodiscard]] StatusOr<Tools> find_tools(const Program& program, const Options& options);
 
 }  // namespace nvcache::java

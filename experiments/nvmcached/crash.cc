@@ -26,18 +26,18 @@ class LastingMemory final : public Medium {
   explicit LastingMemory(MutableBytes bytes) : bytes_(bytes) {}
   uint64_t size_bytes() const override { return bytes_.size(); }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
-    absl::Status status = check_range(traits_.name, offset, into.size(), bytes_.size());
+  Status read(uint64_t offset, MutableBytes into) override {
+    Status status = check_range(traits_.name, offset, into.size(), bytes_.size());
     if (status.ok()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
     return status;
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
-    absl::Status status = check_range(traits_.name, offset, from.size(), bytes_.size());
+  Status write(uint64_t offset, ByteView from) override {
+    Status status = check_range(traits_.name, offset, from.size(), bytes_.size());
     if (status.ok()) std::memcpy(bytes_.data() + offset, from.data(), from.size());
     return status;
   }
   ByteView direct() const override { return bytes_; }
-  absl::Status resize(uint64_t size_bytes) override {
+  Status resize(uint64_t size_bytes) override {
     return check_resize(traits_.name, size_bytes, size_bytes == bytes_.size() ? size_bytes : 0);
   }
 
@@ -78,11 +78,11 @@ class CrashRun {
         key_(trace.key_bytes, '0'),
         live_(whole_bytes()) {}
 
-  absl::StatusOr<CrashResult> run() {
+  StatusOr<CrashResult> run() {
     result_.keys = stream_.keys();
     auto store = open(live_);
     if (!store.ok()) return store.status();
-    if (absl::Status status = warm_up(**store); !status.ok()) return status;
+    if (Status status = warm_up(**store); !status.ok()) return status;
 
     Image image(whole_bytes());
     image.copy_from(live_);
@@ -93,10 +93,10 @@ class CrashRun {
 
     Image looked_at(whole_bytes());
     looked_at.copy_from(image);
-    if (absl::Status status = count_losses(looked_at, had); !status.ok()) return status;
-    if (absl::Status status = go_on(image); !status.ok()) return status;
+    if (Status status = count_losses(looked_at, had); !status.ok()) return status;
+    if (Status status = go_on(image); !status.ok()) return status;
     if (wrong_ > 0) {
-      return absl::DataLossError(
+      return data_loss_error(
           fmt::format("{} {}: {} values were found that are older than the last, or deleted",
                       trace_.name, kind_.name, wrong_));
     }
@@ -106,7 +106,7 @@ class CrashRun {
  private:
   uint64_t whole_bytes() const { return plan_.cache_bytes / 4096 * 4096; }
 
-  absl::StatusOr<std::unique_ptr<KvStoreImpl>> open(Image& image) {
+  StatusOr<std::unique_ptr<KvStoreImpl>> open(Image& image) {
     auto config = parse_kv_config(store_spec(kind_.durability, whole_bytes(), trace_));
     if (!config.ok()) return config.status();
     if (plan_.write_cache_bytes) config->write_cache_bytes = *plan_.write_cache_bytes;
@@ -144,7 +144,7 @@ class CrashRun {
     set(store, key, trace_.value_bytes(key));
   }
 
-  absl::StatusOr<double> window(KvStore& store, const char* what) {
+  StatusOr<double> window(KvStore& store, const char* what) {
     uint64_t gets = 0, misses = 0;
     for (uint64_t i = 0; i < plan_.window; ++i) {
       const Request request = stream_.next();
@@ -165,13 +165,13 @@ class CrashRun {
           break;
       }
     }
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     progress_.update(fmt::format("{} {}: {}", trace_.name, kind_.name, what));
     return gets == 0 ? 0 : static_cast<double>(misses) / static_cast<double>(gets);
   }
 
   // Until the hit ratio is stable; the last windows are those before the crash.
-  absl::Status warm_up(KvStore& store) {
+  Status warm_up(KvStore& store) {
     for (uint64_t i = 0; i < stream_.keys(); ++i) {
       const uint64_t key = stream_.loaded().in_order(i);
       if (stream_.loaded().contains(key)) set(store, key, trace_.value_bytes(key));
@@ -187,7 +187,7 @@ class CrashRun {
         if (*high - *low <= kStable) break;
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // An item counts with its share of the table. What lies in the write cache is lost as it
@@ -228,7 +228,7 @@ class CrashRun {
     }
   }
 
-  absl::Status count_losses(Image& image, const std::vector<bool>& had) {
+  Status count_losses(Image& image, const std::vector<bool>& had) {
     auto store = open(image);
     if (!store.ok()) return store.status();
     const std::vector<bool> has = census(**store);
@@ -237,10 +237,10 @@ class CrashRun {
       ++result_.items_lost;
       result_.bytes_lost += trace_.key_bytes + trace_.value_bytes(key);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status go_on(Image& image) {
+  Status go_on(Image& image) {
     auto store = open(image);
     if (!store.ok()) return store.status();
     result_.open_seconds = (*store)->stats().recovery_seconds;
@@ -249,7 +249,7 @@ class CrashRun {
       if (!misses.ok()) return misses.status();
       result_.after.push_back(*misses);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   const Kind& kind_;
@@ -277,8 +277,8 @@ double CrashResult::rise() const {
   return *std::max_element(after.begin(), after.end()) - usual;
 }
 
-absl::StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace, const CrashPlan& plan,
-                                      Progress& progress) {
+StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace, const CrashPlan& plan,
+                                Progress& progress) {
   return CrashRun(kind, trace, plan, progress).run();
 }
 

@@ -14,9 +14,9 @@
 #include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "experiments/nvmcached/system.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
 
@@ -66,7 +66,7 @@ struct CrashResult {
 
 // Every value that is found is compared with the one stored last, before the crash and after
 // it; DATA_LOSS if one is older, or was deleted. CANCELLED if interrupted.
-[[nodiscard]] absl::StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace,
-                                                    const CrashPlan& plan, Progress& progress);
+[[nodiscard]] StatusOr<CrashResult> run_crash(const Kind& kind, const Trace& trace,
+                                              const CrashPlan& plan, Progress& progress);
 
 }  // namespace nvcache::nvmcached

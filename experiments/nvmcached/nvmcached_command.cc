@@ -109,7 +109,7 @@ void define_how(CLI::App& app, Options& options) {
   app.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
-absl::Status take_traces(const RawOptions& raw, Options& options) {
+Status take_traces(const RawOptions& raw, Options& options) {
   std::string text(nvmcached::kv_traces_text());
   std::string from = "built-in traces";
   if (!raw.traces_file.empty()) {
@@ -121,10 +121,10 @@ absl::Status take_traces(const RawOptions& raw, Options& options) {
     from = raw.traces_file;
   }
   auto traces = nvmcached::parse_traces(text);
-  if (!traces.ok()) return invalid_argument("{}: {}", from, message_of(traces.status()));
+  if (!traces.ok()) return invalid_argument("{}: {}", from, traces.status().message());
   if (raw.trace_names.empty()) {
     options.traces = *std::move(traces);
-    return absl::OkStatus();
+    return ok_status();
   }
   std::string known;
   for (const nvmcached::Trace& trace : *traces) {
@@ -139,10 +139,10 @@ absl::Status take_traces(const RawOptions& raw, Options& options) {
     }
     if (!found) return invalid_argument("--traces {}: allowed are {}", shown(name), known);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status take_figures(const RawOptions& raw, Options& options) {
+Status take_figures(const RawOptions& raw, Options& options) {
   for (const int number : raw.figures) {
     if (number < 3 || number > 5) {
       return invalid_argument("--figures {}: allowed are 3, 4, 5", number);
@@ -150,11 +150,11 @@ absl::Status take_figures(const RawOptions& raw, Options& options) {
     options.figures.insert(number);
   }
   if (raw.figures.empty() && !options.restart) options.figures = {3, 4, 5};
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Costs are charged to a clock of the benchmark's own, which only emulated media ask.
-absl::Status check_media(const Options& options) {
+Status check_media(const Options& options) {
   for (const std::string& medium : options.media) {
     if (!is_emulated(medium)) {
       return invalid_argument(
@@ -163,9 +163,9 @@ absl::Status check_media(const Options& options) {
     const auto system =
         nvmcached::System::open(nvmcached::find_kind(nvmcached::kNvmcached), medium,
                                 kLeastCacheBytes, nvmcached::mixed_trace(100, 50, 0.5));
-    if (!system.ok()) return invalid_argument("--media: {}", message_of(system.status()));
+    if (!system.ok()) return invalid_argument("--media: {}", system.status().message());
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void shorten(const CLI::App& app, Options& options) {
@@ -180,19 +180,19 @@ void shorten(const CLI::App& app, Options& options) {
   set("--mixes", options.get_percents, std::vector<double>{95, 50, 5});
 }
 
-absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
-  absl::Status status = take_figures(raw, options);
+Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+  Status status = take_figures(raw, options);
   if (status.ok()) status = take_traces(raw, options);
   if (!status.ok()) return status;
   if (!raw.write_cache.empty()) {
     const auto write_cache = parse_size_bytes(raw.write_cache);
     if (!write_cache.ok()) {
-      return invalid_argument("--write-cache: {}", message_of(write_cache.status()));
+      return invalid_argument("--write-cache: {}", write_cache.status().message());
     }
     options.write_cache_bytes = *write_cache;
   }
   const auto size = parse_size_bytes(raw.size);
-  if (!size.ok()) return invalid_argument("--size: {}", message_of(size.status()));
+  if (!size.ok()) return invalid_argument("--size: {}", size.status().message());
   if (*size < kLeastCacheBytes || *size > (uint64_t{1} << 40)) {
     return invalid_argument("--size {}: allowed are {} to 1TiB", raw.size,
                             format_bytes(kLeastCacheBytes));
@@ -204,7 +204,7 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   return status.ok() ? options.files.check() : status;
 }
 
-absl::Status bench(const Options& options) {
+Status bench(const Options& options) {
   const auto document = nvmcached::run_nvmcached(options, system_clock());
   if (!document.ok()) return document.status();
   return publish(*document, options.files);
@@ -223,7 +223,7 @@ void add_nvmcached_command(CLI::App& group, const std::string& command) {
   define_what(*app, *options, *raw);
   define_how(*app, *options);
   on_command(*app, "nvcache bench nvmcached", [app, options, raw] {
-    const absl::Status status = understand(*app, *raw, *options);
+    const Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });
 }

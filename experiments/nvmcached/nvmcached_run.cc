@@ -29,20 +29,20 @@ class Run {
   Run(const Options& options, const Clock& clock)
       : options_(options), clock_(clock), progress_(clock) {}
 
-  absl::StatusOr<json> run() {
+  StatusOr<json> run() {
     if (options_.figures.contains(3)) {
-      if (absl::Status status = run_crashes(); !status.ok()) return status;
+      if (Status status = run_crashes(); !status.ok()) return status;
     }
     for (const std::string& medium : options_.media) {
       if (options_.figures.contains(4)) {
-        if (absl::Status status = run_mixes(medium); !status.ok()) return status;
+        if (Status status = run_mixes(medium); !status.ok()) return status;
       }
       if (options_.figures.contains(5)) {
-        if (absl::Status status = run_traces(medium); !status.ok()) return status;
+        if (Status status = run_traces(medium); !status.ok()) return status;
       }
     }
     if (options_.restart) {
-      if (absl::Status status = run_restarts(); !status.ok()) return status;
+      if (Status status = run_restarts(); !status.ok()) return status;
     }
     return document();
   }
@@ -52,7 +52,7 @@ class Run {
 
   // ---- Figure 3 ----
 
-  absl::Status run_crashes() {
+  Status run_crashes() {
     CrashPlan plan{.cache_bytes = options_.cache_bytes,
                    .write_cache_bytes = options_.write_cache_bytes,
                    .drop_share = kPaperDropBytes / kPaperCacheBytes,
@@ -85,13 +85,13 @@ class Run {
                             {"open_seconds", result->open_seconds}});
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // ---- Figures 4 and 5 ----
 
-  absl::StatusOr<Systems> open_systems(const std::string& medium, const Trace& trace,
-                                       const RequestStream& stream, bool with_lru) {
+  StatusOr<Systems> open_systems(const std::string& medium, const Trace& trace,
+                                 const RequestStream& stream, bool with_lru) {
     Systems systems;
     for (const Kind& kind : kinds()) {
       if (!with_lru && kind.durability == "each_lru") continue;
@@ -99,14 +99,14 @@ class Run {
       if (!system.ok()) return system.status();
       (*system)->load(stream);
       systems.push_back(*std::move(system));
-      if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+      if (Status status = check_not_interrupted(); !status.ok()) return status;
     }
     return systems;
   }
 
   // All systems get the same requests, a batch at a time, each of them first in turn.
-  absl::Status measure(Systems& systems, const Trace& trace, RequestStream& stream,
-                       const std::string& medium) {
+  Status measure(Systems& systems, const Trace& trace, RequestStream& stream,
+                 const std::string& medium) {
     std::vector<Request> batch(std::min<uint64_t>(kBatch, options_.requests));
     const uint64_t batches = std::max<uint64_t>(1, options_.requests / batch.size());
     for (uint32_t round = 0; round <= options_.rounds; ++round) {  // the first warms up
@@ -114,15 +114,15 @@ class Run {
       for (uint64_t i = 0; i < batches; ++i) {
         for (Request& request : batch) request = stream.next();
         for (size_t k = 0; k < systems.size(); ++k) systems[(i + k) % systems.size()]->run(batch);
-        if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+        if (Status status = check_not_interrupted(); !status.ok()) return status;
         progress_.update(
             fmt::format("{} on {}: round {}/{}", trace.name, medium, round, options_.rounds));
       }
       if (round == 0) continue;
       for (const auto& system : systems) {
         if (system->wrong() > 0) {
-          return absl::DataLossError(fmt::format("{} {}: {} values were not their key's",
-                                                 trace.name, system->kind().name, system->wrong()));
+          return data_loss_error(fmt::format("{} {}: {} values were not their key's", trace.name,
+                                             system->kind().name, system->wrong()));
         }
         runs_.push_back({{"workload", trace.name},
                          {"variant", medium},
@@ -132,7 +132,7 @@ class Run {
       }
     }
     say_result(systems, trace, medium);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   void say_result(const Systems& systems, const Trace& trace, const std::string& medium) {
@@ -144,7 +144,7 @@ class Run {
     progress_.say(fmt::format("{} on {}: ns an operation:{}", trace.name, medium, text));
   }
 
-  absl::Status run_mixes(const std::string& medium) {
+  Status run_mixes(const std::string& medium) {
     for (const uint32_t value_bytes : options_.value_bytes) {
       const Trace shape = mixed_trace(value_bytes, 50, kMixedFill);
       const uint64_t keys = shape.keys_in(options_.cache_bytes);
@@ -154,29 +154,29 @@ class Run {
       for (const double get_percent : options_.get_percents) {
         const Trace trace = mixed_trace(value_bytes, get_percent, kMixedFill);
         RequestStream stream(trace, keys, options_.seed + 1);
-        if (absl::Status status = measure(*systems, trace, stream, medium); !status.ok()) {
+        if (Status status = measure(*systems, trace, stream, medium); !status.ok()) {
           return status;
         }
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status run_traces(const std::string& medium) {
+  Status run_traces(const std::string& medium) {
     for (const Trace& trace : options_.traces) {
       RequestStream stream(trace, trace.keys_in(options_.cache_bytes), options_.seed);
       auto systems = open_systems(medium, trace, stream, false);
       if (!systems.ok()) return systems.status();
-      if (absl::Status status = measure(*systems, trace, stream, medium); !status.ok()) {
+      if (Status status = measure(*systems, trace, stream, medium); !status.ok()) {
         return status;
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // ---- Restart ----
 
-  absl::Status run_restarts() {
+  Status run_restarts() {
     RestartPlan plan{.items = options_.restart_items,
                      .folder = options_.folder,
                      .checks = std::min(kRestartChecks, options_.restart_items),
@@ -188,7 +188,7 @@ class Run {
     const auto result = run_restart(plan, clock_, progress_);
     if (!result.ok()) return result.status();
     if (result->wrong > 0) {
-      return absl::DataLossError(
+      return data_loss_error(
           fmt::format("restart: {} of {} values found were wrong", result->wrong, result->found));
     }
     progress_.say(fmt::format("restart: {} items, opened in {:.3f} s, first GET after {:.3f} s",
@@ -203,7 +203,7 @@ class Run {
                 {"checked", result->checked},
                 {"found", result->found},
                 {"wrong", result->wrong}};
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // ---- The document ----
@@ -335,7 +335,7 @@ class Run {
 
 }  // namespace
 
-absl::StatusOr<json> run_nvmcached(const Options& options, const Clock& clock) {
+StatusOr<json> run_nvmcached(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 

@@ -13,15 +13,14 @@
 //   figures[]         see experiments/writes_hurt/writes_hurt_figures.h
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/nvmcached/nvmcached_options.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
 
 // CANCELLED when interrupted. DATA_LOSS where a store answered wrongly.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_nvmcached(const Options& options,
-                                                           const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_nvmcached(const Options& options, const Clock& clock);
 
 }  // namespace nvcache::nvmcached

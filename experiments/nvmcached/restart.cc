@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "apps/command/interrupt.h"
+#include "base/errno_status.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -48,7 +49,7 @@ std::string spec_of(const RestartPlan& plan, const std::string& path) {
 [[noreturn]] void build(const RestartPlan& plan, const std::string& path, int pipe) {
   auto store = open_kv_store(spec_of(plan, path));
   if (!store.ok()) {
-    print_to(stderr, "{}\n", message_of(store.status()));
+    print_to(stderr, "{}\n", store.status().message());
     _exit(1);
   }
   Values values(plan.value_bytes);
@@ -76,7 +77,7 @@ class File {
 };
 
 // Follows the child until it is done, and kills it in any case.
-absl::Status fill(const RestartPlan& plan, const std::string& path, Progress& progress) {
+Status fill(const RestartPlan& plan, const std::string& path, Progress& progress) {
   int ends[2];
   if (pipe(ends) != 0) return errno_status("making", "a pipe", errno);
   const pid_t child = fork();
@@ -100,19 +101,19 @@ absl::Status fill(const RestartPlan& plan, const std::string& path, Progress& pr
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (absl::Status cancelled = check_not_interrupted(); !cancelled.ok()) return cancelled;
-  return done ? absl::OkStatus()
-              : absl::InternalError("restart: the process that fills the store ended too soon");
+  if (Status cancelled = check_not_interrupted(); !cancelled.ok()) return cancelled;
+  return done ? ok_status()
+              : internal_error("restart: the process that fills the store ended too soon");
 }
 
 }  // namespace
 
-absl::StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
-                                          Progress& progress) {
+StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
+                                    Progress& progress) {
   std::string folder = plan.folder + "/nvcache-restart-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return errno_status("making folder", folder, errno);
   RestartResult result;
-  absl::Status status;
+  Status status;
   {
     const File file(folder + "/store");
     const uint64_t start_ns = clock.now_ns();

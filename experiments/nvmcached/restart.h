@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
 
@@ -30,7 +30,7 @@ struct RestartResult {
 };
 
 // CANCELLED if interrupted. Removes the file in any case.
-[[nodiscard]] absl::StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
-                                                        Progress& progress);
+[[nodiscard]] StatusOr<RestartResult> run_restart(const RestartPlan& plan, const Clock& clock,
+                                                  Progress& progress);
 
 }  // namespace nvcache::nvmcached

@@ -57,10 +57,10 @@ bool Values::is(ByteView value, uint64_t key, uint32_t version) {
 System::System(const Kind& kind, const Trace& trace)
     : kind_(kind), trace_(trace), values_(trace.value_most_bytes), read_(trace.value_most_bytes) {}
 
-absl::StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std::string& medium,
-                                                     uint64_t size_bytes, const Trace& trace) {
+StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std::string& medium,
+                                               uint64_t size_bytes, const Trace& trace) {
   std::unique_ptr<System> system(new System(kind, trace));
-  const auto open_on = [&](const std::string& on) -> absl::StatusOr<std::unique_ptr<KvStore>> {
+  const auto open_on = [&](const std::string& on) -> StatusOr<std::unique_ptr<KvStore>> {
     auto config = parse_kv_config(store_spec(kind.durability, size_bytes, trace));
     if (!config.ok()) return config.status();
     config->medium = on;

@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "experiments/nvmcached/cost_clock.h"
 #include "experiments/workload/kv_trace.h"
 #include "nlohmann/json_fwd.hpp"
 #include "nvcache/kv_store.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
 
@@ -51,10 +51,10 @@ class Values {
 // Caller-locked.
 class System {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<System>> open(const Kind& kind,
-                                                                    const std::string& medium,
-                                                                    uint64_t size_bytes,
-                                                                    const Trace& trace);
+  [[nodiscard]] static StatusOr<std::unique_ptr<System>> open(const Kind& kind,
+                                                              const std::string& medium,
+                                                              uint64_t size_bytes,
+                                                              const Trace& trace);
 
   const Kind& kind() const { return kind_; }
   void load(const RequestStream& stream);

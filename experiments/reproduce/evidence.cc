@@ -23,20 +23,20 @@ bool is_evidence(const json& document) {
   return std::find(std::begin(kFormats), std::end(kFormats), format) != std::end(kFormats);
 }
 
-absl::StatusOr<json> read_result(const std::string& path) {
+StatusOr<json> read_result(const std::string& path) {
   std::ifstream file(path);
   if (!file) return invalid_argument("--results: {}: cannot be read", path);
   json document = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) return invalid_argument("--results: {}: is not JSON", path);
-  if (absl::Status status = check_report_document(document); !status.ok()) {
-    return invalid_argument("--results: {}: {}", path, message_of(status));
+  if (Status status = check_report_document(document); !status.ok()) {
+    return invalid_argument("--results: {}: {}", path, status.message());
   }
   return document;
 }
 
 }  // namespace
 
-absl::Status Evidence::add_folder(const std::string& folder) {
+Status Evidence::add_folder(const std::string& folder) {
   std::error_code error;
   std::vector<fs::path> paths;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -64,7 +64,7 @@ absl::Status Evidence::add_folder(const std::string& folder) {
       ignored_.push_back(name);
     }
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void Evidence::add(std::string name, json document, bool own) {

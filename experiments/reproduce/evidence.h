@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "apps/report/figure_parts.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status.h"
 
 namespace nvcache::reproduce {
 
@@ -34,7 +34,7 @@ class Evidence {
   // Adds each *.json of a folder, in the order of names; of an earlier comparison, the runs that it
   // made itself. INVALID_ARGUMENT names the folder or the file: one that cannot be read, is no
   // JSON, or is no result of nvcache. Results of other kinds are left out, and named in ignored().
-  [[nodiscard]] absl::Status add_folder(const std::string& folder);
+  [[nodiscard]] Status add_folder(const std::string& folder);
   void add(std::string name, nlohmann::json document, bool own = false);
 
   // Those of a format, as they were added.

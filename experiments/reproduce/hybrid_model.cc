@@ -60,21 +60,20 @@ class Model {
     }
   }
 
-  absl::StatusOr<json> run(Progress& progress, const std::string& title) {
+  StatusOr<json> run(Progress& progress, const std::string& title) {
     for (int part = 0; part < 2; ++part) {  // the first warms up
       counts_ = {};
       counts_.start_ns = queue_.top().at_ns;
       while (counts_.operations < plan_.operations) {
         if (counts_.operations % kOperationsAProgress == 0) {
-          if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+          if (Status status = check_not_interrupted(); !status.ok()) return status;
           progress.update(title);
         }
         step();
       }
     }
     if (cache_.wrong() > 0) {
-      return absl::DataLossError(
-          fmt::format("{}: {} blocks were another one", title, cache_.wrong()));
+      return data_loss_error(fmt::format("{}: {} blocks were another one", title, cache_.wrong()));
     }
     return metrics();
   }
@@ -256,10 +255,9 @@ MemoryModeSizes memory_mode_sizes(const WorkloadProfile& profile, const HybridMo
           .blocks = static_cast<uint64_t>(blocks)};
 }
 
-absl::StatusOr<std::unique_ptr<ModelCache>> make_cache(const ModelRun& run,
-                                                       const WorkloadProfile& profile,
-                                                       const HybridModelPlan& plan,
-                                                       StepClock& clock) {
+StatusOr<std::unique_ptr<ModelCache>> make_cache(const ModelRun& run,
+                                                 const WorkloadProfile& profile,
+                                                 const HybridModelPlan& plan, StepClock& clock) {
   const auto bytes = [&](double gb) {
     return static_cast<uint64_t>(gb * static_cast<double>(plan.gb_bytes));
   };
@@ -284,8 +282,8 @@ bool client_inserts(const std::string& policy) {
          policy.starts_with("scm_first");
 }
 
-absl::StatusOr<json> run_one(const ModelRun& run, const HybridModelPlan& plan, Progress& progress,
-                             const std::string& title) {
+StatusOr<json> run_one(const ModelRun& run, const HybridModelPlan& plan, Progress& progress,
+                       const std::string& title) {
   const auto profile = find_workload_profile(run.workload);
   if (!profile.ok()) return profile.status();
   StepClock clock;
@@ -296,7 +294,7 @@ absl::StatusOr<json> run_one(const ModelRun& run, const HybridModelPlan& plan, P
 
 }  // namespace
 
-absl::StatusOr<json> run_hybrid_model(const HybridModelPlan& plan, const Clock& clock) {
+StatusOr<json> run_hybrid_model(const HybridModelPlan& plan, const Clock& clock) {
   Progress progress(clock);
   json runs = json::array();
   const std::vector<ModelRun> all = planned(plan);

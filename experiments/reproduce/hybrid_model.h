@@ -20,10 +20,10 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/reproduce/evidence.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
@@ -40,7 +40,7 @@ struct HybridModelPlan {
 // All servers and policies: runs as `nvbench hybrid-cache` has them, and besides "memory_mode" of
 // the servers with SCM, and "scm_only" of 64-0: SCM of the size of its DRAM. DATA_LOSS where a
 // cache found another block. CANCELLED when interrupted.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_hybrid_model(const HybridModelPlan& plan,
-                                                              const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_hybrid_model(const HybridModelPlan& plan,
+                                                        const Clock& clock);
 
 }  // namespace nvcache::reproduce

@@ -47,8 +47,8 @@ std::vector<HybridScenario> planned(bool memory_mode_only) {
   return plan;
 }
 
-absl::StatusOr<std::vector<simulate::Run>> runs_of(const std::vector<HybridScenario>& scenarios,
-                                                   const HybridSimulationPlan& plan) {
+StatusOr<std::vector<simulate::Run>> runs_of(const std::vector<HybridScenario>& scenarios,
+                                             const HybridSimulationPlan& plan) {
   std::vector<simulate::Run> runs;
   for (const HybridScenario& scenario : scenarios) {
     simulate::Options options;
@@ -81,11 +81,11 @@ json metrics_of(const simulate::Result& result) {
 
 }  // namespace
 
-absl::StatusOr<json> run_hybrid_simulations(const HybridSimulationPlan& plan, const Clock& clock) {
+StatusOr<json> run_hybrid_simulations(const HybridSimulationPlan& plan, const Clock& clock) {
   const std::vector<HybridScenario> scenarios = planned(plan.memory_mode_only);
   auto runs = runs_of(scenarios, plan);
   if (!runs.ok()) return runs.status();
-  const absl::Status status = carry_out(
+  const Status status = carry_out(
       *runs, fmt::format("of {} simulations of RocksDB at 1/{}", scenarios.size(), plan.scale),
       clock);
   if (!status.ok()) return status;

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
@@ -26,7 +26,7 @@ struct HybridSimulationPlan {
 
 // Simulates all, as many at a time as there are processors. The same plan gives the same numbers.
 // CANCELLED when interrupted; the first error of one otherwise.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_hybrid_simulations(
-    const HybridSimulationPlan& plan, const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_hybrid_simulations(const HybridSimulationPlan& plan,
+                                                              const Clock& clock);
 
 }  // namespace nvcache::reproduce

@@ -227,8 +227,7 @@ class MemoryModeModel final : public ModelCache {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ModelCache>> make_tiered_model(const std::string& spec,
-                                                              StepClock& clock) {
+StatusOr<std::unique_ptr<ModelCache>> make_tiered_model(const std::string& spec, StepClock& clock) {
   const auto config = parse_tiered_config(spec);
   if (!config.ok()) return config.status();
   auto cache = TieredCacheImpl::make(*config, std::make_shared<NumberCodec>(), clock);

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
@@ -38,8 +38,8 @@ class ModelCache {
 };
 
 // A TieredCache by its specification; its emulated media run on the clock, which must outlive it.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<ModelCache>> make_tiered_model(const std::string& spec,
-                                                                            StepClock& clock);
+[[nodiscard]] StatusOr<std::unique_ptr<ModelCache>> make_tiered_model(const std::string& spec,
+                                                                      StepClock& clock);
 
 struct MemoryModeSizes {
   uint64_t dram_bytes = 0;    // all of it: the cache of what follows

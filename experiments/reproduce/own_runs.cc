@@ -5,7 +5,7 @@
 
 namespace nvcache::reproduce {
 
-absl::StatusOr<nlohmann::json> run_small_nvmcached(const std::string& command, const Clock& clock) {
+StatusOr<nlohmann::json> run_small_nvmcached(const std::string& command, const Clock& clock) {
   auto traces = nvmcached::parse_traces(nvmcached::kv_traces_text());
   if (!traces.ok()) return traces.status();
   nvmcached::Options options;

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
 // Figures 3, 4 and 5 of *NVMcached* in caches of 64 MiB, on emulated:dram: a document as
 // `nvbench nvmcached --json` writes it. CANCELLED when interrupted. DATA_LOSS where a store
 // answered wrongly.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_small_nvmcached(const std::string& command,
-                                                                 const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_small_nvmcached(const std::string& command,
+                                                           const Clock& clock);
 
 }  // namespace nvcache::reproduce

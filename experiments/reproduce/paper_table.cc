@@ -38,7 +38,7 @@ bool parse_span(std::string_view text, Span& span) {
   return parse_number(strip(high), span.high) && span.low < span.high;
 }
 
-absl::StatusOr<PaperResult> parse_line(std::string_view line) {
+StatusOr<PaperResult> parse_line(std::string_view line) {
   const auto fields = fields_of(line);
   if (fields.size() != kFields) {
     return invalid_argument("{} fields; allowed are {}: {}", fields.size(), kFields, kHeader);
@@ -61,7 +61,7 @@ absl::StatusOr<PaperResult> parse_line(std::string_view line) {
   if (result.quantity.empty()) return invalid_argument("{}: no quantity", result.id);
   auto statement = parse_statement(result.value, result.unit);
   if (!statement.ok()) {
-    return invalid_argument("{}: {}", result.id, message_of(statement.status()));
+    return invalid_argument("{}: {}", result.id, statement.status().message());
   }
   result.statement = *std::move(statement);
   return result;
@@ -69,7 +69,7 @@ absl::StatusOr<PaperResult> parse_line(std::string_view line) {
 
 }  // namespace
 
-absl::StatusOr<Statement> parse_statement(std::string_view value, std::string_view unit) {
+StatusOr<Statement> parse_statement(std::string_view value, std::string_view unit) {
   Statement statement;
   const auto [word, more] = split_once(unit, '(');
   statement.unit = std::string(strip(word));
@@ -91,7 +91,7 @@ absl::StatusOr<Statement> parse_statement(std::string_view value, std::string_vi
   }
 }
 
-absl::StatusOr<std::vector<PaperResult>> parse_paper_results(std::string_view csv) {
+StatusOr<std::vector<PaperResult>> parse_paper_results(std::string_view csv) {
   std::vector<PaperResult> results;
   std::set<std::string> ids;
   bool header_seen = false;
@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<PaperResult>> parse_paper_results(std::string_view cs
     }
     auto result = parse_line(text);
     if (!result.ok()) {
-      return invalid_argument("line {}: {}", number, message_of(result.status()));
+      return invalid_argument("line {}: {}", number, result.status().message());
     }
     if (!ids.insert(result->id).second) {
       return invalid_argument("line {}: {} stands twice", number, result->id);

@@ -36,31 +36,31 @@ was fitted to it), not measured. The page says how they are judged.
 Exit codes: 0 done, whatever the verdicts; 1 failed; 2 the command line or a result is wrong;
 130 interrupted (nothing is written).)";
 
-absl::Status understand(Options& options) {
+Status understand(Options& options) {
   const auto names = reproduce::selections();
   if (!options.only.empty() && std::find(names.begin(), names.end(), options.only) == names.end()) {
     return invalid_argument("--only {}: allowed are {}", options.only, fmt::join(names, ", "));
   }
-  if (absl::Status status = check_writable("--output", options.page_path); !status.ok()) {
+  if (Status status = check_writable("--output", options.page_path); !status.ok()) {
     return status;
   }
   return options.files.check();
 }
 
-absl::Status bench(const Options& options) {
+Status bench(const Options& options) {
   const auto document = reproduce::run_reproduce(options, system_clock());
   if (!document.ok()) return document.status();
-  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
+  if (Status status = options.files.write(*document); !status.ok()) return status;
   const std::string page = reproduce::markdown_page(*document);
   if (options.page_path.empty()) {
     print_to(stdout, "{}", page);
-    return absl::OkStatus();
+    return ok_status();
   }
-  if (absl::Status status = write_file_whole(options.page_path, page); !status.ok()) return status;
+  if (Status status = write_file_whole(options.page_path, page); !status.ok()) return status;
   print_to(stdout, "page:    {}\n", options.page_path);
   options.files.print_paths();
   print_to(stdout, "{}\n", reproduce::summary_line(*document));
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void add_reproduce_command(CLI::App& group, const std::string& command) {
   app->add_option("--json", options->files.json_path, "Write all results here");
   app->add_option("--html", options->files.html_path, "Write a report with the tables here");
   on_command(*app, "nvcache bench reproduce", [options] {
-    const absl::Status status = understand(*options);
+    const Status status = understand(*options);
     return status.ok() ? bench(*options) : status;
   });
 }

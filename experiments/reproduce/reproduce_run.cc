@@ -164,21 +164,21 @@ json own_runs_of(const Evidence& evidence, const Options& options) {
 }
 
 // The rows by id; INTERNAL if they are not those of the table.
-absl::StatusOr<std::map<std::string, const Row*>> matched(const std::vector<PaperResult>& table,
-                                                          const std::vector<Row>& rows) {
+StatusOr<std::map<std::string, const Row*>> matched(const std::vector<PaperResult>& table,
+                                                    const std::vector<Row>& rows) {
   std::map<std::string, const Row*> by_id;
   for (const Row& row : rows) {
     if (!by_id.emplace(row.id, &row).second) {
-      return absl::InternalError(fmt::format("two rows for {}", row.id));
+      return internal_error(fmt::format("two rows for {}", row.id));
     }
   }
   for (const PaperResult& result : table) {
     if (!by_id.contains(result.id)) {
-      return absl::InternalError(fmt::format("no row for {}", result.id));
+      return internal_error(fmt::format("no row for {}", result.id));
     }
   }
   if (by_id.size() != table.size()) {
-    return absl::InternalError(
+    return internal_error(
         fmt::format("{} rows for {} numbers of the papers", by_id.size(), table.size()));
   }
   return by_id;
@@ -190,7 +190,7 @@ bool wants(const Options& options, std::initializer_list<std::string_view> selec
 }
 
 // Makes the runs of this command, where no result has them.
-absl::Status add_own_runs(const Options& options, const Clock& clock, Evidence& evidence) {
+Status add_own_runs(const Options& options, const Clock& clock, Evidence& evidence) {
   if (!evidence.has(kSimulationsFormat)) {
     const SimulationPlan plan{.scenarios = planned_simulations(options.only),
                               .scale = options.scale,
@@ -223,7 +223,7 @@ absl::Status add_own_runs(const Options& options, const Clock& clock, Evidence& 
     if (!document.ok()) return document.status();
     evidence.add("the small run of this command", *std::move(document), /*own=*/true);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -234,8 +234,8 @@ std::vector<std::string> selections() {
   return names;
 }
 
-absl::StatusOr<json> compare(const std::vector<PaperResult>& table, const std::vector<Row>& rows,
-                             const Evidence& evidence, const Options& options) {
+StatusOr<json> compare(const std::vector<PaperResult>& table, const std::vector<Row>& rows,
+                       const Evidence& evidence, const Options& options) {
   const auto by_id = matched(table, rows);
   if (!by_id.ok()) return by_id.status();
   json results = json::array();
@@ -270,17 +270,17 @@ absl::StatusOr<json> compare(const std::vector<PaperResult>& table, const std::v
   return document;
 }
 
-absl::StatusOr<json> run_reproduce(const Options& options, const Clock& clock) {
+StatusOr<json> run_reproduce(const Options& options, const Clock& clock) {
   const auto table = parse_paper_results(paper_results_text());
   if (!table.ok()) return table.status();
   Evidence evidence;
   if (!options.results.empty()) {
-    if (absl::Status status = evidence.add_folder(options.results); !status.ok()) return status;
+    if (Status status = evidence.add_folder(options.results); !status.ok()) return status;
   }
   if (options.runs) {
-    if (absl::Status status = add_own_runs(options, clock, evidence); !status.ok()) return status;
+    if (Status status = add_own_runs(options, clock, evidence); !status.ok()) return status;
   }
-  if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  if (Status status = check_not_interrupted(); !status.ok()) return status;
   return compare(*table, all_rows(), evidence, options);
 }
 

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/reproduce/evidence.h"
 #include "experiments/reproduce/rows.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
@@ -39,13 +39,11 @@ std::vector<std::string> selections();
 
 // Compares. INVALID_ARGUMENT if a document has not the form that its format promises. INTERNAL if
 // the table and the rows do not have the same ids.
-[[nodiscard]] absl::StatusOr<nlohmann::json> compare(const std::vector<PaperResult>& table,
-                                                     const std::vector<Row>& rows,
-                                                     const Evidence& evidence,
-                                                     const Options& options);
+[[nodiscard]] StatusOr<nlohmann::json> compare(const std::vector<PaperResult>& table,
+                                               const std::vector<Row>& rows,
+                                               const Evidence& evidence, const Options& options);
 
 // Collects the evidence, makes the own runs, and compares. CANCELLED when interrupted.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_reproduce(const Options& options,
-                                                           const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_reproduce(const Options& options, const Clock& clock);
 
 }  // namespace nvcache::reproduce

@@ -11,11 +11,10 @@ namespace nvcache::reproduce {
 
 using nlohmann::json;
 
-absl::Status carry_out(std::vector<simulate::Run>& runs, const std::string& what,
-                       const Clock& clock) {
+Status carry_out(std::vector<simulate::Run>& runs, const std::string& what, const Clock& clock) {
   Progress progress(clock);
   return simulate::carry_out(runs, std::max(1u, std::thread::hardware_concurrency()),
-                             [&](double share) -> absl::Status {
+                             [&](double share) -> Status {
                                progress.update(share, what);
                                return check_not_interrupted();
                              });

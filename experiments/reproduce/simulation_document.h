@@ -6,17 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "base/clock.h"
 #include "experiments/simulate/study.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status.h"
 
 namespace nvcache::reproduce {
 
 // On all processors. `what` says in the progress bar of what the share is. Ctrl-C ends it with
 // CANCELLED.
-[[nodiscard]] absl::Status carry_out(std::vector<simulate::Run>& runs, const std::string& what,
-                                     const Clock& clock);
+[[nodiscard]] Status carry_out(std::vector<simulate::Run>& runs, const std::string& what,
+                               const Clock& clock);
 
 // `setup` is more of the setup: sizes, clients, minutes.
 nlohmann::json simulation_document(std::string_view format, const std::string& command,

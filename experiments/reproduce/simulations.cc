@@ -20,7 +20,7 @@ uint32_t most_scale(const Scenario& scenario) {
   return scenario.workload == kScanWorkload ? 1024 : 4096;
 }
 
-absl::StatusOr<std::vector<simulate::Run>> runs_of_plan(const SimulationPlan& plan) {
+StatusOr<std::vector<simulate::Run>> runs_of_plan(const SimulationPlan& plan) {
   std::vector<simulate::Run> runs;
   for (const Scenario& scenario : plan.scenarios) {
     simulate::Options options;
@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<simulate::Run>> runs_of_plan(const SimulationPlan& pl
     auto whole = simulate::complete(options);
     if (!whole.ok()) {
       return invalid_argument("{} {}: {}", scenario.workload, scenario.configuration,
-                              message_of(whole.status()));
+                              whole.status().message());
     }
     runs.push_back({.configuration = scenario.configuration, .options = *whole, .result = {}});
   }
@@ -123,10 +123,10 @@ std::vector<Scenario> planned_simulations(const std::string& only) {
   return plan;
 }
 
-absl::StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& clock) {
+StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& clock) {
   auto runs = runs_of_plan(plan);
   if (!runs.ok()) return runs.status();
-  const absl::Status status = carry_out(
+  const Status status = carry_out(
       *runs, fmt::format("of {} simulations at 1/{}", plan.scenarios.size(), plan.scale), clock);
   if (!status.ok()) return status;
   json list = json::array();

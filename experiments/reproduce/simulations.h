@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/reproduce/evidence.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
 
@@ -52,8 +52,8 @@ struct SimulationPlan {
 
 // Simulates all, as many at a time as there are processors. The same plan gives the same numbers.
 // CANCELLED when interrupted; the first error of one otherwise.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_simulations(const SimulationPlan& plan,
-                                                             const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_simulations(const SimulationPlan& plan,
+                                                       const Clock& clock);
 
 // A number of a scenario, if it was simulated.
 std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,

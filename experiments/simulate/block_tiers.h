@@ -24,8 +24,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "experiments/simulate/simulate.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 

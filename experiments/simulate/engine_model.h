@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "experiments/simulate/rocksdb_configurations.h"
 #include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/simulate.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -68,21 +68,21 @@ struct EngineRow {
   std::vector<Named> (*workloads)() = nullptr;
   std::vector<Named> (*configurations)() = nullptr;
   // Checks clients and sizes, and fills in those that are 0. Names and scale are checked before.
-  absl::Status (*complete)(Options* options) = nullptr;
-  absl::StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world) = nullptr;
+  Status (*complete)(Options* options) = nullptr;
+  StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world) = nullptr;
 };
 
 std::vector<Named> wiredtiger_workloads();
 std::vector<Named> wiredtiger_configurations();
-absl::Status complete_wiredtiger(Options* options);
-absl::StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
+Status complete_wiredtiger(Options* options);
+StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
 
 std::vector<Named> memcached_workloads();
 std::vector<Named> memcached_configurations();
-absl::Status complete_memcached(Options* options);
-absl::StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
+Status complete_memcached(Options* options);
+StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
 
-absl::StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world);
+StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world);
 
 inline constexpr auto kEngines = std::to_array<EngineRow>({
     {.name = "wiredtiger",

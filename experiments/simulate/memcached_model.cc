@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "base/text.h"
 #include "experiments/simulate/option_checks.h"
 #include "experiments/simulate/recorder.h"
@@ -24,17 +23,17 @@ constexpr uint64_t kRestNs = 1'000'000'000;
 constexpr uint64_t kLeastBytes = 16 << 20;  // of a scaled cache: fewer zones say little
 constexpr double kTheta = 0.99;             // of simulate::Ranks
 
-absl::StatusOr<nvmcached::Trace> trace_of(const Options& options) {
-  absl::StatusOr<std::vector<nvmcached::Trace>> traces =
+StatusOr<nvmcached::Trace> trace_of(const Options& options) {
+  StatusOr<std::vector<nvmcached::Trace>> traces =
       nvmcached::parse_traces(nvmcached::kv_traces_text());
   if (!traces.ok()) return traces.status();
   for (nvmcached::Trace& trace : *traces) {
-    if (absl::AsciiStrToLower(trace.name) == options.workload) {
+    if (lower(trace.name) == options.workload) {
       if (trace.theta == kTheta) return std::move(trace);
-      return absl::InternalError(fmt::format("{}: theta is not {}", trace.name, kTheta));
+      return internal_error(fmt::format("{}: theta is not {}", trace.name, kTheta));
     }
   }
-  return absl::InternalError(fmt::format("no trace for {}", options.workload));
+  return internal_error(fmt::format("no trace for {}", options.workload));
 }
 
 // Of the whole cache.
@@ -49,14 +48,13 @@ const Profile& memory_profile(const Options& options) {
   return *find_profile(on_dram ? "dram" : options.medium);
 }
 
-absl::StatusOr<KvConfig> store_config(const Options& options, const nvmcached::Trace& trace) {
+StatusOr<KvConfig> store_config(const Options& options, const nvmcached::Trace& trace) {
   const std::string_view durability = find_row(kConfigurations, options.configuration)->durability;
   const uint64_t bytes = options.nvram_bytes / options.scale;
-  absl::StatusOr<KvConfig> config =
-      parse_kv_config(nvmcached::store_spec(durability, bytes, trace));
+  StatusOr<KvConfig> config = parse_kv_config(nvmcached::store_spec(durability, bytes, trace));
   if (!config.ok()) return config;
   // What is written often is not scaled (kv_keys.h), nor is its room.
-  absl::StatusOr<KvConfig> whole = parse_kv_config(nvmcached::store_spec(
+  StatusOr<KvConfig> whole = parse_kv_config(nvmcached::store_spec(
       durability, std::min(options.nvram_bytes, KvConfig::kMaxSizeBytes), trace));
   if (!whole.ok()) return whole;
   config->write_cache_bytes = whole->write_cache_bytes;
@@ -72,8 +70,8 @@ std::vector<std::byte> value_bytes(uint32_t size) {
 
 }  // namespace
 
-absl::Status complete_memcached(Options* options) {
-  const absl::StatusOr<nvmcached::Trace> trace = trace_of(*options);
+Status complete_memcached(Options* options) {
+  const StatusOr<nvmcached::Trace> trace = trace_of(*options);
   if (!trace.ok()) return trace.status();
   if (options->clients == 0) options->clients = find_row(kWorkloads, options->workload)->clients;
   if (!memory_profile(*options).byte_addressable) {
@@ -84,7 +82,7 @@ absl::Status complete_memcached(Options* options) {
     const uint64_t least = kLeastBytes * options->scale;
     return check_size(name, bytes, least, kMaxBytes);
   };
-  if (absl::Status status = in_range("--nvram", options->nvram_bytes); !status.ok()) return status;
+  if (Status status = in_range("--nvram", options->nvram_bytes); !status.ok()) return status;
   if (options->page_cache_bytes > 0 || options->tier_bytes > 0) {
     return invalid_argument("--page-cache, --tier: the engine memcached has none of them");
   }
@@ -93,7 +91,7 @@ absl::Status complete_memcached(Options* options) {
       return invalid_argument("--dataset: {} has {} keys, at any size", options->workload,
                               trace->keys);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
   if (options->dataset_bytes == 0) {
     options->dataset_bytes =
@@ -102,20 +100,20 @@ absl::Status complete_memcached(Options* options) {
   return check_size("--dataset", options->dataset_bytes, options->scale, kMaxBytes);
 }
 
-absl::StatusOr<std::unique_ptr<EngineModel>> MemcachedModel::open(const World& world) {
-  const absl::StatusOr<nvmcached::Trace> trace = trace_of(world.options);
+StatusOr<std::unique_ptr<EngineModel>> MemcachedModel::open(const World& world) {
+  const StatusOr<nvmcached::Trace> trace = trace_of(world.options);
   if (!trace.ok()) return trace.status();
-  absl::StatusOr<KvConfig> config = store_config(world.options, *trace);
+  StatusOr<KvConfig> config = store_config(world.options, *trace);
   if (!config.ok()) return config.status();
   std::unique_ptr<MemcachedModel> model(new MemcachedModel(world, *trace));
-  absl::StatusOr<std::unique_ptr<StoreMemory>> memory =
+  StatusOr<std::unique_ptr<StoreMemory>> memory =
       StoreMemory::open(config->size_bytes, memory_profile(world.options), model->clock_);
   if (!memory.ok()) return memory.status();
   model->memory_ = memory->get();
   KvMedium medium;
   medium.medium = *std::move(memory);
   medium.blank = true;
-  absl::StatusOr<std::unique_ptr<KvStoreImpl>> store =
+  StatusOr<std::unique_ptr<KvStoreImpl>> store =
       KvStoreImpl::make(*std::move(config), std::move(medium));
   if (!store.ok()) return store.status();
   model->store_ = *std::move(store);
@@ -209,7 +207,7 @@ void MemcachedModel::count(Result* result) const {
                    .refused = since(&KvStats::refused)};
 }
 
-absl::StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world) {
+StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world) {
   return MemcachedModel::open(world);
 }
 

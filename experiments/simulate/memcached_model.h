@@ -16,19 +16,19 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "experiments/simulate/engine_model.h"
 #include "experiments/simulate/event_clock.h"
 #include "experiments/simulate/kv_keys.h"
 #include "experiments/simulate/store_memory.h"
 #include "experiments/workload/kv_trace.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
 class MemcachedModel final : public EngineModel {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EngineModel>> open(const World& world);
+  [[nodiscard]] static StatusOr<std::unique_ptr<EngineModel>> open(const World& world);
 
   std::vector<Task> tasks() override;
   void count(Result* result) const override;

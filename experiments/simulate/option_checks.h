@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache::simulate {
 
@@ -12,7 +12,7 @@ inline constexpr uint64_t kMaxBytes = uint64_t{1} << 44;
 inline constexpr uint64_t kFewestBlocks = 64;  // of a scaled cache: fewer say little
 
 // INVALID_ARGUMENT names the option, what was given and what is allowed.
-[[nodiscard]] absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least,
-                                      uint64_t most);
+[[nodiscard]] Status check_size(std::string_view option, uint64_t bytes, uint64_t least,
+                                uint64_t most);
 
 }  // namespace nvcache::simulate

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/simulate/engine_model.h"
@@ -35,18 +34,17 @@ std::vector<Named> named_of(const Rows& rows, std::string_view engine) {
   return list;
 }
 
-absl::Status check_name(std::string_view option, std::string_view given,
-                        const std::vector<Named>& rows) {
+Status check_name(std::string_view option, std::string_view given, const std::vector<Named>& rows) {
   std::vector<std::string_view> names;
   for (const Named& row : rows) {
-    if (row.name == given) return absl::OkStatus();
+    if (row.name == given) return ok_status();
     names.push_back(row.name);
   }
   return invalid_argument("{}: no '{}'; allowed are {}", option, given, fmt::join(names, ", "));
 }
 
-absl::Status check_names(const Options& options, const EngineRow& engine) {
-  absl::Status status = check_name("--workload", options.workload, engine.workloads());
+Status check_names(const Options& options, const EngineRow& engine) {
+  Status status = check_name("--workload", options.workload, engine.workloads());
   if (status.ok()) {
     status = check_name("--config", options.configuration, engine.configurations());
   }
@@ -55,15 +53,15 @@ absl::Status check_names(const Options& options, const EngineRow& engine) {
   if (find_profile(options.medium) == nullptr) {
     return invalid_argument("--medium: no '{}'; allowed are {}", options.medium, profile_names());
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status check_scale(const Options& options) {
-  if (options.scale >= 1 && options.scale <= kMaxScale) return absl::OkStatus();
+Status check_scale(const Options& options) {
+  if (options.scale >= 1 && options.scale <= kMaxScale) return ok_status();
   return invalid_argument("--scale: {} given; allowed are 1 to {}", options.scale, +kMaxScale);
 }
 
-absl::Status check_numbers(const Options& options) {
+Status check_numbers(const Options& options) {
   if (options.clients < 1 || options.clients > 100'000) {
     return invalid_argument("--clients: {} given; allowed are 1 to 100000", options.clients);
   }
@@ -80,7 +78,7 @@ absl::Status check_numbers(const Options& options) {
     return invalid_argument("--minutes: {} given; allowed are more than 0, to 100000",
                             options.minutes);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // The memory that page cache and OS page cache share.
@@ -96,9 +94,9 @@ uint64_t memory_bytes(const Options& options, const ConfigurationRow& row) {
   return options.dram_bytes;
 }
 
-absl::Status check_sizes(const Options& options, const ConfigurationRow& row) {
+Status check_sizes(const Options& options, const ConfigurationRow& row) {
   const uint64_t least = kFewestBlocks * kBlockBytes * options.scale;
-  absl::Status status = check_size("--dram", options.dram_bytes, least, kMaxBytes);
+  Status status = check_size("--dram", options.dram_bytes, least, kMaxBytes);
   if (status.ok()) status = check_size("--nvram", options.nvram_bytes, least, kMaxBytes);
   if (status.ok()) status = check_size("--dataset", options.dataset_bytes, least, kMaxBytes);
   if (status.ok()) {
@@ -107,20 +105,20 @@ absl::Status check_sizes(const Options& options, const ConfigurationRow& row) {
   }
   if (status.ok()) status = check_size("--tier", options.tier_bytes, least, options.nvram_bytes);
   if (!status.ok()) return status;
-  if (row.memory != MemoryKind::kMemoryMode) return absl::OkStatus();
+  if (row.memory != MemoryKind::kMemoryMode) return ok_status();
   if (options.nvram_bytes < options.dram_bytes ||
       options.nvram_bytes > kMostWays * options.dram_bytes) {
     return invalid_argument(
         "--nvram: {} given; allowed with memory-mode are 1 to {} times the DRAM ({})",
         format_bytes(options.nvram_bytes), +kMostWays, format_bytes(options.dram_bytes));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
 
-absl::Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most) {
-  if (bytes >= least && bytes <= most) return absl::OkStatus();
+Status check_size(std::string_view option, uint64_t bytes, uint64_t least, uint64_t most) {
+  if (bytes >= least && bytes <= most) return ok_status();
   return invalid_argument("{}: {} given; allowed are {} to {}", option, format_bytes(bytes),
                           format_bytes(least), format_bytes(most));
 }
@@ -143,7 +141,7 @@ std::vector<Named> configurations(std::string_view engine) {
   return row == nullptr ? std::vector<Named>() : row->configurations();
 }
 
-absl::Status complete_wiredtiger(Options* options) {
+Status complete_wiredtiger(Options* options) {
   const ConfigurationRow& row = *find_row(kConfigurations, options->configuration);
   const WorkloadRow& workload = *find_row(kWorkloads, options->workload);
   if (options->clients == 0) options->clients = workload.clients;
@@ -158,10 +156,10 @@ absl::Status complete_wiredtiger(Options* options) {
   return check_sizes(*options, row);
 }
 
-absl::StatusOr<Options> complete(const Options& given) {
+StatusOr<Options> complete(const Options& given) {
   Options options = given;
-  for (char& letter : options.workload) letter = absl::ascii_tolower(letter);
-  absl::Status status = check_name("--engine", options.engine, engines());
+  options.workload = lower(options.workload);
+  Status status = check_name("--engine", options.engine, engines());
   if (!status.ok()) return status;
   const EngineRow& engine = *find_row(kEngines, options.engine);
   if (options.storage.empty()) options.storage = engine.storage;

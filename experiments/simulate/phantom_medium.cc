@@ -11,14 +11,13 @@
 
 namespace nvcache::simulate {
 
-absl::StatusOr<std::unique_ptr<PhantomMedium>> PhantomMedium::open(uint64_t size_bytes,
-                                                                   const Profile& profile,
-                                                                   Clock& clock,
-                                                                   uint64_t block_bytes) {
+StatusOr<std::unique_ptr<PhantomMedium>> PhantomMedium::open(uint64_t size_bytes,
+                                                             const Profile& profile, Clock& clock,
+                                                             uint64_t block_bytes) {
   void* base =
       mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
-    return absl::ResourceExhaustedError(
+    return resource_exhausted_error(
         fmt::format("no address space for a phantom of {} bytes: {}; allowed: a larger --scale, or "
                     "more of it (ulimit -v)",
                     size_bytes, std::strerror(errno)));
@@ -41,12 +40,12 @@ PhantomMedium::PhantomMedium(const std::byte* base, uint64_t size_bytes, const P
 
 PhantomMedium::~PhantomMedium() { munmap(const_cast<std::byte*>(base_), size_bytes_); }
 
-absl::Status PhantomMedium::read(uint64_t, MutableBytes) {
-  return absl::UnimplementedError("a phantom holds no data: it is for simulations");
+Status PhantomMedium::read(uint64_t, MutableBytes) {
+  return unimplemented_error("a phantom holds no data: it is for simulations");
 }
 
-absl::Status PhantomMedium::write(uint64_t offset, ByteView from) {
-  absl::Status status = check_range(traits_.name, offset, from.size(), size_bytes_);
+Status PhantomMedium::write(uint64_t offset, ByteView from) {
+  Status status = check_range(traits_.name, offset, from.size(), size_bytes_);
   if (!status.ok()) return status;
   if (block_bytes_ > 0) {
     NVCACHE_ASSERT(from.size() >= block_bytes_);
@@ -71,8 +70,8 @@ uint64_t PhantomMedium::label_of(ByteView block) const {
   return labels_[offset / block_bytes_];
 }
 
-absl::Status PhantomMedium::on_direct_read(Extent extent) {
-  absl::Status status = check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes_);
+Status PhantomMedium::on_direct_read(Extent extent) {
+  Status status = check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes_);
   if (!status.ok()) return status;
   for (const uint64_t bytes : part_bytes_) read_aside(bytes);
   if (part_bytes_.empty()) read_aside(extent.size_bytes);
@@ -84,8 +83,6 @@ void PhantomMedium::read_aside(uint64_t size_bytes) {
   clock_.wait_until_ns(model_.start_read(clock_.now_ns(), size_bytes));
 }
 
-absl::Status PhantomMedium::resize(uint64_t) {
-  return absl::OutOfRangeError("a phantom keeps its size");
-}
+Status PhantomMedium::resize(uint64_t) { return out_of_range_error("a phantom keeps its size"); }
 
 }  // namespace nvcache::simulate

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "medium/cost_model.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -21,8 +21,10 @@ class PhantomMedium final : public Medium {
  public:
   // `clock` must outlive the medium. With `block_bytes` no block is smaller, and the labels of
   // blocks are kept: 8 bytes each. RESOURCE_EXHAUSTED: no address space.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<PhantomMedium>> open(
-      uint64_t size_bytes, const Profile& profile, Clock& clock, uint64_t block_bytes = 0);
+  [[nodiscard]] static StatusOr<std::unique_ptr<PhantomMedium>> open(uint64_t size_bytes,
+                                                                     const Profile& profile,
+                                                                     Clock& clock,
+                                                                     uint64_t block_bytes = 0);
   ~PhantomMedium() override;
   PhantomMedium(const PhantomMedium&) = delete;
   PhantomMedium& operator=(const PhantomMedium&) = delete;
@@ -30,11 +32,11 @@ class PhantomMedium final : public Medium {
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
   // UNIMPLEMENTED: there is nothing to read.
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   ByteView direct() const override { return {base_, size_bytes_}; }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status on_direct_read(Extent extent) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
   // A write of the cache's own that is no block: metadata.
   void write_aside(uint64_t size_bytes);

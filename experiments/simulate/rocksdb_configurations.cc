@@ -106,14 +106,14 @@ std::vector<Named> rocksdb_workloads() {
   return list;
 }
 
-absl::Status complete_rocksdb(Options* options) {
+Status complete_rocksdb(Options* options) {
   const RocksdbConfiguration& row = *find_rocksdb_configuration(options->configuration);
-  const auto given = [&](std::string_view option, uint64_t bytes, uint64_t gb) -> absl::Status {
-    if (bytes == 0 || bytes == gb * kGiB) return absl::OkStatus();
+  const auto given = [&](std::string_view option, uint64_t bytes, uint64_t gb) -> Status {
+    if (bytes == 0 || bytes == gb * kGiB) return ok_status();
     return invalid_argument("{}: {} given; allowed with {} are {} GiB, which it names", option,
                             format_bytes(bytes), row.name, gb);
   };
-  absl::Status status = given("--page-cache", options->page_cache_bytes, row.dram_cache_gb);
+  Status status = given("--page-cache", options->page_cache_bytes, row.dram_cache_gb);
   if (status.ok()) status = given("--tier", options->tier_bytes, row.scm_cache_gb);
   if (!status.ok()) return status;
   if (options->clients == 0) options->clients = kClients;

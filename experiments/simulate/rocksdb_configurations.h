@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "experiments/simulate/simulate.h"
+#include "nvcache/status.h"
 
 namespace nvcache::simulate {
 
@@ -34,6 +34,6 @@ std::vector<Named> rocksdb_configurations();
 std::vector<Named> rocksdb_workloads();
 // Checks sizes, and fills in what is 0. The configuration sets the sizes of memories and
 // caches.
-[[nodiscard]] absl::Status complete_rocksdb(Options* options);
+[[nodiscard]] Status complete_rocksdb(Options* options);
 
 }  // namespace nvcache::simulate

@@ -211,7 +211,7 @@ void RocksdbModel::count(Result* result) const {
   result->warm_storage_latency = latency_of(warm_.storage_ns);
 }
 
-absl::StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world) {
+StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world) {
   return std::make_unique<RocksdbModel>(world);
 }
 

@@ -41,8 +41,8 @@ class Simulation {
         tier_(std::move(tier)),
         recorder_(end_ns_) {}
 
-  absl::StatusOr<Result> run(const OnProgress& on_progress) {
-    absl::StatusOr<std::unique_ptr<EngineModel>> engine =
+  StatusOr<Result> run(const OnProgress& on_progress) {
+    StatusOr<std::unique_ptr<EngineModel>> engine =
         find_row(kEngines, options_.engine)
             ->make({options_, time_, *memory_, storage_, tier_.get(), recorder_});
     if (!engine.ok()) return engine.status();
@@ -53,7 +53,7 @@ class Simulation {
     for (uint32_t events = 0; time_.step(end_ns_); ++events) {
       if (!half_ && time_.now_ns() >= recorder_.half_ns()) half_ = counts();
       if (events % kEventsAProgress != 0 || !on_progress) continue;
-      absl::Status status =
+      Status status =
           on_progress(static_cast<double>(time_.now_ns()) / static_cast<double>(end_ns_));
       if (!status.ok()) return status;
     }
@@ -113,19 +113,19 @@ class Simulation {
 
 }  // namespace
 
-absl::StatusOr<Result> simulate(const Options& given, const OnProgress& on_progress) try {
-  absl::StatusOr<Options> options = complete(given);
+StatusOr<Result> simulate(const Options& given, const OnProgress& on_progress) try {
+  StatusOr<Options> options = complete(given);
   if (!options.ok()) return options.status();
   const ConfigurationRow* const row = find_row(kConfigurations, options->configuration);
   std::unique_ptr<Tier> tier;
   if (row != nullptr && row->place != Place::kNone) {
-    absl::StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, *row);
+    StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, *row);
     if (!opened.ok()) return opened.status();
     tier = *std::move(opened);
   }
   return Simulation(*options, std::move(tier)).run(on_progress);
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError(
+  return resource_exhausted_error(
       "no memory for a simulation of this size; allowed: a larger "
       "--scale");
 }

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -145,14 +145,13 @@ std::vector<Named> workloads(std::string_view engine = "wiredtiger");
 std::vector<Named> configurations(std::string_view engine = "wiredtiger");
 
 // Called now and then with the share that is done, 0 to 1. An error ends the simulation with it.
-using OnProgress = std::function<absl::Status(double share)>;
+using OnProgress = std::function<Status(double share)>;
 
 // INVALID_ARGUMENT names the option, what was given and what is allowed. RESOURCE_EXHAUSTED: there
 // is no memory for so large a simulation. What `on_progress` returns, if that is an error.
-[[nodiscard]] absl::StatusOr<Result> simulate(const Options& options,
-                                              const OnProgress& on_progress = {});
+[[nodiscard]] StatusOr<Result> simulate(const Options& options, const OnProgress& on_progress = {});
 
 // Checks the options, and fills in what is 0. As simulate() does first.
-[[nodiscard]] absl::StatusOr<Options> complete(const Options& options);
+[[nodiscard]] StatusOr<Options> complete(const Options& options);
 
 }  // namespace nvcache::simulate

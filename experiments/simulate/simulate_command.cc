@@ -150,15 +150,15 @@ void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
                  "Write a page in Markdown here: tables, models, parameters");
 }
 
-absl::Status set_size(const char* option, const std::string& text, uint64_t* bytes) {
-  if (text.empty()) return absl::OkStatus();
-  const absl::StatusOr<uint64_t> size = parse_size_bytes(text);
-  if (!size.ok()) return invalid_argument("{}: {}", option, message_of(size.status()));
+Status set_size(const char* option, const std::string& text, uint64_t* bytes) {
+  if (text.empty()) return ok_status();
+  const StatusOr<uint64_t> size = parse_size_bytes(text);
+  if (!size.ok()) return invalid_argument("{}: {}", option, size.status().message());
   *bytes = *size;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status understand(const RawOptions& raw, StudyOptions& study) {
+Status understand(const RawOptions& raw, StudyOptions& study) {
   study.workloads = raw.workloads;
   study.configurations = raw.configurations;
   for (const Defaults& row : defaults()) {
@@ -168,7 +168,7 @@ absl::Status understand(const RawOptions& raw, StudyOptions& study) {
   }
   if (study.workloads.empty()) study.workloads = {"c"};  // of an engine that there is not
   if (study.configurations.empty()) study.configurations = {"none"};
-  absl::Status status = set_size("--dram", raw.dram, &study.base.dram_bytes);
+  Status status = set_size("--dram", raw.dram, &study.base.dram_bytes);
   if (status.ok()) status = set_size("--dataset", raw.dataset, &study.base.dataset_bytes);
   if (status.ok()) status = set_size("--page-cache", raw.page_cache, &study.base.page_cache_bytes);
   if (status.ok()) status = set_size("--tier", raw.tier, &study.base.tier_bytes);
@@ -180,8 +180,8 @@ absl::Status understand(const RawOptions& raw, StudyOptions& study) {
   return status;
 }
 
-absl::Status run(const StudyOptions& study, const Outputs& outputs) {
-  absl::Status status = check_writable("--json", outputs.json_path);
+Status run(const StudyOptions& study, const Outputs& outputs) {
+  Status status = check_writable("--json", outputs.json_path);
   if (status.ok()) status = check_writable("--report", outputs.report_path);
   if (!status.ok()) return status;
   auto runs = simulate::plan(study);
@@ -203,7 +203,7 @@ absl::Status run(const StudyOptions& study, const Outputs& outputs) {
     if (!status.ok()) return status;
   }
   print_to(stdout, "{}", simulate::text_tables(*runs));
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ void add_simulate_command(CLI::App& group, const std::string& command) {
   define_what(*app, *study, *raw);
   define_how(*app, *study, *outputs);
   on_command(*app, "nvcache simulate", [study, raw, outputs] {
-    const absl::Status status = understand(*raw, *study);
+    const Status status = understand(*raw, *study);
     return status.ok() ? run(*study, *outputs) : status;
   });
 }

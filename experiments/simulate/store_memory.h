@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "experiments/simulate/event_clock.h"
 #include "medium/cost_model.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -17,23 +17,23 @@ class StoreMemory final : public Medium {
  public:
   // `profile` is of memory that stores reach. `clock` must outlive the medium. RESOURCE_EXHAUSTED:
   // no memory.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<StoreMemory>> open(uint64_t size_bytes,
-                                                                         const Profile& profile,
-                                                                         EventClock& clock);
+  [[nodiscard]] static StatusOr<std::unique_ptr<StoreMemory>> open(uint64_t size_bytes,
+                                                                   const Profile& profile,
+                                                                   EventClock& clock);
 
   // What follows is another client's, at that time.
   void begin_event(uint64_t now_ns);
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status flush(Extent extent) override;
-  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status flush(Extent extent) override;
+  [[nodiscard]] Status drain() override;
   ByteView direct() const override { return inner_->direct(); }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
+  [[nodiscard]] Status on_direct_read(Extent extent) override;
   void on_direct_write(Extent extent) override;
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t written_bytes() const { return written_bytes_; }

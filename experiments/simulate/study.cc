@@ -26,14 +26,14 @@ bool needs_nvram(const Options& options) {
 }
 
 // Splits "NAME:SIZE".
-absl::Status set_configuration(std::string_view text, Options* options) {
+Status set_configuration(std::string_view text, Options* options) {
   const auto [name, size] = split_once(text, ':');
   options->configuration = name;
-  if (name.size() == text.size()) return absl::OkStatus();
-  const absl::StatusOr<uint64_t> bytes = parse_size_bytes(size);
-  if (!bytes.ok()) return invalid_argument("--config: {}: {}", text, message_of(bytes.status()));
+  if (name.size() == text.size()) return ok_status();
+  const StatusOr<uint64_t> bytes = parse_size_bytes(size);
+  if (!bytes.ok()) return invalid_argument("--config: {}: {}", text, bytes.status().message());
   options->page_cache_bytes = *bytes;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Beside a larger NVRAM that can hold it.
@@ -63,7 +63,7 @@ class Crew {
     for (const std::atomic<double>& share : shares_) sum += share.load();
     return sum / static_cast<double>(shares_.size());
   }
-  absl::Status status() {
+  Status status() {
     MutexLock lock(mutex_);
     return status_;
   }
@@ -75,9 +75,9 @@ class Crew {
       if (next >= runs_.size()) break;
       const auto on_progress = [this, next](double share) {
         shares_[next].store(share);
-        return stopped_.load() ? absl::CancelledError("stopped") : absl::OkStatus();
+        return stopped_.load() ? cancelled_error("stopped") : ok_status();
       };
-      absl::StatusOr<Result> result = simulate(runs_[next].options, on_progress);
+      StatusOr<Result> result = simulate(runs_[next].options, on_progress);
       shares_[next].store(1);
       if (result.ok()) {
         runs_[next].result = *std::move(result);
@@ -95,14 +95,14 @@ class Crew {
   std::atomic<size_t> next_{0};
   std::atomic<bool> stopped_{false};
   Mutex mutex_;
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  Status status_ NVCACHE_GUARDED_BY(mutex_);
   std::atomic<int> working_;
   std::vector<std::thread> threads_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Run>> plan(const StudyOptions& study) {
+StatusOr<std::vector<Run>> plan(const StudyOptions& study) {
   std::vector<Run> runs;
   const uint64_t largest = *std::max_element(study.nvram_bytes.begin(), study.nvram_bytes.end());
   for (const std::string& workload : study.workloads) {
@@ -111,10 +111,10 @@ absl::StatusOr<std::vector<Run>> plan(const StudyOptions& study) {
         Options options = study.base;
         options.workload = workload;
         options.nvram_bytes = nvram_bytes;
-        absl::Status status = set_configuration(configuration, &options);
+        Status status = set_configuration(configuration, &options);
         if (!status.ok()) return status;
         if (is_left_out(options, largest)) continue;
-        const absl::StatusOr<Options> whole = complete(options);
+        const StatusOr<Options> whole = complete(options);
         if (!whole.ok()) return whole.status();
         if (!needs_nvram(*whole) && nvram_bytes != study.nvram_bytes.front()) continue;
         for (uint32_t round = 0; round < study.rounds; ++round) {
@@ -127,9 +127,9 @@ absl::StatusOr<std::vector<Run>> plan(const StudyOptions& study) {
   return runs;
 }
 
-absl::Status carry_out(std::vector<Run>& runs, uint32_t jobs, const OnProgress& on_progress) {
-  if (runs.empty()) return absl::OkStatus();
-  absl::Status status;
+Status carry_out(std::vector<Run>& runs, uint32_t jobs, const OnProgress& on_progress) {
+  if (runs.empty()) return ok_status();
+  Status status;
   Crew crew(runs, std::clamp<uint32_t>(jobs, 1, static_cast<uint32_t>(runs.size())));
   while (!crew.done()) {
     std::this_thread::sleep_for(kPollInterval);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "experiments/simulate/simulate.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -31,11 +31,11 @@ struct Run {
 // The runs of a study, without results, in order: workload, NVRAM, configuration, seed. What needs
 // no NVRAM is there once, with the first size of it. A page cache that the memory cannot hold
 // beside one larger size of NVRAM that can is left out. INVALID_ARGUMENT as simulate().
-[[nodiscard]] absl::StatusOr<std::vector<Run>> plan(const StudyOptions& options);
+[[nodiscard]] StatusOr<std::vector<Run>> plan(const StudyOptions& options);
 
 // Fills in the results. `on_progress` is called in this thread, with the share of the work that is
 // done; an error of it ends all runs.
-[[nodiscard]] absl::Status carry_out(std::vector<Run>& runs, uint32_t jobs,
-                                     const OnProgress& on_progress);
+[[nodiscard]] Status carry_out(std::vector<Run>& runs, uint32_t jobs,
+                               const OnProgress& on_progress);
 
 }  // namespace nvcache::simulate

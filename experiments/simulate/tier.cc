@@ -42,19 +42,18 @@ std::string specification(const Options& options, const ConfigurationRow& row, u
 Tier::Tier(const ConfigurationRow& row, std::unique_ptr<EventClock> clock, uint32_t scale)
     : row_(row), clock_(std::move(clock)), maintenance_interval_ns_(kMaintenanceNs / scale) {}
 
-absl::StatusOr<std::unique_ptr<Tier>> Tier::open(const Options& options,
-                                                 const ConfigurationRow& row) {
+StatusOr<std::unique_ptr<Tier>> Tier::open(const Options& options, const ConfigurationRow& row) {
   std::unique_ptr<Tier> tier(new Tier(row, std::make_unique<EventClock>(), options.scale));
   const double usable = static_cast<double>(options.tier_bytes) * row.usable_share;
   const uint64_t bytes =
       static_cast<uint64_t>(usable) / options.scale / kSectorBytes * kSectorBytes;
-  const absl::StatusOr<Config> config = parse_config(specification(options, row, bytes));
+  const StatusOr<Config> config = parse_config(specification(options, row, bytes));
   if (!config.ok()) return config.status();
-  absl::StatusOr<std::unique_ptr<PhantomMedium>> medium =
+  StatusOr<std::unique_ptr<PhantomMedium>> medium =
       PhantomMedium::open(bytes, *find_profile(options.medium), *tier->clock_);
   if (!medium.ok()) return medium.status();
   tier->medium_ = medium->get();
-  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
+  StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
       BlockCacheImpl::make(*config, *std::move(medium), *tier->clock_);
   if (!cache.ok()) return cache.status();
   tier->maintain_ = [cache = cache->get()] { cache->maintain(); };

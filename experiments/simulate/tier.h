@@ -6,20 +6,20 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "experiments/simulate/event_clock.h"
 #include "experiments/simulate/phantom_medium.h"
 #include "experiments/simulate/simulate.h"
 #include "experiments/simulate/tables.h"
 #include "nvcache/block_cache.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
 class Tier {
  public:
   // `options` are complete; `row` has a tier, and outlives this.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Tier>> open(const Options& options,
-                                                                  const ConfigurationRow& row);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Tier>> open(const Options& options,
+                                                            const ConfigurationRow& row);
 
   bool in_engine() const { return row_.place == Place::kInEngine; }
 

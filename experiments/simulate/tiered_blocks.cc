@@ -146,7 +146,7 @@ class TieredBlocks final : public BlockTiers {
     return spec;
   }
 
-  absl::StatusOr<std::unique_ptr<Medium>> open_phantom(uint64_t size_bytes) {
+  StatusOr<std::unique_ptr<Medium>> open_phantom(uint64_t size_bytes) {
     auto medium = PhantomMedium::open(size_bytes, profile_, clock_, kRocksdbBlockBytes);
     if (!medium.ok()) throw std::bad_alloc();  // address space, for all of the simulation
     phantom_ = medium->get();

@@ -369,7 +369,7 @@ void WiredTigerModel::count(Result* result) const {
   result->table_scans = table_scans_;
 }
 
-absl::StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world) {
+StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world) {
   return std::make_unique<WiredTigerModel>(world);
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_format.h"
 #include "experiments/workload/zipfian.h"
+#include "fmt/format.h"
 
 namespace nvcache {
 namespace {
@@ -92,12 +92,12 @@ void KeySequence::acknowledge(uint64_t number) {
   count_.store(count, std::memory_order_release);
 }
 
-absl::StatusOr<Distribution> parse_distribution(std::string_view name) {
+StatusOr<Distribution> parse_distribution(std::string_view name) {
   if (name == "uniform") return Distribution::kUniform;
   if (name == "zipfian") return Distribution::kZipfian;
   if (name == "latest") return Distribution::kLatest;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("distribution '%s': allowed are zipfian, latest and uniform", name));
+  return invalid_argument_error(
+      fmt::format("distribution '{}': allowed are zipfian, latest and uniform", name));
 }
 
 std::string_view distribution_name(Distribution distribution) {

@@ -10,9 +10,9 @@
 #include <set>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "base/prng.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -36,13 +36,13 @@ class KeySequence {
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> count_;
   Mutex mutex_;
-  std::set<uint64_t> early_ ABSL_GUARDED_BY(mutex_);  // inserted before a lower number was
+  std::set<uint64_t> early_ NVCACHE_GUARDED_BY(mutex_);  // inserted before a lower number was
 };
 
 enum class Distribution : uint8_t { kUniform, kZipfian, kLatest };
 
 // "uniform", "zipfian" or "latest"; INVALID_ARGUMENT says what was given.
-[[nodiscard]] absl::StatusOr<Distribution> parse_distribution(std::string_view name);
+[[nodiscard]] StatusOr<Distribution> parse_distribution(std::string_view name);
 std::string_view distribution_name(Distribution distribution);
 
 // Caller-locked.

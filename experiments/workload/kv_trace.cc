@@ -52,12 +52,11 @@ constexpr std::array<Field, 13> kFields = {{
     {"del_live", 0, 1, [](Trace& t, double v) { t.del_live = v; }},
 }};
 
-absl::Status bad_line(int line, std::string_view text, std::string_view allowed) {
+Status bad_line(int line, std::string_view text, std::string_view allowed) {
   return invalid_argument("line {}: '{}' given; allowed: {}", line, shown(text), allowed);
 }
 
-absl::Status set_field(int line, std::string_view text, std::set<std::string_view>& seen,
-                       Trace& trace) {
+Status set_field(int line, std::string_view text, std::set<std::string_view>& seen, Trace& trace) {
   const auto [left, right] = split_once(text, '=');
   const std::string_view name = strip(left);
   const std::string_view given = strip(right);
@@ -72,7 +71,7 @@ absl::Status set_field(int line, std::string_view text, std::set<std::string_vie
     }
     if (!seen.insert(field.name).second) return bad_line(line, text, "each key once");
     field.set(trace, value);
-    return absl::OkStatus();
+    return ok_status();
   }
   std::string names;
   for (const Field& field : kFields) {
@@ -81,7 +80,7 @@ absl::Status set_field(int line, std::string_view text, std::set<std::string_vie
   return bad_line(line, text, names);
 }
 
-absl::Status check_whole(const Trace& trace, const std::set<std::string_view>& seen) {
+Status check_whole(const Trace& trace, const std::set<std::string_view>& seen) {
   for (const Field& field : kFields) {
     if (!seen.contains(field.name)) {
       return invalid_argument("trace {}: {} is missing", trace.name, field.name);
@@ -95,7 +94,7 @@ absl::Status check_whole(const Trace& trace, const std::set<std::string_view>& s
     return invalid_argument("trace {}: keys or fill must be more than 0", trace.name);
   }
   if (trace.keys == 1) return invalid_argument("trace {}: keys: 1 given; allowed: 2", trace.name);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -129,7 +128,7 @@ double Trace::presence() const {
   return set + gone > 0 ? set / (set + gone) : 1;
 }
 
-absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
+StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
   std::vector<Trace> traces;
   std::set<std::string_view> seen;
   for (int number = 1; !text.empty(); ++number) {
@@ -140,7 +139,7 @@ absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
     if (line.front() == '[') {
       if (line.back() != ']' || line.size() < 3) return bad_line(number, line, "[NAME]");
       if (!traces.empty()) {
-        if (absl::Status status = check_whole(traces.back(), seen); !status.ok()) return status;
+        if (Status status = check_whole(traces.back(), seen); !status.ok()) return status;
       }
       seen.clear();
       traces.emplace_back();
@@ -148,12 +147,12 @@ absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
       continue;
     }
     if (traces.empty()) return bad_line(number, line, "[NAME] first");
-    if (absl::Status status = set_field(number, line, seen, traces.back()); !status.ok()) {
+    if (Status status = set_field(number, line, seen, traces.back()); !status.ok()) {
       return status;
     }
   }
   if (traces.empty()) return invalid_argument("no trace; allowed: [NAME] and its parameters");
-  if (absl::Status status = check_whole(traces.back(), seen); !status.ok()) return status;
+  if (Status status = check_whole(traces.back(), seen); !status.ok()) return status;
   return traces;
 }
 

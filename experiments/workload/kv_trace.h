@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/prng.h"
 #include "experiments/workload/zipfian.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
 
@@ -42,7 +42,7 @@ struct Trace {
 };
 
 // INVALID_ARGUMENT names the line, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<std::vector<Trace>> parse_traces(std::string_view text);
+[[nodiscard]] StatusOr<std::vector<Trace>> parse_traces(std::string_view text);
 
 // experiments/workload/kv_traces.txt, put into the binary by cmake/embed.cmake.
 std::string_view kv_traces_text();

@@ -16,8 +16,7 @@ constexpr uint32_t kMaxValueBytes = 1 << 20;
 constexpr uint32_t kLeastValueBytes = 16;  // a checksum and a version: profile_record.h
 
 // "1500", "20k", "800M": plain numbers, thousands, millions.
-absl::StatusOr<double> parse_count(std::string_view key, std::string_view text, double low,
-                                   double high) {
+StatusOr<double> parse_count(std::string_view key, std::string_view text, double low, double high) {
   double factor = 1;
   if (text.ends_with('k')) factor = 1e3;
   if (text.ends_with('M')) factor = 1e6;
@@ -72,23 +71,23 @@ std::string parameter_names() {
   return names;
 }
 
-absl::Status set_parameter(std::string_view key, std::string_view value, WorkloadProfile& profile) {
+Status set_parameter(std::string_view key, std::string_view value, WorkloadProfile& profile) {
   if (key == "name" || key == "about") {
     if (value.empty()) return invalid_argument("{}: nothing given; allowed: some text", key);
     (key == "name" ? profile.name : profile.about) = value;
-    return absl::OkStatus();
+    return ok_status();
   }
   for (const Parameter& parameter : kParameters) {
     if (parameter.key != key) continue;
     const auto number = parse_count(key, value, parameter.low, parameter.high);
     if (!number.ok()) return number.status();
     parameter.set(profile, *number);
-    return absl::OkStatus();
+    return ok_status();
   }
   return invalid_argument("'{}' is no parameter; allowed are {}", key, parameter_names());
 }
 
-absl::Status check_together(const WorkloadProfile& profile) {
+Status check_together(const WorkloadProfile& profile) {
   const double sum = profile.get + profile.put + profile.seek;
   if (std::abs(sum - 1) > 1e-6) {
     return invalid_argument("get, put, seek: their sum is {:g}; allowed: 1", sum);
@@ -101,11 +100,10 @@ absl::Status check_together(const WorkloadProfile& profile) {
     return invalid_argument("qps_swing: {:g} given; allowed: 0 to qps_mean ({:g})",
                             profile.qps_swing, profile.qps_mean);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_line(std::string_view line, std::set<std::string>& seen,
-                        WorkloadProfile& profile) {
+Status parse_line(std::string_view line, std::set<std::string>& seen, WorkloadProfile& profile) {
   if (line.find('=') == std::string_view::npos) {
     return invalid_argument("'{}' given; allowed: key = value, # a comment", line);
   }
@@ -126,7 +124,7 @@ double WorkloadProfile::data_bytes() const {
          (key_bytes + mean_value_bytes());
 }
 
-absl::StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text) {
+StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text) {
   WorkloadProfile profile;
   std::set<std::string> seen;
   int number = 0;
@@ -136,8 +134,8 @@ absl::StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text) {
     ++number;
     const std::string_view line = strip(split_once(whole, '#').first);
     if (line.empty()) continue;
-    if (absl::Status status = parse_line(line, seen, profile); !status.ok()) {
-      return invalid_argument("line {}: {}", number, message_of(status));
+    if (Status status = parse_line(line, seen, profile); !status.ok()) {
+      return invalid_argument("line {}: {}", number, status.message());
     }
   }
   for (const std::string_view key : {std::string_view("name"), std::string_view("about")}) {
@@ -149,7 +147,7 @@ absl::StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text) {
                               parameter.high);
     }
   }
-  if (absl::Status status = check_together(profile); !status.ok()) return status;
+  if (Status status = check_together(profile); !status.ok()) return status;
   return profile;
 }
 

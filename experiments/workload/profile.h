@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -56,7 +56,7 @@ struct WorkloadProfile {
 
 // All parameters must be there, once. INVALID_ARGUMENT says which line and key, what was
 // given and what is allowed.
-[[nodiscard]] absl::StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text);
+[[nodiscard]] StatusOr<WorkloadProfile> parse_workload_profile(std::string_view text);
 
 // Operations due in the first `seconds` of a load that follows the profile's sine.
 double operations_due(const WorkloadProfile& profile, double seconds);

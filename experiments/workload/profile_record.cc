@@ -18,8 +18,8 @@ constexpr size_t kVersionAt = 8;
 constexpr size_t kBytesAt = 16;
 constexpr char kFiller[] = "abcdefghijklmnopqrstuvwxyz012345";  // 32 characters
 
-absl::Status damaged(std::string_view key, std::string_view what) {
-  return absl::DataLossError(fmt::format("key {}: {}", key.substr(0, kDigits), what));
+Status damaged(std::string_view key, std::string_view what) {
+  return data_loss_error(fmt::format("key {}: {}", key.substr(0, kDigits), what));
 }
 
 uint64_t checksum_of(uint32_t database, std::string_view key, const char* value, size_t size) {
@@ -61,18 +61,18 @@ void ProfileRecords::value(uint32_t database, uint64_t number, uint64_t version,
   std::memcpy(value, &checksum, sizeof checksum);
 }
 
-absl::Status ProfileRecords::number_of(std::string_view key, uint64_t* number) const {
+Status ProfileRecords::number_of(std::string_view key, uint64_t* number) const {
   if (key.size() != profile_.key_bytes) {
     return damaged(key, fmt::format("has {} bytes instead of {}", key.size(), profile_.key_bytes));
   }
   const char* const end = key.data() + kDigits;
   const auto [stop, error] = std::from_chars(key.data(), end, *number, 16);
   if (error != std::errc() || stop != end) return damaged(key, "is no key of this workload");
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status ProfileRecords::verify(uint32_t database, uint64_t number, std::string_view key,
-                                    std::string_view value) const {
+Status ProfileRecords::verify(uint32_t database, uint64_t number, std::string_view key,
+                              std::string_view value) const {
   const uint32_t wanted = value_bytes(database, number);
   if (value.size() != wanted) {
     return damaged(key, fmt::format("its value has {} bytes instead of {}", value.size(), wanted));
@@ -82,7 +82,7 @@ absl::Status ProfileRecords::verify(uint32_t database, uint64_t number, std::str
   if (stored != checksum_of(database, key, value.data(), value.size())) {
     return damaged(key, "its value is not what was written");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "experiments/workload/profile.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -29,10 +29,10 @@ class ProfileRecords {
              std::string* into) const;
 
   // The number in a key; DATA_LOSS if it is none of these.
-  [[nodiscard]] absl::Status number_of(std::string_view key, uint64_t* number) const;
+  [[nodiscard]] Status number_of(std::string_view key, uint64_t* number) const;
   // DATA_LOSS says what is wrong with `value` as that of `key`.
-  [[nodiscard]] absl::Status verify(uint32_t database, uint64_t number, std::string_view key,
-                                    std::string_view value) const;
+  [[nodiscard]] Status verify(uint32_t database, uint64_t number, std::string_view key,
+                              std::string_view value) const;
 
  private:
   const WorkloadProfile& profile_;

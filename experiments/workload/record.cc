@@ -3,11 +3,10 @@
 
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "experiments/workload/key_chooser.h"
+#include "fmt/format.h"
 #include "xxhash.h"
 
 namespace nvcache {
@@ -37,7 +36,7 @@ void write_field(uint64_t key_hash, uint32_t field, uint64_t version, char* into
 
 }  // namespace
 
-std::string record_key(uint64_t number) { return absl::StrCat("user", ycsb_hash(number)); }
+std::string record_key(uint64_t number) { return fmt::format("user{}", ycsb_hash(number)); }
 
 void fill_field(std::string_view key, uint32_t field, uint64_t version,
                 std::span<char, kFieldBytes> into) {
@@ -51,10 +50,10 @@ void fill_record(std::string_view key, uint64_t version, std::span<char, kRecord
   }
 }
 
-absl::Status verify_record(std::string_view key, std::string_view value) {
+Status verify_record(std::string_view key, std::string_view value) {
   if (value.size() != kRecordBytes) {
-    return absl::DataLossError(
-        absl::StrFormat("value of %s has %d bytes instead of %d", key, value.size(), kRecordBytes));
+    return data_loss_error(
+        fmt::format("value of {} has {} bytes instead of {}", key, value.size(), kRecordBytes));
   }
   const uint64_t key_hash = hash_of_key(key);
   for (uint32_t field = 0; field < kFieldCount; ++field) {
@@ -64,14 +63,14 @@ absl::Status verify_record(std::string_view key, std::string_view value) {
     std::memcpy(&stored_key, at, 8);
     std::memcpy(&stored_checksum, at + kChecksumAt, 8);
     if (stored_checksum != checksum_of_field(at, field)) {
-      return absl::DataLossError(absl::StrFormat("value of %s: field %d is damaged", key, field));
+      return data_loss_error(fmt::format("value of {}: field {} is damaged", key, field));
     }
     if (stored_key != key_hash) {
-      return absl::DataLossError(
-          absl::StrFormat("value of %s: field %d belongs to another record", key, field));
+      return data_loss_error(
+          fmt::format("value of {}: field {} belongs to another record", key, field));
     }
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

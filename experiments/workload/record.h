@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -34,6 +34,6 @@ void fill_field(std::string_view key, uint32_t field, uint64_t version,
 void fill_record(std::string_view key, uint64_t version, std::span<char, kRecordBytes> into);
 
 // DATA_LOSS says what is wrong with `value` as the record of `key`.
-[[nodiscard]] absl::Status verify_record(std::string_view key, std::string_view value);
+[[nodiscard]] Status verify_record(std::string_view key, std::string_view value);
 
 }  // namespace nvcache

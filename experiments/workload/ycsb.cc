@@ -4,10 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "base/text.h"
 #include "experiments/workload/record.h"
+#include "fmt/format.h"
 
 namespace nvcache {
 namespace {
@@ -46,14 +45,14 @@ std::string YcsbWorkload::describe_mix() const {
     if (shares[i] <= 0) continue;
     std::string type(op_type_name(static_cast<OpType>(i)));
     std::replace(type.begin(), type.end(), '_', '-');
-    absl::StrAppend(&text, text.empty() ? "" : ", ", std::lround(shares[i] * 100), "% ", type);
+    text += fmt::format("{}{}% {}", text.empty() ? "" : ", ", std::lround(shares[i] * 100), type);
   }
   return text;
 }
 
-absl::StatusOr<YcsbWorkload> ycsb_workload(std::string_view letter) {
+StatusOr<YcsbWorkload> ycsb_workload(std::string_view letter) {
   constexpr auto kZipfian = Distribution::kZipfian;
-  const char name = letter.size() == 1 ? absl::ascii_tolower(letter[0]) : '?';
+  const char name = letter.size() == 1 ? lower(letter[0]) : '?';
   switch (name) {
     case 'a':
       return mix('a', OpType::kRead, 0.5, OpType::kUpdate, kZipfian);
@@ -68,8 +67,8 @@ absl::StatusOr<YcsbWorkload> ycsb_workload(std::string_view letter) {
     case 'f':
       return mix('f', OpType::kRead, 0.5, OpType::kReadModifyWrite, kZipfian);
     default:
-      return absl::InvalidArgumentError(
-          absl::StrFormat("workload '%s': allowed are a, b, c, d, e and f", letter));
+      return invalid_argument_error(
+          fmt::format("workload '{}': allowed are a, b, c, d, e and f", letter));
   }
 }
 

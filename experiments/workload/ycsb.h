@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "base/prng.h"
 #include "experiments/workload/key_chooser.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -37,7 +37,7 @@ struct YcsbWorkload {
 };
 
 // The core workload of that letter, a to f in either case. INVALID_ARGUMENT else.
-[[nodiscard]] absl::StatusOr<YcsbWorkload> ycsb_workload(std::string_view letter);
+[[nodiscard]] StatusOr<YcsbWorkload> ycsb_workload(std::string_view letter);
 
 struct Operation {
   OpType type = OpType::kRead;

@@ -18,19 +18,19 @@ constexpr char kRun[] = "run";
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::take(const Options& options) {
+StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::take(const Options& options) {
   auto locked = LockedFolder::take(options.db, "nvcache-paper");
   if (!locked.ok()) return locked.status();
   std::unique_ptr<WorkFolder> folder(new WorkFolder(*std::move(locked)));
-  if (absl::Status status = folder->claim(options); !status.ok()) return status;
+  if (Status status = folder->claim(options); !status.ok()) return status;
   folder->keep_ = options.keep_db;
   return folder;
 }
 
-absl::Status WorkFolder::claim(const Options& options) {
+Status WorkFolder::claim(const Options& options) {
   std::error_code error;
   if (!fs::exists(path(kMarker), error) && !fs::is_empty(folder_.path(), error)) {
-    return absl::FailedPreconditionError(fmt::format(
+    return failed_precondition_error(fmt::format(
         "--db {}: is not empty, and no folder of 'nvcache bench writes-hurt'", options.db));
   }
   ours_ = true;
@@ -58,7 +58,7 @@ bool WorkFolder::has_loaded(const std::string& name, const std::string& source) 
   return false;
 }
 
-absl::Status WorkFolder::mark_loaded(const std::string& name, const std::string& source) {
+Status WorkFolder::mark_loaded(const std::string& name, const std::string& source) {
   const nlohmann::json mark = {{"source", source}};
   return write_file_whole(path(name + ".json"), mark.dump(1) + "\n");
 }
@@ -70,19 +70,19 @@ void WorkFolder::done_with(const std::string& name) {
   fs::remove_all(path(name), ignored);
 }
 
-absl::StatusOr<std::string> WorkFolder::fresh_run() {
+StatusOr<std::string> WorkFolder::fresh_run() {
   remove_run();
   std::error_code error;
   fs::create_directory(path(kRun), error);
   if (error) {
-    return absl::InternalError(fmt::format("cannot make {}: {}", path(kRun), error.message()));
+    return internal_error(fmt::format("cannot make {}: {}", path(kRun), error.message()));
   }
   return path(kRun);
 }
 
-absl::StatusOr<std::string> WorkFolder::copy_for_run(const std::string& name) {
+StatusOr<std::string> WorkFolder::copy_for_run(const std::string& name) {
   remove_run();
-  if (absl::Status status = copy_folder(path(name), path(kRun)); !status.ok()) return status;
+  if (Status status = copy_folder(path(name), path(kRun)); !status.ok()) return status;
   return path(kRun);
 }
 

@@ -12,16 +12,16 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "experiments/harness/locked_folder.h"
 #include "experiments/writes_hurt/writes_hurt_options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
 class WorkFolder {
  public:
   // FAILED_PRECONDITION if options.db holds something else, or another run uses it.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<WorkFolder>> take(const Options& options);
+  [[nodiscard]] static StatusOr<std::unique_ptr<WorkFolder>> take(const Options& options);
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
@@ -30,19 +30,19 @@ class WorkFolder {
 
   // True if `name` was loaded from `source` before; removes it if from something else.
   bool has_loaded(const std::string& name, const std::string& source);
-  [[nodiscard]] absl::Status mark_loaded(const std::string& name, const std::string& source);
+  [[nodiscard]] Status mark_loaded(const std::string& name, const std::string& source);
   // Removes a database that need not be kept.
   void done_with(const std::string& name);
 
   // An empty DIR/run.
-  [[nodiscard]] absl::StatusOr<std::string> fresh_run();
+  [[nodiscard]] StatusOr<std::string> fresh_run();
   // DIR/run as a copy of a loaded database.
-  [[nodiscard]] absl::StatusOr<std::string> copy_for_run(const std::string& name);
+  [[nodiscard]] StatusOr<std::string> copy_for_run(const std::string& name);
   void remove_run();
 
  private:
   explicit WorkFolder(LockedFolder folder) : folder_(std::move(folder)) {}
-  absl::Status claim(const Options& options);
+  Status claim(const Options& options);
 
   LockedFolder folder_;
   bool ours_ = false;

@@ -114,7 +114,7 @@ double relative_cost(double nvram_gb, double dram_gb) {
   return (dram_gb + kNvramCostRatio * nvram_gb) / (dram_gb + nvram_gb);
 }
 
-absl::StatusOr<const Workload*> find_workload(std::string_view name) {
+StatusOr<const Workload*> find_workload(std::string_view name) {
   std::string names;
   for (const Workload& workload : kWorkloads) {
     if (workload.name == name) return &workload;
@@ -124,8 +124,8 @@ absl::StatusOr<const Workload*> find_workload(std::string_view name) {
                           names);
 }
 
-absl::StatusOr<std::string> workload_file(const Workload& workload, Variant variant,
-                                          const std::string& folder) {
+StatusOr<std::string> workload_file(const Workload& workload, Variant variant,
+                                    const std::string& folder) {
   const std::string name = fmt::format("{}.{}.wtperf", workload.name, variant_name(variant));
   if (!folder.empty()) {
     std::ifstream file(folder + "/" + name);
@@ -137,7 +137,7 @@ absl::StatusOr<std::string> workload_file(const Workload& workload, Variant vari
   for (const auto& [built_in, text] : wtperf_files()) {
     if (built_in == name) return std::string(text);
   }
-  return absl::InternalError(fmt::format("{} is not built in", name));
+  return internal_error(fmt::format("{} is not built in", name));
 }
 
 }  // namespace nvcache::writes_hurt

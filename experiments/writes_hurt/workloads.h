@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
@@ -37,11 +37,11 @@ struct Workload {
 
 std::span<const Workload> workloads();
 // INVALID_ARGUMENT names those that there are.
-[[nodiscard]] absl::StatusOr<const Workload*> find_workload(std::string_view name);
+[[nodiscard]] StatusOr<const Workload*> find_workload(std::string_view name);
 
 // The text of NAME.VARIANT.wtperf: from `folder`, or, if that is empty, as built in.
-[[nodiscard]] absl::StatusOr<std::string> workload_file(const Workload& workload, Variant variant,
-                                                        const std::string& folder);
+[[nodiscard]] StatusOr<std::string> workload_file(const Workload& workload, Variant variant,
+                                                  const std::string& folder);
 
 // A row of Table 1.
 struct Table1Row {

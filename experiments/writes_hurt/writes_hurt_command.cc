@@ -102,8 +102,8 @@ void define_where(CLI::App& app, Options& options) {
   app.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
-absl::Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
-                          bool all, std::set<int>& chosen) {
+Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
+                    bool all, std::set<int>& chosen) {
   for (const int number : given) {
     if (number < first || number > last) {
       return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
@@ -111,10 +111,10 @@ absl::Status take_numbers(const char* option, const std::vector<int>& given, int
     chosen.insert(number);
   }
   for (int number = first; all && number <= last; ++number) chosen.insert(number);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status take_workloads(const RawOptions& raw, Options& options) {
+Status take_workloads(const RawOptions& raw, Options& options) {
   for (const std::string& name : raw.workloads) {
     if (name.size() == 6 && name.starts_with("ycsb-") && name[5] >= 'a' && name[5] <= 'e') {
       if (options.ycsb.find(name[5]) == std::string::npos) options.ycsb += name[5];
@@ -127,14 +127,14 @@ absl::Status take_workloads(const RawOptions& raw, Options& options) {
       options.workloads.push_back(*workload);
     }
   }
-  if (!raw.workloads.empty()) return absl::OkStatus();
+  if (!raw.workloads.empty()) return ok_status();
   for (const writes_hurt::Workload& workload : writes_hurt::workloads())
     options.workloads.push_back(&workload);
   options.ycsb = raw.quick ? "ac" : "abcde";
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status take_configurations(const RawOptions& raw, Options& options) {
+Status take_configurations(const RawOptions& raw, Options& options) {
   const auto names = writes_hurt::figure6_names();
   for (const std::string& name : raw.configurations) {
     if (name != writes_hurt::kNone && std::find(names.begin(), names.end(), name) == names.end()) {
@@ -144,7 +144,7 @@ absl::Status take_configurations(const RawOptions& raw, Options& options) {
     options.configurations.insert(name);
   }
   if (options.configurations.empty() && raw.quick) options.configurations = {"nvcache"};
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void shorten(const CLI::App& app, Options& options) {
@@ -158,7 +158,7 @@ void shorten(const CLI::App& app, Options& options) {
   set("--ycsb-warmup", options.ycsb_warmup_seconds, 3.0);
 }
 
-absl::Status check_engine(const Options& options) {
+Status check_engine(const Options& options) {
   if (options.engine != "wiredtiger" && options.engine != "rocksdb") {
     return invalid_argument("--engine {}: allowed are wiredtiger and rocksdb", options.engine);
   }
@@ -176,9 +176,9 @@ absl::Status check_engine(const Options& options) {
   return options.files.check();
 }
 
-absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
+Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
   const bool all = raw.figures.empty() && raw.tables.empty();
-  absl::Status status = take_numbers("--figures", raw.figures, 4, 8, all, options.figures);
+  Status status = take_numbers("--figures", raw.figures, 4, 8, all, options.figures);
   if (status.ok()) status = take_numbers("--tables", raw.tables, 1, 4, all, options.tables);
   if (status.ok()) status = take_workloads(raw, options);
   if (status.ok()) status = take_configurations(raw, options);
@@ -188,7 +188,7 @@ absl::Status understand(const CLI::App& app, const RawOptions& raw, Options& opt
   return check_engine(options);
 }
 
-absl::Status bench(const Options& options) {
+Status bench(const Options& options) {
   const auto document = writes_hurt::run_writes_hurt(options, system_clock());
   if (!document.ok()) return document.status();
   return publish(*document, options.files);
@@ -209,7 +209,7 @@ void add_writes_hurt_command(CLI::App& group, const std::string& command) {
   define_how(*app, *options);
   define_where(*app, *options);
   on_command(*app, "nvcache bench writes-hurt", [app, options, raw] {
-    const absl::Status status = understand(*app, *raw, *options);
+    const Status status = understand(*app, *raw, *options);
     return status.ok() ? bench(*options) : status;
   });
 }

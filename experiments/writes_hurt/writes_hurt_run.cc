@@ -25,11 +25,11 @@ constexpr double kWtperfOverheadSeconds = 3.5;  // copying, opening and closing
 constexpr double kYcsbOverheadSeconds = 4;
 
 // A mistake in --medium is found before anything is loaded.
-absl::Status check_medium(const Options& options) {
+Status check_medium(const Options& options) {
   const auto cache =
       open_block_cache(fmt::format("nvcache://?size=1MiB&medium={}", options.medium));
-  if (cache.ok()) return absl::OkStatus();
-  return invalid_argument("--medium {}: {}", options.medium, message_of(cache.status()));
+  if (cache.ok()) return ok_status();
+  return invalid_argument("--medium {}: {}", options.medium, cache.status().message());
 }
 
 bool wants_nvram(const Options& options) {
@@ -42,8 +42,8 @@ class Run {
   Run(const Options& options, const Clock& clock)
       : options_(options), clock_(clock), progress_(clock) {}
 
-  absl::StatusOr<json> run() {
-    if (absl::Status status = check_medium(options_); !status.ok()) return status;
+  StatusOr<json> run() {
+    if (Status status = check_medium(options_); !status.ok()) return status;
     std::optional<Tools> tools;
     if (options_.needs_wtperf()) {
       auto found = find_tools(options_.wtperf, options_.extension);
@@ -54,7 +54,7 @@ class Run {
     if (!folder.ok()) return folder.status();
     progress_.say(estimate(options_));
     if (tools) {
-      if (absl::Status status = run_wtperf(*tools, **folder); !status.ok()) return status;
+      if (Status status = run_wtperf(*tools, **folder); !status.ok()) return status;
     }
     if (options_.needs_ycsb()) {
       auto ycsb = run_ycsb(options_, **folder, clock_);
@@ -65,7 +65,7 @@ class Run {
   }
 
  private:
-  absl::Status run_wtperf(const Tools& tools, WorkFolder& folder) {
+  Status run_wtperf(const Tools& tools, WorkFolder& folder) {
     std::string nvram_path;
     if (wants_nvram(options_)) {
       if (has_wiredtiger_nvram(tools, folder, clock_, progress_)) {
@@ -89,7 +89,7 @@ class Run {
     auto runs = run_experiments(options_, experiments_, tools, folder, clock_, progress_);
     if (!runs.ok()) return runs.status();
     wtperf_ = *std::move(runs);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   void note(const std::string& text) {
@@ -205,7 +205,7 @@ std::string estimate(const Options& options) {
                      wtperf, ycsb, seconds / 60);
 }
 
-absl::StatusOr<json> run_writes_hurt(const Options& options, const Clock& clock) {
+StatusOr<json> run_writes_hurt(const Options& options, const Clock& clock) {
   return Run(options, clock).run();
 }
 

@@ -11,15 +11,14 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/writes_hurt/writes_hurt_options.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_writes_hurt(const Options& options,
-                                                             const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_writes_hurt(const Options& options, const Clock& clock);
 
 // Runs and how long they take, as a line of text.
 std::string estimate(const Options& options);

@@ -79,7 +79,7 @@ double WtperfResult::ops_per_second(const std::string& type) const {
   return found == ops.end() || seconds == 0 ? 0 : static_cast<double>(found->second) / seconds;
 }
 
-absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text) {
+StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text) {
   WtperfResult result;
   while (!text.empty()) {
     const auto [line, rest] = split_once(text, '\n');
@@ -87,12 +87,12 @@ absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text) {
     text = rest;
   }
   if (result.seconds == 0 || result.ops.size() != 4) {
-    return absl::InternalError("wtperf's test.stat does not say that a run was completed");
+    return internal_error("wtperf's test.stat does not say that a run was completed");
   }
   return result;
 }
 
-absl::StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& extension) {
+StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& extension) {
   const std::string here = program_folder();
   const std::string root = NVCACHE_WIREDTIGER_ROOT;
   Tools tools;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
@@ -21,8 +21,7 @@ struct Tools {
 // Looks beside the binary, in its build tree, in the installed tree and where WiredTiger
 // was found when this was built. `wtperf` and `extension` are used as they are if not
 // empty; "none" as the extension means none. FAILED_PRECONDITION says what was tried.
-[[nodiscard]] absl::StatusOr<Tools> find_tools(const std::string& wtperf,
-                                               const std::string& extension);
+[[nodiscard]] StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& extension);
 
 // What wtperf says about a run, from its test.stat.
 struct WtperfResult {
@@ -36,6 +35,6 @@ struct WtperfResult {
 };
 
 // INTERNAL if `text` is not that of a run that was completed.
-[[nodiscard]] absl::StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text);
+[[nodiscard]] StatusOr<WtperfResult> parse_wtperf_stat(std::string_view text);
 
 }  // namespace nvcache::writes_hurt

@@ -42,28 +42,28 @@ class WtperfRunner {
         progress_(progress),
         total_(total) {}
 
-  absl::Status run(const Experiment& experiment) {
+  Status run(const Experiment& experiment) {
     if (experiment.workload->compressed && tools_.snappy.empty()) {
-      return absl::FailedPreconditionError(fmt::format(
+      return failed_precondition_error(fmt::format(
           "{} needs libwiredtiger_snappy.so in WiredTiger's build", experiment.workload->name));
     }
     auto text = workload_file(*experiment.workload, experiment.variant, options_.workload_dir);
     if (!text.ok()) return text.status();
     text_ = *std::move(text);
-    if (absl::Status status = load(experiment); !status.ok()) return status;
+    if (Status status = load(experiment); !status.ok()) return status;
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
       // Alternates the order: the first run after a change of workload must not always be the same
       // configuration's.
       const size_t count = experiment.choices.size();
       for (size_t i = 0; i < count; ++i) {
         const CacheChoice& choice = experiment.choices[round % 2 == 1 ? i : count - 1 - i];
-        absl::Status status = run_one(experiment, choice, round);
-        if (absl::IsCancelled(status)) return status;
+        Status status = run_one(experiment, choice, round);
+        if (is_cancelled(status)) return status;
       }
     }
     folder_.remove_run();
     folder_.done_with(database_name(experiment));
-    return absl::OkStatus();
+    return ok_status();
   }
 
   WtperfRuns take() { return std::move(result_); }
@@ -73,15 +73,15 @@ class WtperfRunner {
   uint32_t warmup() const { return static_cast<uint32_t>(std::lround(options_.warmup_seconds)); }
 
   // The workload's file with `more` lines after it, beside the database.
-  absl::StatusOr<std::string> options_file(const std::string& more) {
+  StatusOr<std::string> options_file(const std::string& more) {
     const std::string path = folder_.path("run.wtperf");
-    absl::Status status = write_file_whole(path, text_ + more);
+    Status status = write_file_whole(path, text_ + more);
     if (!status.ok()) return status;
     return path;
   }
 
-  absl::Status wtperf(const std::string& home, const std::string& more, const std::string& config,
-                      double limit_seconds, const std::string& title) {
+  Status wtperf(const std::string& home, const std::string& more, const std::string& config,
+                double limit_seconds, const std::string& title) {
     const auto file = options_file(more);
     if (!file.ok()) return file.status();
     return run_child({{tools_.wtperf, "-h", home, "-O", *file, "-C", config},
@@ -93,13 +93,13 @@ class WtperfRunner {
 
   bool snappy(const Experiment& experiment) const { return experiment.workload->compressed; }
 
-  absl::Status load(const Experiment& experiment) {
+  Status load(const Experiment& experiment) {
     const std::string name = database_name(experiment);
     json database = {{"workload", experiment.workload->name},
                      {"variant", variant_name(experiment.variant)}};
     if (experiment.workload->load_each_time) {
       result_.databases.push_back(database);
-      return absl::OkStatus();
+      return ok_status();
     }
     if (!folder_.has_loaded(name, text_)) {
       const uint64_t start_ns = clock_.now_ns();
@@ -107,9 +107,9 @@ class WtperfRunner {
       plain.extension.clear();
       std::error_code ignored;
       std::filesystem::create_directory(folder_.path(name), ignored);
-      absl::Status status = wtperf(folder_.path(name), "create=true\nrun_time=0\n",
-                                   connection_config({}, plain, snappy(experiment), ""),
-                                   kLoadLimitSeconds, fmt::format("loading {}", name));
+      Status status = wtperf(folder_.path(name), "create=true\nrun_time=0\n",
+                             connection_config({}, plain, snappy(experiment), ""),
+                             kLoadLimitSeconds, fmt::format("loading {}", name));
       if (status.ok()) status = folder_.mark_loaded(name, text_);
       if (!status.ok()) return status;
       database["load_seconds"] = seconds_between(start_ns, clock_.now_ns());
@@ -119,7 +119,7 @@ class WtperfRunner {
     }
     database["bytes"] = folder_bytes(folder_.path(name));
     result_.databases.push_back(database);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   std::string run_options(const Experiment& experiment) const {
@@ -133,26 +133,26 @@ class WtperfRunner {
     return more;
   }
 
-  absl::Status run_one(const Experiment& experiment, const CacheChoice& choice, uint32_t round) {
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  Status run_one(const Experiment& experiment, const CacheChoice& choice, uint32_t round) {
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     const std::string title = fmt::format("[{}/{}] {} {}", result_.runs.size() + 1, total_,
                                           database_name(experiment), choice.name);
     json run = {{"workload", experiment.workload->name},
                 {"variant", variant_name(experiment.variant)},
                 {"configuration", choice.name},
                 {"round", round}};
-    absl::Status status = measure(experiment, choice, title, run);
-    if (absl::IsCancelled(status)) return status;
+    Status status = measure(experiment, choice, title, run);
+    if (is_cancelled(status)) return status;
     if (!status.ok()) {
-      run["error"] = std::string(message_of(status));
-      progress_.say(fmt::format("{}: FAILED: {}", title, message_of(status)));
+      run["error"] = std::string(status.message());
+      progress_.say(fmt::format("{}: FAILED: {}", title, status.message()));
     }
     result_.runs.push_back(std::move(run));
     return status;
   }
 
-  absl::Status measure(const Experiment& experiment, const CacheChoice& choice,
-                       const std::string& title, json& run) {
+  Status measure(const Experiment& experiment, const CacheChoice& choice, const std::string& title,
+                 json& run) {
     const bool create = experiment.workload->load_each_time;
     const auto home =
         create ? folder_.fresh_run() : folder_.copy_for_run(database_name(experiment));
@@ -162,7 +162,7 @@ class WtperfRunner {
     std::filesystem::remove(stats, ignored);
     const double limit =
         3 * (options_.seconds + options_.warmup_seconds) + (create ? kLoadLimitSeconds : 120);
-    absl::Status status =
+    Status status =
         wtperf(*home, run_options(experiment),
                connection_config(choice, tools_, snappy(experiment), stats), limit, title);
     if (!status.ok()) return status;
@@ -171,9 +171,8 @@ class WtperfRunner {
     return record(experiment, *result, *home, stats, title, run);
   }
 
-  absl::Status record(const Experiment& experiment, const WtperfResult& result,
-                      const std::string& home, const std::string& stats, const std::string& title,
-                      json& run) {
+  Status record(const Experiment& experiment, const WtperfResult& result, const std::string& home,
+                const std::string& stats, const std::string& title, json& run) {
     json ops = json::object();
     std::string line;
     std::string_view types = experiment.workload->ops;
@@ -196,7 +195,7 @@ class WtperfRunner {
     if (!tools_.extension.empty()) {
       json found = json::parse(contents(stats), nullptr, /*allow_exceptions=*/false);
       if (!found.is_object() || found.value("format", "") != "nvcache.wiredtiger/1") {
-        return absl::InternalError("the extension left no statistics");
+        return internal_error("the extension left no statistics");
       }
       run["cache"] = found["cache"];
       run["files"] = found["files"];
@@ -208,7 +207,7 @@ class WtperfRunner {
       line += ", admitted " + format_bytes(run["files"].value("admitted_bytes", uint64_t{0}));
     }
     progress_.say(fmt::format("{}: {}", title, line));
-    return absl::OkStatus();
+    return ok_status();
   }
 
   const Options& options_;
@@ -242,17 +241,16 @@ std::vector<Experiment> plan_experiments(const Options& options, const std::stri
   return experiments;
 }
 
-absl::StatusOr<WtperfRuns> run_experiments(const Options& options,
-                                           const std::vector<Experiment>& experiments,
-                                           const Tools& tools, WorkFolder& folder,
-                                           const Clock& clock, Progress& progress) {
+StatusOr<WtperfRuns> run_experiments(const Options& options,
+                                     const std::vector<Experiment>& experiments, const Tools& tools,
+                                     WorkFolder& folder, const Clock& clock, Progress& progress) {
   size_t total = 0;
   for (const Experiment& experiment : experiments) {
     total += experiment.choices.size() * options.rounds;
   }
   WtperfRunner runner(options, tools, folder, clock, progress, total);
   for (const Experiment& experiment : experiments) {
-    if (absl::Status status = runner.run(experiment); !status.ok()) return status;
+    if (Status status = runner.run(experiment); !status.ok()) return status;
   }
   return runner.take();
 }

@@ -7,7 +7,6 @@
 // of the warm-up to the close), or has "error" instead of what follows "round".
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/writes_hurt/configurations.h"
@@ -15,6 +14,7 @@
 #include "experiments/writes_hurt/writes_hurt_options.h"
 #include "experiments/writes_hurt/wtperf.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
@@ -34,10 +34,10 @@ struct WtperfRuns {
 };
 
 // CANCELLED when interrupted. A run that fails is reported in `runs`, and the next goes on.
-[[nodiscard]] absl::StatusOr<WtperfRuns> run_experiments(const Options& options,
-                                                         const std::vector<Experiment>& experiments,
-                                                         const Tools& tools, WorkFolder& folder,
-                                                         const Clock& clock, Progress& progress);
+[[nodiscard]] StatusOr<WtperfRuns> run_experiments(const Options& options,
+                                                   const std::vector<Experiment>& experiments,
+                                                   const Tools& tools, WorkFolder& folder,
+                                                   const Clock& clock, Progress& progress);
 
 // True if this WiredTiger has its NVRAM block cache.
 [[nodiscard]] bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,

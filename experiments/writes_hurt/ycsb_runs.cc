@@ -38,24 +38,24 @@ class YcsbRunner {
   YcsbRunner(const Options& options, WorkFolder& folder, const Clock& clock)
       : options_(options), folder_(folder), clock_(clock) {}
 
-  absl::Status run(const YcsbRow& row) {
+  Status run(const YcsbRow& row) {
     name_ = fmt::format("ycsb-{}", row.letter);
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
       if (options_.figures.contains(7)) {
-        if (absl::Status status = figure7(row, round); !status.ok()) return status;
+        if (Status status = figure7(row, round); !status.ok()) return status;
       }
       if (options_.figures.contains(8)) {
-        if (absl::Status status = figure8(row, round); !status.ok()) return status;
+        if (Status status = figure8(row, round); !status.ok()) return status;
       }
     }
     folder_.done_with(name_);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   YcsbRuns take() { return std::move(result_); }
 
  private:
-  absl::Status figure7(const YcsbRow& row, uint32_t round) {
+  Status figure7(const YcsbRow& row, uint32_t round) {
     BenchOptions bench = bench_options(options_, row, folder_.path(name_), kLargeDramGb);
     bench.configurations.push_back({std::string(kNone), ""});
     for (const double nvram_gb : kFigure7NvramGb) {
@@ -66,7 +66,7 @@ class YcsbRunner {
     return run(row, bench, round, {{"figure", 7}, {"dram_gb", kLargeDramGb}});
   }
 
-  absl::Status figure8(const YcsbRow& row, uint32_t round) {
+  Status figure8(const YcsbRow& row, uint32_t round) {
     for (const CostRow& split : table4()) {
       BenchOptions bench = bench_options(options_, row, folder_.path(name_), split.dram_gb);
       if (split.nvram_gb == 0) {
@@ -75,15 +75,15 @@ class YcsbRunner {
         CacheChoice choice = figure7_choices(options_, split.nvram_gb)[1];
         bench.configurations.push_back({std::move(choice.name), std::move(choice.spec)});
       }
-      absl::Status status =
+      Status status =
           run(row, bench, round,
               {{"figure", 8}, {"dram_gb", split.dram_gb}, {"nvram_gb", split.nvram_gb}});
       if (!status.ok()) return status;
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status run(const YcsbRow& row, BenchOptions& bench, uint32_t round, const json& more) {
+  Status run(const YcsbRow& row, BenchOptions& bench, uint32_t round, const json& more) {
     auto workload = ycsb_workload(std::string_view(&row.letter, 1));
     if (!workload.ok()) return workload.status();
     bench.workloads.push_back(*workload);
@@ -103,7 +103,7 @@ class YcsbRunner {
       entry.update(more);
       result_.runs.push_back(std::move(entry));
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   const Options& options_;
@@ -118,11 +118,11 @@ class YcsbRunner {
 
 uint64_t ycsb_records(double dataset_gb) { return scaled_bytes(dataset_gb) / kRowBytes; }
 
-absl::StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder, const Clock& clock) {
+StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder, const Clock& clock) {
   YcsbRunner runner(options, folder, clock);
   for (const YcsbRow& row : table3()) {
     if (options.ycsb.find(row.letter) == std::string::npos) continue;
-    if (absl::Status status = runner.run(row); !status.ok()) return status;
+    if (Status status = runner.run(row); !status.ok()) return status;
   }
   return runner.take();
 }

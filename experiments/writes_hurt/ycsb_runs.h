@@ -3,11 +3,11 @@
 // "nvram_gb" (of *Writes Hurt*).
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/writes_hurt_options.h"
 #include "nlohmann/json.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache::writes_hurt {
 
@@ -17,8 +17,8 @@ struct YcsbRuns {
   nlohmann::json databases = nlohmann::json::array();  // {"workload", "bytes", "records"}
 };
 
-[[nodiscard]] absl::StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder,
-                                                const Clock& clock);
+[[nodiscard]] StatusOr<YcsbRuns> run_ycsb(const Options& options, WorkFolder& folder,
+                                          const Clock& clock);
 
 // Records of the workload's database, scaled down.
 uint64_t ycsb_records(double dataset_gb);

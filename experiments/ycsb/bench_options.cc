@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_format.h"
+#include "fmt/format.h"
 
 namespace nvcache {
 namespace {
@@ -27,14 +27,14 @@ bool is_taken(std::string_view name, const std::vector<Configuration>& others) {
 
 std::string unused_name(std::string_view base, const std::vector<Configuration>& others) {
   std::string name(base);
-  for (int i = 2; is_taken(name, others); ++i) name = absl::StrFormat("%s-%d", base, i);
+  for (int i = 2; is_taken(name, others); ++i) name = fmt::format("{}-{}", base, i);
   return name;
 }
 
 }  // namespace
 
-absl::StatusOr<Configuration> parse_configuration(std::string_view text,
-                                                  const std::vector<Configuration>& others) {
+StatusOr<Configuration> parse_configuration(std::string_view text,
+                                            const std::vector<Configuration>& others) {
   std::string_view spec = text;
   std::string name;
   const size_t equals = text.find('=');
@@ -42,19 +42,19 @@ absl::StatusOr<Configuration> parse_configuration(std::string_view text,
     name = text.substr(0, equals);
     spec = text.substr(equals + 1);
     if (name.empty() || name.size() > kMaxNameBytes) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "configuration '%s': a name has 1 to %d characters", text, kMaxNameBytes));
+      return invalid_argument_error(
+          fmt::format("configuration '{}': a name has 1 to {} characters", text, kMaxNameBytes));
     }
   }
   if (!is_spec(spec)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("configuration '%s': allowed are none, nvcache://?key=value&..., "
-                        "wtcache:dram,size=... (WiredTiger's own), each of them behind NAME= too",
-                        text));
+    return invalid_argument_error(
+        fmt::format("configuration '{}': allowed are none, nvcache://?key=value&..., "
+                    "wtcache:dram,size=... (WiredTiger's own), each of them behind NAME= too",
+                    text));
   }
   if (is_taken(name, others)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("configuration '%s': the name %s is given twice", text, name));
+    return invalid_argument_error(
+        fmt::format("configuration '{}': the name {} is given twice", text, name));
   }
   if (name.empty()) name = unused_name(default_name(spec), others);
   return Configuration{name, spec == "none" ? std::string() : std::string(spec)};

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "experiments/harness/result_files.h"
 #include "experiments/workload/ycsb.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -29,8 +29,8 @@ struct Configuration {
 // "obp=nvcache://...". It does not look at what follows the scheme.
 // Configurations without a name get one that is unique among `others`.
 // INVALID_ARGUMENT names what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<Configuration> parse_configuration(
-    std::string_view text, const std::vector<Configuration>& others);
+[[nodiscard]] StatusOr<Configuration> parse_configuration(std::string_view text,
+                                                          const std::vector<Configuration>& others);
 
 struct BenchOptions {
   std::string engine = "rocksdb";

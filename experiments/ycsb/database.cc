@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/output_file.h"
 #include "base/prng.h"
@@ -55,17 +54,16 @@ std::string key_string(const Digits& digits) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Database>> Database::prepare(EngineKind& engine,
-                                                            const BenchOptions& options,
-                                                            const Clock& clock,
-                                                            Progress& progress) {
+StatusOr<std::unique_ptr<Database>> Database::prepare(EngineKind& engine,
+                                                      const BenchOptions& options,
+                                                      const Clock& clock, Progress& progress) {
   auto folder = LockedFolder::take(options.db, "nvcache-bench");
   if (!folder.ok()) return folder.status();
   std::unique_ptr<Database> database(new Database(engine, *std::move(folder)));
-  if (absl::Status status = database->find_loaded(options); !status.ok()) return status;
+  if (Status status = database->find_loaded(options); !status.ok()) return status;
   if (!database->reused_) {
-    if (absl::Status status = database->check_room(options); !status.ok()) return status;
-    if (absl::Status status = database->load(options, clock, progress); !status.ok()) return status;
+    if (Status status = database->check_room(options); !status.ok()) return status;
+    if (Status status = database->load(options, clock, progress); !status.ok()) return status;
   }
   database->keep_ = options.keep_db || database->reused_;
   return database;
@@ -78,32 +76,32 @@ Database::~Database() {
   fs::remove(path(kMarker), ignored);
 }
 
-absl::Status Database::find_loaded(const BenchOptions& options) {
+Status Database::find_loaded(const BenchOptions& options) {
   std::ifstream marker(path(kMarker));
   std::error_code error;
   if (!marker) {
-    if (fs::is_empty(folder_.path(), error)) return absl::OkStatus();
+    if (fs::is_empty(folder_.path(), error)) return ok_status();
     keep_ = true;  // not ours: touch nothing
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "--db %s: is not empty, and holds no database that 'nvcache bench' finished loading",
+    return failed_precondition_error(fmt::format(
+        "--db {}: is not empty, and holds no database that 'nvcache bench' finished loading",
         options.db));
   }
   keep_ = true;
   const auto found = nlohmann::json::parse(marker, nullptr, /*allow_exceptions=*/false);
   const nlohmann::json wanted = identity(engine_, options);
   if (found != wanted) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("--db %s: holds another database; found %s, wanted %s", options.db,
-                        found.is_discarded() ? "no JSON" : found.dump(), wanted.dump()));
+    return failed_precondition_error(
+        fmt::format("--db {}: holds another database; found {}, wanted {}", options.db,
+                    found.is_discarded() ? "no JSON" : found.dump(), wanted.dump()));
   }
   for (const auto& entry : fs::directory_iterator(folder_.path(), error)) {
     if (entry.path().filename().string().starts_with("run-")) fs::remove_all(entry.path(), error);
   }
   reused_ = true;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status Database::check_room(const BenchOptions& options) const {
+Status Database::check_room(const BenchOptions& options) const {
   // The records once, and as much again for what a run writes beside them. Copies that
   // share nothing come on top: one, or one for each configuration.
   uint64_t times = 2;
@@ -112,18 +110,18 @@ absl::Status Database::check_room(const BenchOptions& options) const {
   const uint64_t wanted = times * options.records * (kRecordBytes + 100) + (256ull << 20);
   std::error_code error;
   const fs::space_info space = fs::space(folder_.path(), error);
-  if (error || space.available >= wanted) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "%s of free disk space wanted for %d records, %s there: free some, or give --db or fewer "
+  if (error || space.available >= wanted) return ok_status();
+  return resource_exhausted_error(fmt::format(
+      "{} of free disk space wanted for {} records, {} there: free some, or give --db or fewer "
       "--records",
       format_bytes(wanted), options.records, format_bytes(space.available)));
 }
 
-absl::Status Database::load(const BenchOptions& options, const Clock& clock, Progress& progress) {
+Status Database::load(const BenchOptions& options, const Clock& clock, Progress& progress) {
   const uint64_t start_ns = clock.now_ns();
   progress.update(fmt::format("loading {} records: sorting keys", options.records));
   const std::vector<Digits> keys = sorted_keys(options.records);
-  if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  if (Status status = check_not_interrupted(); !status.ok()) return status;
   const uint64_t version = mix64(options.seed);
   const SortedRecord record = [&](uint64_t i, std::string* key, std::string* value) {
     *key = key_string(keys[i]);
@@ -139,7 +137,7 @@ absl::Status Database::load(const BenchOptions& options, const Clock& clock, Pro
                     keys.size(), seconds_between(start_ns, clock.now_ns())));
   };
   const uint32_t threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
-  if (absl::Status status = engine_.load(path(kLoaded), keys.size(), record, threads, show);
+  if (Status status = engine_.load(path(kLoaded), keys.size(), record, threads, show);
       !status.ok()) {
     return status;
   }
@@ -147,9 +145,9 @@ absl::Status Database::load(const BenchOptions& options, const Clock& clock, Pro
   return write_file_whole(path(kMarker), identity(engine_, options).dump(2) + "\n");
 }
 
-absl::StatusOr<std::string> Database::fresh_copy() {
-  const std::string copy = path(absl::StrFormat("run-%d", ++copies_));
-  if (absl::Status status = engine_.clone(path(kLoaded), copy); !status.ok()) {
+StatusOr<std::string> Database::fresh_copy() {
+  const std::string copy = path(fmt::format("run-{}", ++copies_));
+  if (Status status = engine_.clone(path(kLoaded), copy); !status.ok()) {
     remove_copy(copy);
     return status;
   }

@@ -15,12 +15,12 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/engines/engine.h"
 #include "experiments/harness/locked_folder.h"
 #include "experiments/ycsb/bench_options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -29,14 +29,16 @@ class Database {
   // Loads the records, or finds them loaded by an earlier --keep-db.
   // FAILED_PRECONDITION if options.db holds something else; CANCELLED when
   // interrupted. `engine` must outlive the database.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Database>> prepare(
-      EngineKind& engine, const BenchOptions& options, const Clock& clock, Progress& progress);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Database>> prepare(EngineKind& engine,
+                                                                   const BenchOptions& options,
+                                                                   const Clock& clock,
+                                                                   Progress& progress);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   // Makes a copy for one run and returns its folder.
-  [[nodiscard]] absl::StatusOr<std::string> fresh_copy();
+  [[nodiscard]] StatusOr<std::string> fresh_copy();
   void remove_copy(const std::string& folder);
 
   bool reused() const { return reused_; }
@@ -46,9 +48,9 @@ class Database {
  private:
   Database(EngineKind& engine, LockedFolder folder) : engine_(engine), folder_(std::move(folder)) {}
 
-  absl::Status find_loaded(const BenchOptions& options);
-  absl::Status check_room(const BenchOptions& options) const;
-  absl::Status load(const BenchOptions& options, const Clock& clock, Progress& progress);
+  Status find_loaded(const BenchOptions& options);
+  Status check_room(const BenchOptions& options) const;
+  Status load(const BenchOptions& options, const Clock& clock, Progress& progress);
   std::string path(const std::string& name) const { return folder_.path(name); }
 
   EngineKind& engine_;

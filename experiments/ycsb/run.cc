@@ -142,11 +142,11 @@ class Conductor {
 
 }  // namespace
 
-absl::StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan, const Clock& clock,
-                                       Progress& progress) {
+StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan, const Clock& clock,
+                                 Progress& progress) {
   AwakeProcessors awake;
   if (plan.awake) {
-    if (absl::Status status = awake.start(); !status.ok()) return status;
+    if (Status status = awake.start(); !status.ok()) return status;
   }
   RunResult result;
   RunShared shared(engine, clock, plan.records);
@@ -165,8 +165,8 @@ absl::StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan, co
     if (!worker->status().ok()) return worker->status();
     worker->add_to(result);
   }
-  if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
-  if (result.ops == 0) return absl::InternalError("no operation finished in the measured time");
+  if (Status status = check_not_interrupted(); !status.ok()) return status;
+  if (result.ops == 0) return internal_error("no operation finished in the measured time");
   return result;
 }
 

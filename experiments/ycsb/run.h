@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "experiments/engines/engine.h"
 #include "experiments/workload/ycsb.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -53,7 +53,7 @@ struct RunResult {
 
 // Fails if an operation fails, or a value read is not what was written (DATA_LOSS),
 // or when interrupted (CANCELLED).
-[[nodiscard]] absl::StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan,
-                                                     const Clock& clock, Progress& progress);
+[[nodiscard]] StatusOr<RunResult> run_workload(KvEngine& engine, const RunPlan& plan,
+                                               const Clock& clock, Progress& progress);
 
 }  // namespace nvcache

@@ -1,7 +1,7 @@
 #include "experiments/ycsb/worker.h"
 
-#include "absl/strings/str_format.h"
 #include "experiments/workload/record.h"
+#include "fmt/format.h"
 
 namespace nvcache {
 
@@ -47,7 +47,7 @@ void Worker::begin_measuring() {
   block_reads_before_ = shared_.engine.thread_block_reads();
 }
 
-absl::Status Worker::issue(const Operation& op) {
+Status Worker::issue(const Operation& op) {
   switch (op.type) {
     case OpType::kRead:
       return read();
@@ -59,41 +59,41 @@ absl::Status Worker::issue(const Operation& op) {
       return scan(op);
     case OpType::kReadModifyWrite: {
       // As YCSB: a read of the record, then an update of a field.
-      absl::Status status = read();
+      Status status = read();
       return status.ok() ? update(op) : status;
     }
   }
-  return absl::InternalError("unknown operation");
+  return internal_error("unknown operation");
 }
 
-absl::Status Worker::read() {
-  absl::Status status = shared_.engine.read(key_, &value_);
+Status Worker::read() {
+  Status status = shared_.engine.read(key_, &value_);
   if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrFormat("reading %s: %s", key_, std::string(status.message())));
+    return Status(status.code(),
+                  fmt::format("reading {}: {}", key_, std::string(status.message())));
   }
   ++values_verified_;
   return verify_record(key_, value_);
 }
 
-absl::Status Worker::update(const Operation& op) {
+Status Worker::update(const Operation& op) {
   // Updates one field. The engine keeps a record as one value, so it is read, changed and
   // written, as in YCSB's binding for RocksDB.
-  if (absl::Status status = read(); !status.ok()) return status;
+  if (Status status = read(); !status.ok()) return status;
   char* field = value_.data() + size_t{op.field} * kFieldBytes;
   fill_field(key_, op.field, op.version, std::span<char, kFieldBytes>(field, kFieldBytes));
   return shared_.engine.update(key_, value_);
 }
 
-absl::Status Worker::insert(const Operation& op) {
+Status Worker::insert(const Operation& op) {
   value_.resize(kRecordBytes);
   fill_record(key_, op.version, std::span<char, kRecordBytes>(value_.data(), kRecordBytes));
-  absl::Status status = shared_.engine.insert(key_, value_);
+  Status status = shared_.engine.insert(key_, value_);
   if (status.ok()) shared_.sequence.acknowledge(op.record);
   return status;
 }
 
-absl::Status Worker::scan(const Operation& op) {
+Status Worker::scan(const Operation& op) {
   return shared_.engine.scan(key_, op.scan_rows,
                              [this](std::string_view key, std::string_view value) {
                                ++rows_scanned_;

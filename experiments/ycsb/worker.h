@@ -33,16 +33,16 @@ class Worker {
   void run();
 
   uint64_t ops() const { return ops_.load(std::memory_order_relaxed); }
-  const absl::Status& status() const { return status_; }
+  const Status& status() const { return status_; }
   void add_to(RunResult& result) const;
 
  private:
   void begin_measuring();
-  absl::Status issue(const Operation& op);
-  absl::Status read();
-  absl::Status update(const Operation& op);
-  absl::Status insert(const Operation& op);
-  absl::Status scan(const Operation& op);
+  Status issue(const Operation& op);
+  Status read();
+  Status update(const Operation& op);
+  Status insert(const Operation& op);
+  Status scan(const Operation& op);
 
   RunShared& shared_;
   OperationStream warmup_;
@@ -50,7 +50,7 @@ class Worker {
   std::string key_;
   std::string value_;
   const bool measures_;  // false: a thread of the warm-up only
-  absl::Status status_;
+  Status status_;
   std::array<Histogram, kOpTypeCount> latency_ns_;
   uint64_t rows_scanned_ = 0;
   uint64_t values_verified_ = 0;

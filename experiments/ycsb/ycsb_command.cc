@@ -110,7 +110,7 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
   ycsb.add_option("--html", options.files.html_path, "Write a report with charts here");
 }
 
-absl::Status understand_configurations(const RawOptions& raw, BenchOptions& options) {
+Status understand_configurations(const RawOptions& raw, BenchOptions& options) {
   std::vector<std::string> texts{raw.cache.empty() ? "none" : raw.cache};
   texts.insert(texts.end(), raw.compare.begin(), raw.compare.end());
   for (const std::string& text : texts) {
@@ -118,16 +118,16 @@ absl::Status understand_configurations(const RawOptions& raw, BenchOptions& opti
     if (!configuration.ok()) return configuration.status();
     options.configurations.push_back(*std::move(configuration));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status understand(const RawOptions& raw, BenchOptions& options) {
+Status understand(const RawOptions& raw, BenchOptions& options) {
   for (const std::string& letter : raw.workloads) {
     auto workload = ycsb_workload(letter);
     if (!workload.ok()) return workload.status();
     for (const YcsbWorkload& other : options.workloads) {
       if (other.name == workload->name) {
-        return absl::InvalidArgumentError(fmt::format("--workload: {} is given twice", letter));
+        return invalid_argument_error(fmt::format("--workload: {} is given twice", letter));
       }
     }
     options.workloads.push_back(*workload);
@@ -146,22 +146,22 @@ absl::Status understand(const RawOptions& raw, BenchOptions& options) {
   if (!dram.ok()) return dram.status();
   options.dram_cache_bytes = *dram;
   if (options.keep_db && options.db.empty()) {
-    return absl::InvalidArgumentError("--keep-db needs --db: where to keep it");
+    return invalid_argument_error("--keep-db needs --db: where to keep it");
   }
-  if (absl::Status status = options.files.check(); !status.ok()) return status;
+  if (Status status = options.files.check(); !status.ok()) return status;
   return understand_configurations(raw, options);
 }
 
-absl::Status bench(const BenchOptions& options) {
+Status bench(const BenchOptions& options) {
   const auto document = run_bench(options, system_clock());
   if (!document.ok()) return document.status();
   // The results are complete: a late Ctrl-C must not throw them away.
-  if (absl::Status status = options.files.write(*document); !status.ok()) return status;
+  if (Status status = options.files.write(*document); !status.ok()) return status;
   const auto tables = ycsb_tables(*document);
   if (!tables.ok()) return tables.status();
   print_to(stdout, "{}", *tables);
   options.files.print_paths();
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ void add_ycsb_command(CLI::App& group, const std::string& command) {
   options->command = command;
   define_options(*ycsb, *options, *raw);
   on_command(*ycsb, "nvcache bench ycsb", [options, raw] {
-    const absl::Status status = understand(*raw, *options);
+    const Status status = understand(*raw, *options);
     return status.ok() ? bench(*options) : status;
   });
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "CLI/CLI.hpp"
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "experiments/ycsb/bench_options.h"
 #include "nlohmann/json_fwd.hpp"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -15,7 +15,6 @@ namespace nvcache {
 void add_ycsb_command(CLI::App& group, const std::string& command);
 
 // Runs it all; the result is the JSON document described in result.h.
-[[nodiscard]] absl::StatusOr<nlohmann::json> run_bench(const BenchOptions& options,
-                                                       const Clock& clock);
+[[nodiscard]] StatusOr<nlohmann::json> run_bench(const BenchOptions& options, const Clock& clock);
 
 }  // namespace nvcache

@@ -23,20 +23,20 @@ namespace {
 using nlohmann::json;
 
 // Finds mistakes in specifications before the database is loaded.
-absl::Status check_configuration(const EngineKind& kind, const Configuration& configuration) {
+Status check_configuration(const EngineKind& kind, const Configuration& configuration) {
   if (configuration.has_own_cache()) return kind.check_own_cache(configuration.spec);
   const std::string spec = kind.tier_spec(configuration.spec);
-  return spec.empty() ? absl::OkStatus() : open_block_cache(spec).status();
+  return spec.empty() ? ok_status() : open_block_cache(spec).status();
 }
 
-absl::Status check_configurations(const EngineKind& kind, const BenchOptions& options) {
+Status check_configurations(const EngineKind& kind, const BenchOptions& options) {
   for (const Configuration& configuration : options.configurations) {
-    const absl::Status status = check_configuration(kind, configuration);
+    const Status status = check_configuration(kind, configuration);
     if (status.ok()) continue;
-    return absl::Status(
-        status.code(), fmt::format("configuration {}: {}", configuration.name, message_of(status)));
+    return Status(status.code(),
+                  fmt::format("configuration {}: {}", configuration.name, status.message()));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 RunPlan plan_of(const BenchOptions& options, const YcsbWorkload& workload, uint32_t round) {
@@ -63,14 +63,14 @@ class Bench {
   Bench(const BenchOptions& options, const Clock& clock)
       : options_(options), clock_(clock), progress_(clock) {}
 
-  absl::StatusOr<json> run() {
+  StatusOr<json> run() {
     auto kind = make_engine_kind(options_.engine);
     if (!kind.ok()) return kind.status();
-    if (absl::Status status = check_configurations(**kind, options_); !status.ok()) return status;
+    if (Status status = check_configurations(**kind, options_); !status.ok()) return status;
     auto database = Database::prepare(**kind, options_, clock_, progress_);
     if (!database.ok()) return database.status();
     announce(**database);
-    absl::Status status = run_all(**kind, **database);
+    Status status = run_all(**kind, **database);
     for (const auto& [name, folder] : kept_copies_) (*database)->remove_copy(folder);
     if (!status.ok()) return status;
     return document(**kind, **database);
@@ -85,21 +85,21 @@ class Bench {
                                                   options_.records, size, database.load_seconds()));
   }
 
-  absl::Status run_all(EngineKind& kind, Database& database) {
+  Status run_all(EngineKind& kind, Database& database) {
     for (uint32_t round = 1; round <= options_.rounds; ++round) {
       for (const YcsbWorkload& workload : options_.workloads) {
         for (const Configuration& configuration : options_.configurations) {
-          absl::Status status = run_one(kind, database, workload, configuration, round);
+          Status status = run_one(kind, database, workload, configuration, round);
           if (!status.ok()) return status;
         }
       }
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status run_one(EngineKind& kind, Database& database, const YcsbWorkload& workload,
-                       const Configuration& configuration, uint32_t round) {
-    if (absl::Status status = check_not_interrupted(); !status.ok()) return status;
+  Status run_one(EngineKind& kind, Database& database, const YcsbWorkload& workload,
+                 const Configuration& configuration, uint32_t round) {
+    if (Status status = check_not_interrupted(); !status.ok()) return status;
     // A tier that is kept needs the database that its blocks belong to.
     const bool keep = options_.keep_tier && !kind.clones_share_blocks();
     std::string folder = keep ? kept_copies_[configuration.name] : std::string();
@@ -110,13 +110,13 @@ class Bench {
       folder = *copy;
       if (keep) kept_copies_[configuration.name] = folder;
     }
-    absl::Status status = run_in(kind, folder, workload, configuration, round);
+    Status status = run_in(kind, folder, workload, configuration, round);
     if (!keep) database.remove_copy(folder);
     return status;
   }
 
-  absl::Status run_in(EngineKind& kind, const std::string& folder, const YcsbWorkload& workload,
-                      const Configuration& configuration, uint32_t round) {
+  Status run_in(EngineKind& kind, const std::string& folder, const YcsbWorkload& workload,
+                const Configuration& configuration, uint32_t round) {
     RunPlan plan = plan_of(options_, workload, round);
     auto tier = kept_tier(kind, configuration, plan);
     if (!tier.ok()) return tier.status();
@@ -132,7 +132,7 @@ class Bench {
     plan.title = fmt::format("[{}/{}] ycsb {} {}", runs_.size() + 1, total, workload.name,
                              configuration.name);
     auto result = run_workload(**engine, plan, clock_, progress_);
-    absl::Status closed = (*engine)->close();
+    Status closed = (*engine)->close();
     if (!result.ok()) return result.status();
     if (!closed.ok()) return closed;
     runs_.push_back(run_to_json(workload, configuration, round, *result));
@@ -146,15 +146,15 @@ class Bench {
                       format_bytes(metrics["tier_written_bytes"].get<uint64_t>()));
     }
     progress_.say(line);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // With keep_tier: the configuration's tier, opened at its first use. A run with a
   // warm tier has to warm the engine's DRAM cache only. (The engine's own second-tier cache
   // is closed with the engine, and cold each time.)
-  absl::StatusOr<std::shared_ptr<BlockCache>> kept_tier(const EngineKind& kind,
-                                                        const Configuration& configuration,
-                                                        RunPlan& plan) {
+  StatusOr<std::shared_ptr<BlockCache>> kept_tier(const EngineKind& kind,
+                                                  const Configuration& configuration,
+                                                  RunPlan& plan) {
     if (!options_.keep_tier || configuration.has_own_cache()) return nullptr;
     std::shared_ptr<BlockCache>& tier = tiers_[configuration.name];
     const std::string spec = kind.tier_spec(configuration.spec);
@@ -243,7 +243,7 @@ class Bench {
 
 }  // namespace
 
-absl::StatusOr<json> run_bench(const BenchOptions& options, const Clock& clock) {
+StatusOr<json> run_bench(const BenchOptions& options, const Clock& clock) {
   return Bench(options, clock).run();
 }
 

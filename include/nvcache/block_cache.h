@@ -14,13 +14,13 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
 #include "nvcache/erase.h"
 #include "nvcache/pin.h"
 #include "nvcache/stats.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 #include "nvcache/verdict.h"
 
 namespace nvcache {
@@ -124,7 +124,7 @@ class BlockCache {
   // lookup; files cost a pass over the cache's metadata (24 bytes a block), one for all of them
   // with kMayReturn, else one each. Only kDurable writes to the medium. Errors, of kDurable alone:
   // the medium's, RESOURCE_EXHAUSTED; then the blocks are erased, and may be back after a restart.
-  absl::StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone = Gone::kForGood) {
+  StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone = Gone::kForGood) {
     return erase_blocks(blocks, gone);
   }
   // Of one key; says whether it was there. Of kDurable the other one says whether it holds.
@@ -139,7 +139,7 @@ class BlockCache {
   // lies beyond and gives the space back. 0 switches the cache off: each lookup is a miss and each
   // put is refused (kNoSpace), until another resize. Between 0 and 64 KiB and past max_size:
   // OUT_OF_RANGE, and nothing changes. RESOURCE_EXHAUSTED when the system has no more.
-  [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
+  [[nodiscard]] virtual Status resize(uint64_t size_bytes) = 0;
 
   // Tells small_bypass how large the engine's dataset is now.
   virtual void set_dataset_size(uint64_t /*size_bytes*/) {}
@@ -161,7 +161,7 @@ class BlockCache {
   virtual Stats stats() const = 0;
 
  private:
-  virtual absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) = 0;
+  virtual StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) = 0;
 };
 
 // Opens the cache that a specification describes, e.g.
@@ -177,6 +177,6 @@ class BlockCache {
 // erased here. After a crash nothing comes back, unless `keys=immutable` promises besides that no
 // key ever names other bytes: a block that was erased before may be served again then, unless it
 // was erased with Gone::kDurable.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
+[[nodiscard]] StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

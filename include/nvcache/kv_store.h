@@ -19,11 +19,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nvcache/bytes.h"
 #include "nvcache/kv_evictions.h"
 #include "nvcache/pin.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -165,11 +165,11 @@ class KvStore {
 
   // Removes all items that were stored before now, durably. DATA_LOSS where the medium
   // fails: items on it may still be found then.
-  [[nodiscard]] virtual absl::Status clear() = 0;
+  [[nodiscard]] virtual Status clear() = 0;
 
   // Makes all acknowledged items durable, e.g. before a shutdown. DATA_LOSS where the
   // medium failed.
-  [[nodiscard]] virtual absl::Status sync() = 0;
+  [[nodiscard]] virtual Status sync() = 0;
 
   // Visits items, for dumps, without marking them as used: a part of the store each call, from
   // `cursor` on, which is 0 at first. Returns where to go on, or 0 at the end. Items that are
@@ -186,7 +186,7 @@ class KvStore {
 // and what is allowed. FAILED_PRECONDITION if the medium holds something else, another
 // version or a damaged superblock; nothing is overwritten then.
 // The store puts what it evicts into `evictions`, if given, while that is wanted.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(
+[[nodiscard]] StatusOr<std::unique_ptr<KvStore>> open_kv_store(
     std::string_view spec, std::shared_ptr<KvEvictions> evictions = nullptr);
 
 // What a resize found and kept. `after_bytes` is 0 if there was nothing to do.
@@ -212,7 +212,7 @@ using KvResizeProgress = std::function<bool(uint64_t zones_done, uint64_t zones)
 // goes with the next call, whatever its sizes. ABORTED where `progress` gave up. An error leaves
 // the old file as it was, unless only the folder could not be synced after the new file took its
 // name.
-[[nodiscard]] absl::StatusOr<KvResized> resize_kv_store(std::string_view spec,
-                                                        const KvResizeProgress& progress = {});
+[[nodiscard]] StatusOr<KvResized> resize_kv_store(std::string_view spec,
+                                                  const KvResizeProgress& progress = {});
 
 }  // namespace nvcache

@@ -19,10 +19,10 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nvcache/admission_policy.h"
 #include "nvcache/eviction_policy.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -35,8 +35,8 @@ using PolicyArguments = std::span<const std::string_view>;
 struct AdmissionKind {
   std::string name;   // lower-case letters, digits and '_', a letter first: "mine"
   std::string usage;  // every way to write it, for error messages: "mine, mine(TIMES)"
-  std::function<absl::StatusOr<std::unique_ptr<AdmissionPolicy>>(PolicyArguments,
-                                                                 const AdmissionContext&)>
+  std::function<StatusOr<std::unique_ptr<AdmissionPolicy>>(PolicyArguments,
+                                                           const AdmissionContext&)>
       make;
 };
 
@@ -45,8 +45,7 @@ struct AdmissionKind {
 struct EvictionKind {
   std::string name;
   std::string usage;
-  std::function<absl::StatusOr<std::unique_ptr<EvictionPolicy>>(PolicyArguments,
-                                                                uint32_t max_slots)>
+  std::function<StatusOr<std::unique_ptr<EvictionPolicy>>(PolicyArguments, uint32_t max_slots)>
       make;
 };
 
@@ -57,8 +56,8 @@ class PolicyRegistry {
 
   // ALREADY_EXISTS if a policy of that kind has the name, nvcache's own included;
   // INVALID_ARGUMENT if the name is none, or `make` is empty.
-  virtual absl::Status add(AdmissionKind kind) = 0;
-  virtual absl::Status add(EvictionKind kind) = 0;
+  virtual Status add(AdmissionKind kind) = 0;
+  virtual Status add(EvictionKind kind) = 0;
 };
 
 // The one that open_block_cache() and open_tiered_cache() of this process read. Never null.
@@ -75,5 +74,5 @@ PolicyRegistry& policy_registry();
 // library that was made for others is refused.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a parameter takes none.
 #define NVCACHE_POLICY_LIBRARY(registry) \
-  extern "C" void nvcache_add_policies_1(nvcache::PolicyRegistry& registry)
+  extern "C" void nvcache_add_policies_2(nvcache::PolicyRegistry& registry)
 // NOLINTEND(bugprone-macro-parentheses)

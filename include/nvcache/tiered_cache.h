@@ -27,12 +27,12 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nvcache/block_cache.h"
 #include "nvcache/bytes.h"
+#include "nvcache/function_ref.h"
 #include "nvcache/stats.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -69,7 +69,7 @@ class ObjectCodec {
 
 // Makes an object from its saved bytes, which are valid only during the call. False if
 // they are of no use: the cache erases the block, and the lookup is a miss.
-using MakeObject = absl::FunctionRef<bool(ByteView saved, Object* made)>;
+using MakeObject = FunctionRef<bool(ByteView saved, Object* made)>;
 
 // The cache evicts low before high priority. It never demotes high priority (index and
 // filter blocks) to a lower tier, unless the setting `demote_high` is on.
@@ -135,9 +135,9 @@ class TieredCache {
   //
   // With a `token`, ABORTED if the key was inserted or erased since: the newer object stays. The
   // object is whose it is after RESOURCE_EXHAUSTED.
-  [[nodiscard]] virtual absl::Status insert(std::string_view key, const Object& object,
-                                            Priority priority, Handle** handle,
-                                            bool* replaced = nullptr, MissToken token = {}) = 0;
+  [[nodiscard]] virtual Status insert(std::string_view key, const Object& object, Priority priority,
+                                      Handle** handle, bool* replaced = nullptr,
+                                      MissToken token = {}) = 0;
 
   // For engines whose values change. Taken after a miss and before the value is read from storage,
   // it lets no insert() replace a value that came after it by the older one. Keys share tokens:
@@ -213,7 +213,7 @@ class TieredCacheControl {
   virtual Held held(const TieredCache::Handle* handle) const = 0;
 
   // Visits all residents of the first tier, with no lock held.
-  virtual void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) = 0;
+  virtual void for_each(FunctionRef<void(std::string_view key, const Object&)> visit) = 0;
 
   // Erases all blocks without handles, from all tiers. From a tier that is shared, those of this
   // cache; with `owner=*` only after all others are closed.
@@ -243,7 +243,7 @@ class TieredCacheControl {
 // for ever, or `*` if no key names other bytes in any of the caches. An error here: other settings
 // than those the tier is open with, and for a warm one no owner, one that another open cache has,
 // or mutable keys.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
+[[nodiscard]] StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(
     std::string_view spec, std::shared_ptr<ObjectCodec> codec);
 
 }  // namespace nvcache

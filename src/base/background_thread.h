@@ -60,7 +60,7 @@ class BackgroundThread {
   struct Running {
     Mutex mutex;
     CondVar wakes;
-    bool stopping ABSL_GUARDED_BY(mutex) = false;
+    bool stopping NVCACHE_GUARDED_BY(mutex) = false;
     std::thread thread;  // written under the lock, before `stopping`
   };
 

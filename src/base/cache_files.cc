@@ -15,7 +15,7 @@ using Identity = std::pair<dev_t, ino_t>;
 
 struct CacheFiles {
   Mutex mutex;
-  std::vector<Identity> files ABSL_GUARDED_BY(mutex);
+  std::vector<Identity> files NVCACHE_GUARDED_BY(mutex);
 };
 
 CacheFiles& cache_files() {

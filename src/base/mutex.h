@@ -1,35 +1,32 @@
 // std::mutex and std::condition_variable with the annotations that clang's thread-safety analysis
-// checks. (Abseil's Mutex as packaged is not built for ThreadSanitizer, which then reports races
-// that do not exist. ThreadSanitizer understands std::mutex.)
+// checks.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
-#include "absl/base/thread_annotations.h"
+#include "base/thread_annotations.h"
 
 namespace nvcache {
 
-class ABSL_LOCKABLE Mutex {
+class NVCACHE_MUTEX Mutex {
  public:
-  void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
-  void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  void lock() NVCACHE_ACQUIRE() { mutex_.lock(); }
+  void unlock() NVCACHE_RELEASE() { mutex_.unlock(); }
   // For a function that its caller's caller calls with the mutex held. Checks nothing by itself.
-  void assert_held() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
-  bool try_lock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
+  void assert_held() const NVCACHE_ASSERT_HELD() {}
+  bool try_lock() NVCACHE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
 
  private:
   friend class CondVar;
   std::mutex mutex_;
 };
 
-class ABSL_SCOPED_LOCKABLE MutexLock {
+class NVCACHE_SCOPED_LOCK MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
-    mutex_.lock();
-  }
-  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  explicit MutexLock(Mutex& mutex) NVCACHE_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~MutexLock() NVCACHE_RELEASE() { mutex_.unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
@@ -43,13 +40,13 @@ class CondVar {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  void wait(Mutex& mutex) NVCACHE_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
     lock.release();
   }
   // False once the deadline has passed.
-  bool wait_until(Mutex& mutex, Clock::time_point deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  bool wait_until(Mutex& mutex, Clock::time_point deadline) NVCACHE_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     const bool in_time = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
     lock.release();

@@ -3,16 +3,16 @@
 
 #include <new>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 // RESOURCE_EXHAUSTED. The message is missing if there is no memory for that either.
-inline absl::Status no_memory_status(const char* what) noexcept {
+inline Status no_memory_status(const char* what) noexcept {
   try {
-    return absl::ResourceExhaustedError(what);
+    return resource_exhausted_error(what);
   } catch (const std::bad_alloc&) {
-    return absl::Status(absl::StatusCode::kResourceExhausted, "");
+    return Status(StatusCode::kResourceExhausted, "");
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 #include <exception>
-#include <iterator>
+#include <string>
 #include <utility>
 
 #include "fmt/format.h"
@@ -16,8 +16,7 @@ namespace nvcache {
 template <typename... Args>
 void print_to(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) noexcept {
   try {
-    fmt::memory_buffer text;
-    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+    const std::string text = fmt::format(format, std::forward<Args>(args)...);
     (void)!std::fwrite(text.data(), 1, text.size(), to);
   } catch (const std::exception&) {  // no memory for the text
   }

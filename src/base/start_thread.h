@@ -6,18 +6,18 @@
 #include <thread>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "fmt/format.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 // RESOURCE_EXHAUSTED: `*thread` is as it was.
 template <typename Work>
-[[nodiscard]] absl::Status start_thread(std::thread* thread, Work&& work) try {
+[[nodiscard]] Status start_thread(std::thread* thread, Work&& work) try {
   *thread = std::thread(std::forward<Work>(work));
-  return absl::OkStatus();
+  return ok_status();
 } catch (const std::exception& error) {
-  return absl::ResourceExhaustedError(
+  return resource_exhausted_error(
       fmt::format("cannot start a thread: {} (look at the limit on tasks: ulimit -u, systemd's "
                   "TasksMax, a container's pids limit)",
                   error.what()));

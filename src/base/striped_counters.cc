@@ -12,8 +12,8 @@ namespace {
 // Stripes that ended threads gave back. Never destroyed: threads may outlive main().
 struct Pool {
   Mutex mutex;
-  std::vector<size_t> free ABSL_GUARDED_BY(mutex);
-  size_t next ABSL_GUARDED_BY(mutex) = 0;
+  std::vector<size_t> free NVCACHE_GUARDED_BY(mutex);
+  size_t next NVCACHE_GUARDED_BY(mutex) = 0;
 };
 
 Pool& pool() {

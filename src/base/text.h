@@ -1,22 +1,28 @@
-// Small helpers around text and statuses. (Abseil as packaged has a string_view
-// of its own that std::string_view does not convert to; fmt takes the standard one.)
+// Small helpers around text and statuses.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "fmt/format.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
 template <typename... Args>
-absl::Status invalid_argument(fmt::format_string<Args...> format, Args&&... args) {
-  return absl::InvalidArgumentError(fmt::format(format, std::forward<Args>(args)...));
+Status invalid_argument(fmt::format_string<Args...> format, Args&&... args) {
+  return invalid_argument_error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-inline std::string_view message_of(const absl::Status& status) {
-  return {status.message().data(), status.message().size()};
+// Of ASCII; other bytes stay.
+constexpr char lower(char letter) {
+  return 'A' <= letter && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+inline std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& letter : result) letter = lower(letter);
+  return result;
 }
 
 inline std::string_view strip(std::string_view text) {

@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, uint64_t>, 14> kUnits = {{
     {"TB", 1000'000'000'000},
 }};
 
-absl::Status bad_size(std::string_view text) {
+Status bad_size(std::string_view text) {
   return invalid_argument(
       "'{}' is not a size; allowed: a number with an optional unit such as 4096, 64KiB, 1.5GiB, "
       "10GB",
@@ -36,7 +36,7 @@ absl::Status bad_size(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
+StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
   const std::string_view trimmed = strip(text);
   double number = 0;
   const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number,
@@ -53,11 +53,11 @@ absl::StatusOr<uint64_t> parse_size_bytes(std::string_view text) {
   return bad_size(text);
 }
 
-absl::StatusOr<double> parse_bytes_per_second(std::string_view text) {
+StatusOr<double> parse_bytes_per_second(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 4> kSpans = {
       {{"s", 1}, {"min", 60}, {"hour", 3600}, {"day", 24 * 3600}}};
   const auto [size, span] = split_once(text, '/');
-  const absl::StatusOr<uint64_t> size_bytes = parse_size_bytes(size);
+  const StatusOr<uint64_t> size_bytes = parse_size_bytes(size);
   for (const auto& [name, seconds] : kSpans) {
     if (size_bytes.ok() && strip(span) == name) return static_cast<double>(*size_bytes) / seconds;
   }
@@ -79,8 +79,8 @@ std::string format_bytes(uint64_t size_bytes) {
   return fmt::format("{:.{}f} {}", value, decimals, kNames[unit]);
 }
 
-absl::StatusOr<double> parse_number(std::string_view what, std::string_view text, double low,
-                                    double high) {
+StatusOr<double> parse_number(std::string_view what, std::string_view text, double low,
+                              double high) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);

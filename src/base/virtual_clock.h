@@ -65,15 +65,15 @@ class VirtualClock final : public Clock {
     CondVar turn;
   };
 
-  void wait_for_turn(size_t number, uint64_t when_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void wait_outside(uint64_t when_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void run_next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void move_to(uint64_t when_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void wait_for_turn(size_t number, uint64_t when_ns) NVCACHE_REQUIRES(mutex_);
+  void wait_outside(uint64_t when_ns) NVCACHE_REQUIRES(mutex_);
+  void run_next() NVCACHE_REQUIRES(mutex_);
+  void move_to(uint64_t when_ns) NVCACHE_REQUIRES(mutex_);
 
   Mutex mutex_;
   std::atomic<uint64_t> now_ns_;  // written under mutex_
-  std::vector<std::unique_ptr<Seat>> seats_ ABSL_GUARDED_BY(mutex_);
-  size_t absent_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::unique_ptr<Seat>> seats_ NVCACHE_GUARDED_BY(mutex_);
+  size_t absent_ NVCACHE_GUARDED_BY(mutex_) = 0;
   CondVar outside_;
 };
 

@@ -4,15 +4,14 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Config& config,
-                                                                     std::unique_ptr<Medium> medium,
-                                                                     Clock& clock) {
-  absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission =
-      BlockStore::make_admission_of(config);
+StatusOr<std::unique_ptr<BlockCacheImpl>> BlockCacheImpl::make(const Config& config,
+                                                               std::unique_ptr<Medium> medium,
+                                                               Clock& clock) {
+  StatusOr<std::unique_ptr<AdmissionPolicy>> admission = BlockStore::make_admission_of(config);
   if (!admission.ok()) return admission.status();
   std::unique_ptr<BlockCacheImpl> cache(
       new BlockCacheImpl(config, std::move(medium), clock, *std::move(admission)));
-  if (absl::Status status = cache->store_.open(); !status.ok()) return status;
+  if (Status status = cache->store_.open(); !status.ok()) return status;
   return cache;
 }
 

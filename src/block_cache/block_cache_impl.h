@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "block_cache/block_store.h"
 #include "block_cache/config.h"
 #include "medium/medium.h"
 #include "nvcache/block_cache.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -18,14 +18,14 @@ namespace nvcache {
 class BlockCacheImpl final : public BlockCache, private Admission::Owner {
  public:
   // Makes a cache on an open medium. `clock` must outlive it.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<BlockCacheImpl>> make(
+  [[nodiscard]] static StatusOr<std::unique_ptr<BlockCacheImpl>> make(
       const Config& config, std::unique_ptr<Medium> medium, Clock& clock);
 
   Lookup lookup(const BlockKey& key, const LookupOptions& options = {}) override;
   Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                   MissToken token = {}) override;
   bool contains(const BlockKey& key) const override { return store_.contains(key); }
-  absl::Status resize(uint64_t size_bytes) override { return store_.resize(size_bytes); }
+  Status resize(uint64_t size_bytes) override { return store_.resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { store_.set_dataset_size(size_bytes); }
   void note_storage_read(uint64_t took_ns) override { store_.note_storage_read(took_ns); }
   void note_compressed(uint64_t size_bytes) override { store_.note_compressed(size_bytes); }
@@ -44,7 +44,7 @@ class BlockCacheImpl final : public BlockCache, private Admission::Owner {
       : store_(config, std::move(medium), clock, {.tokens = true}, std::move(admission)) {}
 
   Verdict commit(const Admission::Offer& offer, ByteView block) override;
-  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+  StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
     return store_.erase(blocks, gone);
   }
 

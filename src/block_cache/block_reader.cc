@@ -66,7 +66,7 @@ Fetch BlockReader::ask_to_read_in_place(Extent extent) {
 }
 
 Fetch BlockReader::ask_medium(Extent extent) {
-  absl::Status status(absl::StatusCode::kInternal, "");
+  Status status(StatusCode::kInternal, "");
   try {
     status = medium_.on_direct_read(extent);
   } catch (const std::bad_alloc&) {
@@ -81,7 +81,7 @@ Fetch BlockReader::read_units(uint64_t offset, MutableBytes into) {
 }
 
 Fetch BlockReader::read_medium(uint64_t offset, MutableBytes into) {
-  absl::Status status(absl::StatusCode::kInternal, "");
+  Status status(StatusCode::kInternal, "");
   try {
     status = medium_.read(offset, into);
   } catch (const std::bad_alloc&) {

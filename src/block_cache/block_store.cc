@@ -46,10 +46,10 @@ uint32_t choose_grain(const Traits& traits) {
   return std::max(kGrainBytes, traits.io_granularity_bytes);
 }
 
-absl::Status check_size(const Config& config, const Traits& traits) {
+Status check_size(const Config& config, const Traits& traits) {
   const uint32_t grain_bytes = choose_grain(traits);
   const uint64_t most_bytes = SlabSpace::max_bytes(grain_bytes);
-  if (config.max_size_bytes <= most_bytes) return absl::OkStatus();
+  if (config.max_size_bytes <= most_bytes) return ok_status();
   const uint64_t grain_needed_bytes = std::bit_ceil(((config.max_size_bytes - 1) >> 32) + 1);
   return invalid_argument(
       "max_size: {} given; allowed on {}, whose space is handed out in grains of {} bytes: up to "
@@ -76,25 +76,24 @@ Reads choose_reads(const Config& config, const Traits& traits) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AdmissionPolicy>> BlockStore::make_admission_of(
-    const Config& config) {
+StatusOr<std::unique_ptr<AdmissionPolicy>> BlockStore::make_admission_of(const Config& config) {
   return make_admission(config.admission,
                         {.cache_size_bytes = config.max_size_bytes, .seed = config.seed});
 }
 
-absl::StatusOr<std::unique_ptr<BlockStore>> BlockStore::make(const Config& config,
-                                                             std::unique_ptr<Medium> medium,
-                                                             Clock& clock, const Options& options) {
-  absl::StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission_of(config);
+StatusOr<std::unique_ptr<BlockStore>> BlockStore::make(const Config& config,
+                                                       std::unique_ptr<Medium> medium, Clock& clock,
+                                                       const Options& options) {
+  StatusOr<std::unique_ptr<AdmissionPolicy>> admission = make_admission_of(config);
   if (!admission.ok()) return admission.status();
   auto store = std::make_unique<BlockStore>(config, std::move(medium), clock, options,
                                             *std::move(admission));
-  if (absl::Status status = store->open(); !status.ok()) return status;
+  if (Status status = store->open(); !status.ok()) return status;
   return store;
 }
 
-absl::Status BlockStore::open() {
-  if (absl::Status status = open_space(); !status.ok()) return status;
+Status BlockStore::open() {
+  if (Status status = open_space(); !status.ok()) return status;
   const uint32_t shards = choose_shards(config_);
   const Shard::Options options = {.max_slots = choose_max_slots(config_, shards),
                                   .hash_seed = config_.seed,
@@ -105,8 +104,7 @@ absl::Status BlockStore::open() {
   const EvictionContext context = {.max_slots = options.max_slots,
                                    .learning = make_shared_learning()};
   for (uint32_t i = 0; i < shards; ++i) {
-    absl::StatusOr<std::unique_ptr<EvictionPolicy>> eviction =
-        make_eviction(config_.eviction, context);
+    StatusOr<std::unique_ptr<EvictionPolicy>> eviction = make_eviction(config_.eviction, context);
     if (!eviction.ok()) return eviction.status();
     shards_.push_back(
         std::make_unique<Shard>(options, *std::move(eviction), *pool_, *space_, counters_));
@@ -132,24 +130,24 @@ BlockStore::BlockStore(const Config& config, std::unique_ptr<Medium> medium, Clo
                     .interval_seconds = config.maintenance_seconds,
                     .round = [this] { return maintain(), false; }}) {}
 
-absl::Status BlockStore::open_space() {
+Status BlockStore::open_space() {
   return config_.space == SpaceKind::kRegions ? open_regions() : open_in_place();
 }
 
-absl::Status BlockStore::open_in_place() {
+Status BlockStore::open_in_place() {
   const Traits& traits = medium_->traits();
-  if (absl::Status status = check_size(config_, traits); !status.ok()) return status;
+  if (Status status = check_size(config_, traits); !status.ok()) return status;
   in_place_ =
       std::make_unique<SlabSpace>(config_.size_bytes, config_.max_size_bytes, choose_grain(traits));
   space_ = in_place_.get();
   make_probe(*in_place_);
-  if (!traits.is_device) return absl::OkStatus();
+  if (!traits.is_device) return ok_status();
   // Served from the queue until it is live; its writer's pin keeps its slot until it has left.
-  const auto written = [this](const PendingBlock& block, const absl::Status& status) {
+  const auto written = [this](const PendingBlock& block, const Status& status) {
     if (status.code() != WriteQueue::kNotAsked) count_written(block.padded_bytes, status);
     if (status.ok()) shard_at(block.handle).publish_pinned(slot_at(block.handle));
   };
-  const auto left = [this](const PendingBlock& block, const absl::Status& status) {
+  const auto left = [this](const PendingBlock& block, const Status& status) {
     Shard& shard = shard_at(block.handle);
     if (status.ok()) return shard.unpin(slot_at(block.handle));
     if (status.code() == WriteQueue::kNotAsked) {
@@ -165,18 +163,18 @@ absl::Status BlockStore::open_in_place() {
   };
   write_queue_ = std::make_unique<WriteQueue>(*medium_, config_.write_queue_bytes,
                                               WriteQueue::Events{written, left, may_write});
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status BlockStore::start_background_eviction() {
+Status BlockStore::start_background_eviction() {
   background_eviction_ = BackgroundEviction::make(
       shards_, *space_, clock_,
       {.may_evict = [this] { return may_evict(); },
        .evict_one = [this](Shard& shard) { return evict_one(shard) != 0; }});
   if (config_.maintenance_seconds > 0 && background_eviction_ != nullptr && !maintenance_.start()) {
-    return absl::ResourceExhaustedError("no thread for the cache's maintenance");
+    return resource_exhausted_error("no thread for the cache's maintenance");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 BlockStore::~BlockStore() {
@@ -291,7 +289,7 @@ Verdict BlockStore::write_block(uint64_t hash, const BlockKey& key, uint32_t slo
   }
   if (verify_) shard.set_checksum(slot, checksum_block(key, block));
   if (write_queue_ == nullptr) {
-    const absl::Status status = write_medium(offset, block);
+    const Status status = write_medium(offset, block);
     count_written(size_bytes, status);
     if (!status.ok()) {
       lose(shard, slot, {offset, size_bytes});

@@ -17,8 +17,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/statusor.h"
 #include "base/background_thread.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -41,6 +39,8 @@
 #include "medium/metered.h"
 #include "nvcache/admission_policy.h"
 #include "nvcache/block_cache.h"
+#include "nvcache/function_ref.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -62,11 +62,13 @@ class BlockStore final : private Pin::Owner {
   // A store on an open medium. `clock` must outlive it. It has no blocks before open().
   BlockStore(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
              const Options& options, std::unique_ptr<AdmissionPolicy> admission);
-  [[nodiscard]] absl::Status open();
+  [[nodiscard]] Status open();
   // All of it in one. INVALID_ARGUMENT, or an error of the medium.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<BlockStore>> make(
-      const Config& config, std::unique_ptr<Medium> medium, Clock& clock, const Options& options);
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission_of(
+  [[nodiscard]] static StatusOr<std::unique_ptr<BlockStore>> make(const Config& config,
+                                                                  std::unique_ptr<Medium> medium,
+                                                                  Clock& clock,
+                                                                  const Options& options);
+  [[nodiscard]] static StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission_of(
       const Config& config);
   ~BlockStore() override;  // all pins must be gone
 
@@ -96,9 +98,9 @@ class BlockStore final : private Pin::Owner {
 
   // These are as those of BlockCache.
   bool contains(const BlockKey& key) const;
-  absl::StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone);
+  StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone);
   bool erase(const BlockKey& key, Gone gone);  // kMayReturn, kForGood
-  absl::Status resize(uint64_t size_bytes);
+  Status resize(uint64_t size_bytes);
   void drain();
   Stats stats() const;
   void set_dataset_size(uint64_t size_bytes);
@@ -114,7 +116,7 @@ class BlockStore final : private Pin::Owner {
   // Removes the blocks whose keys match, and returns how many. One that the cache is moving on its
   // medium, or that has not come back yet after a restart, may stay. `matches` is called with a
   // shard locked. They may come back after a restart.
-  uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
+  uint64_t erase_matching(FunctionRef<bool(const BlockKey&)> matches);
   // Share of the space that is taken.
   double used_share() const {
     const uint64_t limit_bytes = space_->limit_bytes();
@@ -157,13 +159,13 @@ class BlockStore final : private Pin::Owner {
   uint64_t erase_file(uint64_t file);
   uint64_t erase_dead_files(std::span<const uint64_t> files);
 
-  [[nodiscard]] absl::Status open_space();
-  [[nodiscard]] absl::Status open_in_place();
-  [[nodiscard]] absl::Status start_background_eviction();
+  [[nodiscard]] Status open_space();
+  [[nodiscard]] Status open_in_place();
+  [[nodiscard]] Status start_background_eviction();
 
   // Of a space in regions (block_cache_regions.cc).
-  [[nodiscard]] absl::Status open_regions();
-  [[nodiscard]] absl::Status start_regions();
+  [[nodiscard]] Status open_regions();
+  [[nodiscard]] Status start_regions();
   void close_regions();
   // True: there was no memory, and it must be tried again.
   bool recover();
@@ -178,9 +180,9 @@ class BlockStore final : private Pin::Owner {
   void give_back() {
     if (regions_ != nullptr && regions_->wants_to_discard()) region_eviction_->wake();
   }
-  absl::Status resize_in_place(uint64_t size_bytes);
-  absl::Status resize_regions(uint64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
-  absl::Status shrink_to(uint32_t regions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(resize_mutex_);
+  Status resize_in_place(uint64_t size_bytes);
+  Status resize_regions(uint64_t size_bytes) NVCACHE_REQUIRES(resize_mutex_);
+  Status shrink_to(uint32_t regions) NVCACHE_REQUIRES(resize_mutex_);
   // Blocks that came back beyond a limit that was set as they came leave.
   void finish_resize();
 
@@ -191,10 +193,10 @@ class BlockStore final : private Pin::Owner {
   void demote(Shard& shard, const DetachedBlock& block);
   Verdict write_block(uint64_t hash, const BlockKey& key, uint32_t slot, uint64_t offset_grains,
                       ByteView block, MutableBuffer buffer);
-  absl::Status write_medium(uint64_t offset, ByteView block);
+  Status write_medium(uint64_t offset, ByteView block);
   // A block in place could not be written.
   void lose(Shard& shard, uint32_t slot, Extent failed);
-  void count_written(uint32_t written_bytes, const absl::Status& status);
+  void count_written(uint32_t written_bytes, const Status& status);
   void make_probe(PlacesToTry& places);
   // Of a medium that is switched off: whether this put may reach it, as a probe.
   bool may_be_probe();

@@ -43,7 +43,7 @@ class FileSet {
 
 }  // namespace
 
-absl::StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
+StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
   uint64_t erased = 0;
   for (const BlockKey& key : blocks.keys) erased += erase(key, gone) ? 1 : 0;
   if (gone == Gone::kMayReturn) {
@@ -52,7 +52,7 @@ absl::StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
     for (const uint64_t file : blocks.files) erased += erase_file(file);
   }
   if (gone != Gone::kDurable || regions_ == nullptr) return erased;
-  absl::Status durable = regions_->remember_erased(blocks.keys, blocks.files);
+  Status durable = regions_->remember_erased(blocks.keys, blocks.files);
   if (!durable.ok()) return durable;
   return erased;
 }
@@ -92,7 +92,7 @@ void BlockStore::clear() {
   give_back();
 }
 
-uint64_t BlockStore::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches) {
+uint64_t BlockStore::erase_matching(FunctionRef<bool(const BlockKey&)> matches) {
   uint64_t erased = 0;
   for (const std::unique_ptr<Shard>& shard : shards_) erased += shard->erase_matching(matches);
   give_back();

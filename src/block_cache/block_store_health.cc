@@ -20,11 +20,11 @@ bool BlockStore::may_be_probe() {
 }
 
 // An exception is a failure: the slot must not stay filling.
-absl::Status BlockStore::write_medium(uint64_t offset, ByteView block) {
+Status BlockStore::write_medium(uint64_t offset, ByteView block) {
   try {
     return medium_->write(offset, block);
   } catch (const std::bad_alloc&) {
-    return absl::Status(absl::StatusCode::kInternal, "");
+    return Status(StatusCode::kInternal, "");
   }
 }
 
@@ -45,7 +45,7 @@ void BlockStore::make_probe(PlacesToTry& places) {
                                                             .counters = counters_});
 }
 
-void BlockStore::count_written(uint32_t written_bytes, const absl::Status& status) {
+void BlockStore::count_written(uint32_t written_bytes, const Status& status) {
   const MediumHealth::News news = health_.note(MediumHealth::Kind::kWrite, status);
   if (news == MediumHealth::News::kWatched) probe_->look();
   if (news == MediumHealth::News::kBack) probe_->look_everywhere();

@@ -27,13 +27,12 @@ uint64_t random_nonce() {
 
 }  // namespace
 
-absl::Status BlockStore::open_regions() {
+Status BlockStore::open_regions() {
   RegionWriter::Events events = {
       .wants_room = [this] { region_eviction_->wake(); },
-      .wrote =
-          [this](uint64_t bytes, const absl::Status& status) {
-            count_written(static_cast<uint32_t>(bytes), status);
-          },
+      .wrote = [this](
+                   uint64_t bytes,
+                   const Status& status) { count_written(static_cast<uint32_t>(bytes), status); },
       .lost =
           [this](uint32_t region, std::span<const BlockRecord> records) {
             probe_->watch();
@@ -61,10 +60,10 @@ absl::Status BlockStore::open_regions() {
   make_probe(*regions_);
   reader_.set_pending(
       [this](uint64_t offset, MutableBytes into) { return regions_->writer().copy(offset, into); });
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status BlockStore::start_regions() {
+Status BlockStore::start_regions() {
   RegionEviction::Cache cache = {
       // While no block could be written, none leaves for it.
       .may_evict = [this] { return !health_.off() && may_evict(); },
@@ -80,14 +79,14 @@ absl::Status BlockStore::start_regions() {
   const bool timed = config_.maintenance_seconds > 0 && shards_.front()->evicts_in_passes();
   if (!region_eviction_->start() || (timed && !maintenance_.start()) ||
       (regions_->holds_blocks() && !recovery_.start())) {
-    return absl::ResourceExhaustedError("no thread for the regions of a cache");
+    return resource_exhausted_error("no thread for the regions of a cache");
   }
   if (regions_->holds_blocks()) {
     for (const std::unique_ptr<Shard>& shard : shards_) shard->begin_recovery();
   }
-  if (absl::Status status = regions_->begin(); !status.ok()) return status;
+  if (Status status = regions_->begin(); !status.ok()) return status;
   if (regions_->holds_blocks()) recovery_.wake();
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // A cache that cannot be closed in order is cold the next time, or, with immutable keys, has what

@@ -33,14 +33,14 @@ char* copy_text(std::string_view text) {
   return copy;
 }
 
-nvcache_status_t status_code(const absl::Status& status) {
+nvcache_status_t status_code(const nvcache::Status& status) {
   switch (status.code()) {
-    case absl::StatusCode::kOk:
+    case nvcache::StatusCode::kOk:
       return NVCACHE_OK;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange:
+    case nvcache::StatusCode::kInvalidArgument:
+    case nvcache::StatusCode::kOutOfRange:
       return NVCACHE_INVALID_ARGUMENT;
-    case absl::StatusCode::kResourceExhausted:
+    case nvcache::StatusCode::kResourceExhausted:
       return NVCACHE_NO_RESOURCES;
     default:
       return NVCACHE_FAILED;
@@ -72,11 +72,11 @@ extern "C" {
 nvcache_status_t nvcache_open(const char* spec, nvcache_t** cache, char** error) try {
   *cache = nullptr;
   if (error != nullptr) *error = nullptr;
-  absl::StatusOr<std::unique_ptr<nvcache::BlockCache>> opened =
+  nvcache::StatusOr<std::unique_ptr<nvcache::BlockCache>> opened =
       nvcache::open_block_cache(spec == nullptr ? "" : spec);
   if (!opened.ok()) {
     if (error != nullptr) {
-      const absl::string_view message = opened.status().message();
+      const std::string_view message = opened.status().message();
       *error = copy_text(message.empty() ? "no memory"
                                          : std::string_view(message.data(), message.size()));
     }
@@ -151,7 +151,7 @@ nvcache_status_t nvcache_erase_blocks(nvcache_t* cache, const nvcache_key_t* key
   std::vector<BlockKey> given;
   given.reserve(key_count);
   for (size_t i = 0; i < key_count; ++i) given.push_back(to_key(keys[i]));
-  const absl::StatusOr<uint64_t> count = cache->cache->erase(
+  const nvcache::StatusOr<uint64_t> count = cache->cache->erase(
       {.keys = given, .files = {files, file_count}}, static_cast<nvcache::Gone>(gone));
   if (erased != nullptr) *erased = count.value_or(0);
   return status_code(count.status());

@@ -5,11 +5,11 @@
 #include <charconv>
 #include <cstddef>
 
-#include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "block_cache/region/region_space.h"
 #include "medium/table.h"
+#include "nvcache/status.h"
 #include "policy/admission/make_admission.h"
 #include "policy/eviction/make_eviction.h"
 #include "spec/query.h"
@@ -22,24 +22,24 @@ constexpr QueryForm kForm = {
     .form = "nvcache://?size=SIZE[&key=value...]",
     .after = "nothing between nvcache:// and '?': nvcache://?size=SIZE[&key=value...]"};
 
-absl::Status set_integer(std::string_view key, std::string_view value, uint64_t* to) {
+Status set_integer(std::string_view key, std::string_view value, uint64_t* to) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *to);
   if (error != std::errc() || end != value.data() + value.size()) {
     return bad_setting(key, value, "a whole number");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status prefix(std::string_view key, const absl::Status& status) {
-  return status.ok() ? status : invalid_argument("{}: {}", key, message_of(status));
+Status prefix(std::string_view key, const Status& status) {
+  return status.ok() ? status : invalid_argument("{}: {}", key, status.message());
 }
 
-absl::Status set_admission(std::string_view value, Config* config) {
+Status set_admission(std::string_view value, Config* config) {
   config->admission = value;
   return prefix("admission", make_admission(value, {.cache_size_bytes = 1 << 20}).status());
 }
 
-absl::Status set_eviction(std::string_view value, Config* config) {
+Status set_eviction(std::string_view value, Config* config) {
   config->eviction = value;
   return prefix("eviction", make_eviction(value, {}).status());
 }
@@ -56,14 +56,14 @@ constexpr std::array<Preset, 2> kPresets = {{
     {"writes_hurt", "obp(0.1)", "lfru"},  // *Writes Hurt*, sections 3.2.3 and 4
 }};
 
-absl::Status set_preset(std::string_view value, Config* config) {
+Status set_preset(std::string_view value, Config* config) {
   std::string allowed;
   for (const Preset& preset : kPresets) {
     allowed.append(allowed.empty() ? "" : ", ").append(preset.name);
     if (value != preset.name) continue;
     if (config->admission.empty()) config->admission = preset.admission;
     if (config->eviction.empty()) config->eviction = preset.eviction;
-    return absl::OkStatus();
+    return ok_status();
   }
   return bad_setting("preset", value, allowed);
 }
@@ -75,13 +75,13 @@ struct Word {
 };
 
 template <typename T, size_t N>
-absl::Status set_word(std::string_view key, std::string_view value,
-                      const std::array<Word<T>, N>& words, T* to) {
+Status set_word(std::string_view key, std::string_view value, const std::array<Word<T>, N>& words,
+                T* to) {
   std::string allowed;
   for (const Word<T>& each : words) {
     if (value == each.word) {
       *to = each.value;
-      return absl::OkStatus();
+      return ok_status();
     }
     allowed += (allowed.empty() ? "" : ", ") + std::string(each.word);
   }
@@ -98,9 +98,9 @@ constexpr std::array<Word<bool>, 2> kKeysWords = {{{"mutable", false}, {"immutab
 constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
 constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
 
-absl::Status set_region(std::string_view value, Config* config) {
-  absl::Status parsed = set_size("region", value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
-                                 &config->region_bytes);
+Status set_region(std::string_view value, Config* config) {
+  Status parsed = set_size("region", value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
+                           &config->region_bytes);
   if (parsed.ok() && !std::has_single_bit(config->region_bytes)) {
     return bad_setting(
         "region", value,
@@ -110,47 +110,47 @@ absl::Status set_region(std::string_view value, Config* config) {
   return parsed;
 }
 
-absl::Status set_rewrite(std::string_view value, Config* config) {
-  const absl::StatusOr<double> share = parse_number("rewrite", value, 0, Config::kMostRewrite);
+Status set_rewrite(std::string_view value, Config* config) {
+  const StatusOr<double> share = parse_number("rewrite", value, 0, Config::kMostRewrite);
   if (!share.ok()) return share.status();
   config->rewrite = *share;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_restart_rate(std::string_view value, Config* config) {
+Status set_restart_rate(std::string_view value, Config* config) {
   if (value == "0") {
     config->restart_bytes_per_second = 0;
-    return absl::OkStatus();
+    return ok_status();
   }
   return set_size("restart_rate", value, Config::kMinRestartRate, Config::kMaxSizeBytes,
                   &config->restart_bytes_per_second);
 }
 
-absl::Status set_owner(std::string_view value, Config* config) {
+Status set_owner(std::string_view value, Config* config) {
   constexpr size_t kMostBytes = 255;
   if (value.empty() || value.size() > kMostBytes) {
     return bad_setting("owner", value, fmt::format("a name of 1 to {} bytes", kMostBytes));
   }
   config->owner = value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_shards(std::string_view value, Config* config) {
+Status set_shards(std::string_view value, Config* config) {
   uint64_t shards = 0;
-  const absl::Status parsed = set_integer("shards", value, &shards);
+  const Status parsed = set_integer("shards", value, &shards);
   if (!parsed.ok() || !std::has_single_bit(shards) || shards > Config::kMaxShards) {
     return bad_setting("shards", value,
                        fmt::format("a power of two from 1 to {}", +Config::kMaxShards));
   }
   config->shards = static_cast<uint32_t>(shards);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_maintenance(std::string_view value, Config* config) {
-  const absl::StatusOr<double> seconds = parse_number("maintenance", value, 0, 3600);
+Status set_maintenance(std::string_view value, Config* config) {
+  const StatusOr<double> seconds = parse_number("maintenance", value, 0, 3600);
   if (!seconds.ok()) return seconds.status();
   config->maintenance_seconds = *seconds;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 constexpr std::array<QueryKey<Config>, 20> kKeys = {{
@@ -166,7 +166,7 @@ constexpr std::array<QueryKey<Config>, 20> kKeys = {{
     {"medium",
      [](std::string_view v, Config* c) {
        c->medium = v;
-       return v.empty() ? bad_setting("medium", v, allowed_media()) : absl::OkStatus();
+       return v.empty() ? bad_setting("medium", v, allowed_media()) : ok_status();
      }},
     {"preset", set_preset},
     {"admission", set_admission},
@@ -209,12 +209,12 @@ SpaceKind default_space(const Config& config, const SeenKeys& seen) {
 }
 
 // Settings that say nothing without others, or that others forbid.
-absl::Status check_regions(const Config& config, const SeenKeys& seen) {
+Status check_regions(const Config& config, const SeenKeys& seen) {
   if (config.space == SpaceKind::kRegions) {
     if (!config.owner.empty() && config.restart != Restart::kWarm) {
       return invalid_argument("owner: {} given; allowed with restart=warm", config.owner);
     }
-    if (config.verify != Verify::kNever) return absl::OkStatus();
+    if (config.verify != Verify::kNever) return ok_status();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
   if (config.restart == Restart::kWarm) {
@@ -223,7 +223,7 @@ absl::Status check_regions(const Config& config, const SeenKeys& seen) {
   for (const std::string_view key : kRegionKeys) {
     if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -239,22 +239,22 @@ MediumOptions options_of_medium(const Config& config) {
           .keep_file = config.restart == Restart::kWarm};
 }
 
-absl::StatusOr<Config> parse_config(std::string_view spec) {
+StatusOr<Config> parse_config(std::string_view spec) {
   Config config;
   SeenKeys seen;
-  if (absl::Status status = read_query(spec, kForm, kKeys, &seen, &config); !status.ok()) {
+  if (Status status = read_query(spec, kForm, kKeys, &seen, &config); !status.ok()) {
     return status;
   }
   if (config.size_bytes == 0)
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
-  if (absl::Status status = set_preset(kPresets[0].name, &config); !status.ok()) return status;
+  if (Status status = set_preset(kPresets[0].name, &config); !status.ok()) return status;
   if (config.max_size_bytes == 0) config.max_size_bytes = config.size_bytes;
   if (config.max_size_bytes < config.size_bytes) {
     return bad_setting("max_size", format_bytes(config.max_size_bytes),
                        fmt::format("at least size, {}", format_bytes(config.size_bytes)));
   }
   if (!seen.contains("space")) config.space = default_space(config, seen);
-  if (absl::Status status = check_regions(config, seen); !status.ok()) return status;
+  if (Status status = check_regions(config, seen); !status.ok()) return status;
   return config;
 }
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -69,6 +69,6 @@ MediumOptions options_of_medium(const Config& config);
 
 // INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all values, including
 // the policies, but opens nothing: opening the medium checks the medium's own specification.
-[[nodiscard]] absl::StatusOr<Config> parse_config(std::string_view spec);
+[[nodiscard]] StatusOr<Config> parse_config(std::string_view spec);
 
 }  // namespace nvcache

@@ -1,14 +1,14 @@
 // The keys that were erased from a shard while blocks of before a restart come back: their blocks
 // stay away. Others come back, whatever their hashes.
 //
-// 17 to 34 bytes a key, while blocks come back. Beyond kMost, and without memory, all blocks that
+// About 60 bytes a key, while blocks come back. Beyond kMost, and without memory, all blocks that
 // are not back yet stay away.
 #pragma once
 
 #include <cstddef>
 #include <new>
+#include <unordered_set>
 
-#include "absl/container/flat_hash_set.h"
 #include "base/hash.h"
 #include "block_cache/region/recovered_block.h"
 #include "nvcache/block_key.h"
@@ -45,7 +45,7 @@ class ErasedKeys {
   struct Hash {
     size_t operator()(const BlockKey& key) const { return hash_key(key, 0); }
   };
-  using Keys = absl::flat_hash_set<BlockKey, Hash>;
+  using Keys = std::unordered_set<BlockKey, Hash>;
   const Keys& keys() const { return keys_; }
 
  private:

@@ -16,9 +16,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "absl/status/status.h"
 #include "base/clock.h"
 #include "block_cache/counters.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -34,7 +34,7 @@ class MediumHealth {
   // Takes the result of an access. kBack: it switched its kind on. kWatched: it succeeded while
   // watch() is on.
   enum class News : uint8_t { kNone, kWatched, kBack };
-  News note(Kind kind, const absl::Status& status) {
+  News note(Kind kind, const Status& status) {
     if (status.ok()) {
       if (account(kind).trouble.load(std::memory_order_relaxed) == 0) [[likely]]
         return News::kNone;

@@ -70,20 +70,20 @@ void MediumProbe::probe_reads() {
 
 void MediumProbe::probe_writes() {
   // No place at all: the next put tells.
-  if (!write_to(PlacesToTry::Which::kAny)) note(absl::OkStatus());
+  if (!write_to(PlacesToTry::Which::kAny)) note(ok_status());
 }
 
 std::optional<bool> MediumProbe::write_to(PlacesToTry::Which which) {
   const std::optional<SetAsidePlace> place = parts_.places.take_to_probe(which);
   if (!place) return std::nullopt;
-  const absl::Status status = write_zeros(place->failed);
+  const Status status = write_zeros(place->failed);
   parts_.places.tried(*place, status.ok(), parts_.clock.now_ns());
   if (!status.ok()) watch();
   note(status);
   return status.ok();
 }
 
-void MediumProbe::note(const absl::Status& status) {
+void MediumProbe::note(const Status& status) {
   if (parts_.health.note(Kind::kWrite, status) == MediumHealth::News::kBack) {
     parts_.places.try_all();
   }
@@ -93,7 +93,7 @@ void MediumProbe::note(const absl::Status& status) {
 bool MediumProbe::try_a_place() {
   const std::optional<SetAsidePlace> place = parts_.places.take_to_try(parts_.clock.now_ns());
   if (!place) return false;
-  const absl::Status status = write_zeros(place->failed);
+  const Status status = write_zeros(place->failed);
   parts_.places.tried(*place, status.ok(), parts_.clock.now_ns());
   if (!status.ok()) {
     watch();  // a look in between found none that waits
@@ -103,8 +103,8 @@ bool MediumProbe::try_a_place() {
 }
 
 // In pieces of what a thread may well have. No memory: a failure like another.
-absl::Status MediumProbe::write_zeros(Extent extent) {
-  absl::Status status(absl::StatusCode::kInternal, "");
+Status MediumProbe::write_zeros(Extent extent) {
+  Status status(StatusCode::kInternal, "");
   try {
     const MutableBuffer zeros = parts_.reader.make_buffer(extent.size_bytes);
     if (zeros == nullptr) return status;

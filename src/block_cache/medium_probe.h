@@ -68,9 +68,9 @@ class MediumProbe {
   void probe_writes();
   // Whether it succeeded; nothing if there is no such place.
   std::optional<bool> write_to(PlacesToTry::Which which);
-  void note(const absl::Status& status);
+  void note(const Status& status);
   bool try_a_place();
-  absl::Status write_zeros(Extent extent);
+  Status write_zeros(Extent extent);
 
   const Parts parts_;
   std::atomic<uint8_t> asked_{0};

@@ -11,13 +11,13 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) try {
-  const absl::StatusOr<Config> config = parse_config(spec);
+StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec) try {
+  const StatusOr<Config> config = parse_config(spec);
   if (!config.ok()) return config.status();
-  absl::StatusOr<std::unique_ptr<Medium>> medium =
+  StatusOr<std::unique_ptr<Medium>> medium =
       open_medium(config->medium, options_of_medium(*config), system_clock());
   if (!medium.ok()) return medium.status();
-  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
+  StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
       BlockCacheImpl::make(*config, *std::move(medium), system_clock());
   if (!cache.ok()) return cache.status();
   return std::unique_ptr<BlockCache>(*std::move(cache));

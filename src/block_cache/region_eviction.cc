@@ -35,7 +35,7 @@ bool RegionEviction::make_room() {
 }
 
 void RegionEviction::empty(uint32_t region) {
-  const absl::StatusOr<std::vector<BlockRecord>> records = space_.read_records(region);
+  const StatusOr<std::vector<BlockRecord>> records = space_.read_records(region);
   if (!records.ok()) return drop(region);
   counters_.add(Count::kMediumReadBytes,
                 space_.geometry().round_up(RegionFooter::tail_bytes(records->size())));

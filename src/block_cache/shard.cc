@@ -247,7 +247,7 @@ uint64_t Shard::erase_file(uint64_t file) {
                          [file](const BlockKey& key, EntryWord) { return key.file == file; });
 }
 
-uint64_t Shard::erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches) {
+uint64_t Shard::erase_matching(FunctionRef<bool(const BlockKey&)> matches) {
   return remove_matching(Cause::kErased,
                          [&](const BlockKey& key, EntryWord) { return matches(key); });
 }

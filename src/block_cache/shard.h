@@ -15,7 +15,6 @@
 #include <optional>
 #include <span>
 
-#include "absl/functional/function_ref.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
@@ -29,6 +28,7 @@
 #include "nvcache/block_key.h"
 #include "nvcache/erase.h"
 #include "nvcache/eviction_policy.h"
+#include "nvcache/function_ref.h"
 #include "nvcache/verdict.h"
 
 namespace nvcache {
@@ -174,7 +174,7 @@ class Shard final : public Residents {
   uint64_t erase_file(uint64_t file);
   uint64_t erase_all();
   // These may come back after a restart.
-  uint64_t erase_matching(absl::FunctionRef<bool(const BlockKey&)> matches);
+  uint64_t erase_matching(FunctionRef<bool(const BlockKey&)> matches);
 
   uint64_t metadata_bytes() const;
 
@@ -196,17 +196,17 @@ class Shard final : public Residents {
 
   PinnedBlock find_and_pin_thoroughly(uint64_t hash, const BlockKey& key);
   uint64_t hash_of(uint32_t slot) const { return hash_key(entry(slot).key(), hash_seed_); }
-  uint32_t take_slot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t take_slot() NVCACHE_REQUIRES(mutex_);
   // Takes a block out of the index. Frees it, or leaves that to its last pin.
-  void remove(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void forget(uint64_t hash, uint32_t slot, Cause cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void free_slot(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void unpin_locked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void remove(uint64_t hash, uint32_t slot, Cause cause) NVCACHE_REQUIRES(mutex_);
+  void forget(uint64_t hash, uint32_t slot, Cause cause) NVCACHE_REQUIRES(mutex_);
+  void free_slot(uint32_t slot) NVCACHE_REQUIRES(mutex_);
+  void unpin_locked(Entry& entry) NVCACHE_REQUIRES(mutex_);
   void remove_if_live(uint64_t hash, uint32_t slot, Cause cause);
   // A slot whose entry is reserved or restored.
-  void enter(uint64_t hash, uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool restore_locked(const RecoveredBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint32_t evict_one_locked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enter(uint64_t hash, uint32_t slot) NVCACHE_REQUIRES(mutex_);
+  bool restore_locked(const RecoveredBlock& block) NVCACHE_REQUIRES(mutex_);
+  uint32_t evict_one_locked() NVCACHE_REQUIRES(mutex_);
   bool offer_to_contest(uint64_t hash, uint32_t size_bytes);
   bool win_contest(uint64_t hash);
   template <typename Matches>
@@ -225,9 +225,9 @@ class Shard final : public Residents {
   ReservedArray<uint32_t> checksums_;
   ReservedArray<std::atomic<uint8_t>> references_;
   mutable Mutex mutex_;
-  uint32_t slot_limit_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNoSlot;
-  std::unique_ptr<ErasedKeys> erased_keys_ ABSL_GUARDED_BY(mutex_);  // while blocks come back
+  uint32_t slot_limit_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t first_free_ NVCACHE_GUARDED_BY(mutex_) = kNoSlot;
+  std::unique_ptr<ErasedKeys> erased_keys_ NVCACHE_GUARDED_BY(mutex_);  // while blocks come back
 };
 
 // Inline, and few instructions: what a lookup costs is how many of them the

@@ -89,7 +89,7 @@ double Stats::hit_ratio() const {
 }
 
 void visit_metrics(const Stats& stats,
-                   absl::FunctionRef<void(std::string_view name, double value)> visit) {
+                   FunctionRef<void(std::string_view name, double value)> visit) {
   for (const auto& metric : kMetrics) {
     visit_metric(metric, stats,
                  [&](auto value) { visit(metric.name, static_cast<double>(value)); });

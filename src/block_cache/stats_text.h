@@ -5,15 +5,15 @@
 #include <span>
 #include <string_view>
 
-#include "absl/functional/function_ref.h"
 #include "base/metrics.h"
+#include "nvcache/function_ref.h"
 #include "nvcache/stats.h"
 
 namespace nvcache {
 
 // Calls visit(name, value) for each metric that is one number.
 void visit_metrics(const Stats& stats,
-                   absl::FunctionRef<void(std::string_view name, double value)> visit);
+                   FunctionRef<void(std::string_view name, double value)> visit);
 
 // Writes what Stats::to_json() does, as a value.
 void write_json(const Stats& stats, JsonText* json);

@@ -69,11 +69,11 @@ bool WriteQueue::write_next() {
 void WriteQueue::write(const PendingBlock& block) {
   FirstException problem;
   // The status of a write that throws. Without a message: that would be an allocation.
-  absl::Status status(absl::StatusCode::kInternal, "");
+  Status status(StatusCode::kInternal, "");
   problem.run([&] {
     const bool asks = events_.may_write == nullptr || events_.may_write(block);
     status = asks ? medium_.write(block.offset, {block.bytes->data(), block.padded_bytes})
-                  : absl::Status(kNotAsked, "");
+                  : Status(kNotAsked, "");
   });
   problem.run([&] { events_.written(block, status); });
   {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "absl/status/status.h"
 #include "base/background_thread.h"
 #include "base/bounded_queue.h"
 #include "base/mutex.h"
@@ -16,6 +15,7 @@
 #include "medium/medium.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -38,12 +38,12 @@ class WriteQueue {
   // block, so that readers find it somewhere at any time. Its handle must not be pushed again yet.
   // `left`: when find() no longer finds it. drain() waits for both.
   struct Events {
-    std::function<void(const PendingBlock&, const absl::Status&)> written;
-    std::function<void(const PendingBlock&, const absl::Status&)> left;
+    std::function<void(const PendingBlock&, const Status&)> written;
+    std::function<void(const PendingBlock&, const Status&)> left;
     // False: the block is not written after all, and both are told kNotAsked. May be missing.
     std::function<bool(const PendingBlock&)> may_write{};
   };
-  static constexpr absl::StatusCode kNotAsked = absl::StatusCode::kCancelled;
+  static constexpr StatusCode kNotAsked = StatusCode::kCancelled;
 
   WriteQueue(Medium& medium, uint64_t capacity_bytes, Events events);
   ~WriteQueue();  // writes what is left
@@ -65,10 +65,10 @@ class WriteQueue {
   Medium& medium_;
   const Events events_;
   mutable Mutex mutex_;
-  CondVar finished_;                                      // a block
-  BoundedQueue<uint64_t> order_ ABSL_GUARDED_BY(mutex_);  // handles
+  CondVar finished_;                                         // a block
+  BoundedQueue<uint64_t> order_ NVCACHE_GUARDED_BY(mutex_);  // handles
   // Not a map of Abseil: those are broken by an allocation that fails.
-  std::unordered_map<uint64_t, PendingBlock> pending_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, PendingBlock> pending_ NVCACHE_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
 

@@ -12,25 +12,23 @@ bool ExtentMap::take_overlapped(const FileRange& range, size_t most,
   if (range.size == 0) return false;
   // The first extent that starts at or after the range; the one before may reach into it.
   const uint64_t first_unit = std::min(range.offset / kUnitBytes, kMaxOffsetUnits - 1);
-  auto at = words_.lower_bound(first_unit << kSizeBits);
-  if (at != words_.begin()) {
-    const auto before = std::prev(at);
-    if (unpack(*before).overlaps(range)) at = before;
+  const uint64_t first = first_unit << kSizeBits;
+  std::optional<uint64_t> at = words_.last_before(first);
+  if (!at.has_value() || !unpack(*at).overlaps(range)) at = words_.at_or_after(first);
+  const auto overlaps = [&] { return at.has_value() && unpack(*at).overlaps(range); };
+  for (size_t taken = 0; overlaps() && taken < most; ++taken) {
+    removed->push_back(unpack(*at));
+    words_.erase(*at);
+    at = words_.at_or_after(*at);
   }
-  const auto first = at;
-  bool more = at != words_.end() && unpack(*at).overlaps(range);
-  for (size_t taken = 0; more && taken < most; ++taken) {
-    removed->push_back(unpack(*at++));
-    more = at != words_.end() && unpack(*at).overlaps(range);
-  }
-  words_.erase(first, at);
-  return more;
+  return overlaps();
 }
 
 std::optional<FileRange> ExtentMap::next(uint64_t* position) const {
-  auto at = words_.upper_bound(*position);
-  if (at == words_.end()) at = words_.begin();
-  if (at == words_.end()) return std::nullopt;
+  // No extent is the largest word: kMaxOffsetUnits is no offset.
+  std::optional<uint64_t> at = words_.at_or_after(*position + 1);
+  if (!at.has_value()) at = words_.at_or_after(0);
+  if (!at.has_value()) return std::nullopt;
   *position = *at;
   return unpack(*at);
 }

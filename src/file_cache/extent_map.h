@@ -1,15 +1,15 @@
 // Which extents of one file are cached: an ordered set of disjoint extents, so that
 // a write finds all that it overlaps, however they lie, in O(log n + overlapped).
 //
-// An extent is one 64-bit word in a B-tree, about 10 bytes with the tree's slack.
+// An extent is one 64-bit word of a WordSet: 8 to 12 bytes.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "base/assert.h"
+#include "file_cache/word_set.h"
 
 namespace nvcache {
 
@@ -43,9 +43,9 @@ class ExtentMap {
   // Enters an extent that takes() allows and that overlaps none; false if it is there.
   bool insert(const FileRange& extent) {
     NVCACHE_ASSERT_SLOW(takes(extent));
-    return words_.insert(pack(extent)).second;
+    return words_.insert(pack(extent));
   }
-  bool erase(const FileRange& extent) { return words_.erase(pack(extent)) != 0; }
+  bool erase(const FileRange& extent) { return words_.erase(pack(extent)); }
 
   // Removes extents that overlap `range`, the first `most` of them, and appends them to `removed`.
   // Whether there are more.
@@ -56,7 +56,7 @@ class ExtentMap {
   std::optional<FileRange> next(uint64_t* position) const;
 
   uint64_t size() const { return words_.size(); }
-  uint64_t metadata_bytes() const { return words_.size() * sizeof(uint64_t) * 5 / 4; }
+  uint64_t metadata_bytes() const { return words_.bytes(); }
 
  private:
   static constexpr uint64_t kSizeBits = 16;
@@ -69,7 +69,7 @@ class ExtentMap {
     return {(word >> kSizeBits) * kUnitBytes, (word & ((1u << kSizeBits) - 1)) * kUnitBytes};
   }
 
-  absl::btree_set<uint64_t> words_;
+  WordSet words_;
 };
 
 }  // namespace nvcache

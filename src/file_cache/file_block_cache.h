@@ -124,17 +124,17 @@ class CachedFile {
   }
 
   uint32_t region_sum(const FileRange& range) const;
-  void move_regions(const FileRange& range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void move_regions(const FileRange& range) NVCACHE_REQUIRES(mutex_);
   // Removes what `range` overlaps and outdates the tickets of readers; whether
   // anything was cached.
   bool invalidate(const FileRange& range);
-  bool erase_overlapped(const FileRange& range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool erase_overlapped(const FileRange& range) NVCACHE_REQUIRES(mutex_);
   // The first of them only. `rest` is what is left of the range, empty if that is nothing.
-  bool erase_some(FileRange* rest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool erase_some(FileRange* rest) NVCACHE_REQUIRES(mutex_);
   void put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
            uint32_t regions);
-  void sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void sweep_one() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void sweep() NVCACHE_REQUIRES(mutex_);
+  void sweep_one() NVCACHE_REQUIRES(mutex_);
   uint64_t sweep_all();  // how many extents are left
   void change_dataset(int64_t bytes);
   uint64_t metadata_bytes(uint64_t* extents) const;
@@ -145,10 +145,10 @@ class CachedFile {
   std::atomic<bool> forgotten_{false};  // removed or renamed while open: no more caching
   std::array<std::atomic<uint32_t>, kRegions> regions_{};
   mutable Mutex mutex_;
-  ExtentMap extents_ ABSL_GUARDED_BY(mutex_);
-  std::vector<FileRange> on_their_way_ ABSL_GUARDED_BY(mutex_);
-  uint64_t sweep_position_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t inserts_ ABSL_GUARDED_BY(mutex_) = 0;
+  ExtentMap extents_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<FileRange> on_their_way_ NVCACHE_GUARDED_BY(mutex_);
+  uint64_t sweep_position_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t inserts_ NVCACHE_GUARDED_BY(mutex_) = 0;
 };
 
 // What tells that a file is still the one that was closed.
@@ -211,10 +211,10 @@ class FileBlockCache {
   StripedCounters<FileCount> counts_;
   std::atomic<uint64_t> dataset_bytes_{0};
   mutable Mutex mutex_;
-  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  std::unordered_map<std::string, Known> files_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_id_ NVCACHE_GUARDED_BY(mutex_) = 1;
+  std::unordered_map<std::string, Known> files_ NVCACHE_GUARDED_BY(mutex_);
   // Large files that are gone, until their blocks are.
-  std::deque<std::shared_ptr<CachedFile>> dropped_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<CachedFile>> dropped_ NVCACHE_GUARDED_BY(mutex_);
   CondVar none_dropped_;
   std::atomic<uint64_t> inserts_{0};  // since the last sweep
   std::atomic<uint64_t> sweep_after_;

@@ -12,8 +12,8 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec,
-                                                       std::shared_ptr<KvEvictions> evictions) try {
+StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec,
+                                                 std::shared_ptr<KvEvictions> evictions) try {
   auto config = parse_kv_config(spec);
   if (!config.ok()) return config.status();
   config->evictions = std::move(evictions);
@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view spec,
   return no_memory_status("no memory or address space for a store of this size (ulimit -v)");
 }
 
-absl::StatusOr<KvResized> resize_kv_store(std::string_view spec, const KvResizeProgress& progress) {
+StatusOr<KvResized> resize_kv_store(std::string_view spec, const KvResizeProgress& progress) {
   const auto config = parse_kv_config(spec);
   if (!config.ok()) return config.status();
   return resize_kv_file(*config, progress);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "kv_store/medium/media.h"
 #include "kv_store/recovery/absence.h"
@@ -33,17 +34,17 @@ std::optional<uint64_t> length_of(const std::string& path) {
   return static_cast<uint64_t>(found.st_size);
 }
 
-absl::Status sync_directory_of(const std::string& path) {
+Status sync_directory_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string directory = parent.empty() ? "." : parent;
   const int fd = open_file(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (fd < 0) return errno_status("opening directory", directory, errno);
   const int error = fsync(fd) == 0 ? 0 : errno;
   close(fd);
-  return error == 0 ? absl::OkStatus() : errno_status("syncing directory", directory, error);
+  return error == 0 ? ok_status() : errno_status("syncing directory", directory, error);
 }
 
-absl::StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
+StatusOr<std::unique_ptr<KvStoreImpl>> open_store(KvConfig config) {
   auto medium = open_kv_medium(config);
   if (!medium.ok()) return medium.status();
   return KvStoreImpl::make(std::move(config), *std::move(medium));
@@ -93,7 +94,7 @@ std::string table_note(const KvGeometry& geometry, const ZoneHeaders::Live& live
 }
 
 // Opens and closes the store, so that it is whole. Its size stays.
-absl::Status finish_cleaning(KvConfig config) {
+Status finish_cleaning(KvConfig config) {
   config.read_only = false;
   config.sync_seconds = 0;
   auto store = open_store(std::move(config));
@@ -102,8 +103,8 @@ absl::Status finish_cleaning(KvConfig config) {
 
 // Empty: the store fits, or the file holds none, of which the opening will tell.
 // `notes`: of the file's opening.
-absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length,
-                                                      std::vector<std::string>* notes) {
+StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, uint64_t length,
+                                                std::vector<std::string>* notes) {
   KvConfig config = wanted;
   config.size_bytes = length;
   config.read_only = true;
@@ -148,7 +149,7 @@ absl::StatusOr<std::optional<OldStore>> open_if_unfit(const KvConfig& wanted, ui
   if (!store.ok()) return store.status();
   if ((*store)->has_unfinished_cleaning()) {
     store->reset();
-    if (absl::Status status = finish_cleaning(config); !status.ok()) return status;
+    if (Status status = finish_cleaning(config); !status.ok()) return status;
     return open_if_unfit(wanted, length, notes);
   }
   old.store = *std::move(store);
@@ -171,8 +172,8 @@ bool copy_items(KvStoreImpl& from, KvStoreImpl& to, const KvResizeProgress& prog
 }
 
 // Copies the store into a new file, which takes the old one's name.
-absl::Status make_anew(const KvConfig& wanted, const std::string& path, const OldStore& old,
-                       const KvResizeProgress& progress, KvResized* resized) {
+Status make_anew(const KvConfig& wanted, const std::string& path, const OldStore& old,
+                 const KvResizeProgress& progress, KvResized* resized) {
   const std::string unfinished = resizing_path(path);
   KvConfig config = wanted;
   config.medium = "file:" + unfinished;
@@ -194,10 +195,10 @@ absl::Status make_anew(const KvConfig& wanted, const std::string& path, const Ol
   if (old.store != nullptr && !copy_items(*old.store, **to, progress, resized)) {
     to->reset();
     unlink(unfinished.c_str());
-    return absl::AbortedError("ended while the store was copied; its file is unchanged");
+    return aborted_error("ended while the store was copied; its file is unchanged");
   }
   resized->items_kept = (*to)->stats().items;
-  absl::Status status = (*to)->close();
+  Status status = (*to)->close();
   if (status.ok() && rename(unfinished.c_str(), path.c_str()) != 0) {
     status = errno_status("renaming file", unfinished, errno);
   }
@@ -205,22 +206,22 @@ absl::Status make_anew(const KvConfig& wanted, const std::string& path, const Ol
   return status;
 }
 
-absl::Status resize_error(const absl::Status& status, uint64_t from_bytes, uint64_t to_bytes) {
-  if (absl::IsAborted(status)) return status;
+Status resize_error(const Status& status, uint64_t from_bytes, uint64_t to_bytes) {
+  if (is_aborted(status)) return status;
   const bool same_size = from_bytes == to_bytes;
   const std::string what =
       same_size ? std::string("copy the store for a larger zone or another item")
                 : fmt::format("resize the store from {} to {} bytes", from_bytes, to_bytes);
-  return absl::Status(
+  return Status(
       status.code(),
       fmt::format("cannot {}: {}; its file is unchanged. Give its old {}, make room, or remove it "
                   "to start empty",
-                  what, message_of(status), same_size ? "settings" : "size"));
+                  what, status.message(), same_size ? "settings" : "size"));
 }
 
 }  // namespace
 
-absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
+StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeProgress& progress) {
   KvResized resized;
   const std::string path = path_of_kv_medium(wanted.medium);
   const std::optional<uint64_t> length = path.empty() ? std::nullopt : length_of(path);
@@ -229,18 +230,18 @@ absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted, const KvResizeP
   if (!unfit.ok()) return unfit.status();
   const std::optional<OldStore>& old = *unfit;
   if (!old) return resized;
-  const absl::Status status = make_anew(wanted, path, *old, progress, &resized);
-  if (old->why == Unfit::kTable && !status.ok() && !absl::IsAborted(status)) {
+  const Status status = make_anew(wanted, path, *old, progress, &resized);
+  if (old->why == Unfit::kTable && !status.ok() && !is_aborted(status)) {
     KvResized unchanged;
     unchanged.notes = std::move(resized.notes);
     unchanged.notes.push_back(fmt::format(
-        "the table of items cannot grow now: {}; the store goes on as it is", message_of(status)));
+        "the table of items cannot grow now: {}; the store goes on as it is", status.message()));
     return unchanged;
   }
   if (!status.ok()) return resize_error(status, *length, wanted.size_bytes);
   resized.before_bytes = *length;
   resized.after_bytes = wanted.size_bytes;
-  if (absl::Status synced = sync_directory_of(path); !synced.ok()) return synced;
+  if (Status synced = sync_directory_of(path); !synced.ok()) return synced;
   return resized;
 }
 

@@ -9,9 +9,9 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "kv_store/api/config.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -19,7 +19,7 @@ namespace nvcache {
 std::string resizing_path(const std::string& path);
 
 // Does nothing where there is no store yet, or where it fits. `progress` may be empty.
-[[nodiscard]] absl::StatusOr<KvResized> resize_kv_file(const KvConfig& wanted,
-                                                       const KvResizeProgress& progress);
+[[nodiscard]] StatusOr<KvResized> resize_kv_file(const KvConfig& wanted,
+                                                 const KvResizeProgress& progress);
 
 }  // namespace nvcache

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/hash.h"
 #include "base/prng.h"
 #include "base/text.h"
@@ -95,9 +96,8 @@ int open_alone(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::string& path,
-                                                                bool format,
-                                                                const MediumOptions& options) {
+StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::string& path, bool format,
+                                                          const MediumOptions& options) {
   const auto wanted = complete_options("device " + path, options);
   if (!wanted.ok()) return wanted.status();
   struct stat found {};
@@ -108,7 +108,7 @@ absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::strin
   }
   const int fd = open_alone(path);
   if (fd < 0 && errno == EBUSY) {
-    return absl::FailedPreconditionError(fmt::format(
+    return failed_precondition_error(fmt::format(
         "device {}: mounted, part of a volume, or in use by another cache; allowed: one cache, and "
         "nothing else, per device",
         path));
@@ -116,13 +116,13 @@ absl::StatusOr<std::unique_ptr<Medium>> BlockDeviceMedium::open(const std::strin
   if (fd < 0) return errno_status("opening device", path, errno);
   keep_from_children(fd);
   std::unique_ptr<BlockDeviceMedium> medium(new BlockDeviceMedium(fd, path));
-  if (absl::Status status = medium->prepare(format, *wanted); !status.ok()) return status;
+  if (Status status = medium->prepare(format, *wanted); !status.ok()) return status;
   return std::unique_ptr<Medium>(std::move(medium));
 }
 
 BlockDeviceMedium::~BlockDeviceMedium() { close_kept(fd_); }
 
-absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& options) {
+Status BlockDeviceMedium::prepare(bool format, const MediumOptions& options) {
   uint64_t device_bytes = 0;
   int logical_bytes = 0;
   unsigned physical_bytes = 0;
@@ -134,14 +134,14 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
       std::max({static_cast<uint32_t>(logical_bytes),
                 std::min(physical_bytes, kLargestDirectUnitBytes), kUsualDirectUnitBytes});
   if (sector_bytes > kLargestDirectUnitBytes) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("device {}: sectors of {} bytes; allowed: up to {}", path_, sector_bytes,
                     kLargestDirectUnitBytes));
   }
   const uint64_t rest_bytes = device_bytes > kReservedBytes ? device_bytes - kReservedBytes : 0;
   const uint64_t usable_bytes = rest_bytes / sector_bytes * sector_bytes;
   if (options.max_size_bytes > usable_bytes) {
-    return absl::ResourceExhaustedError(
+    return resource_exhausted_error(
         fmt::format("device {}: {} asked for; allowed: up to {}, what it has behind the first MiB",
                     path_, format_bytes(options.max_size_bytes), format_bytes(usable_bytes)));
   }
@@ -151,7 +151,7 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
                             options.size_bytes, sector_bytes);
   }
   const uint64_t blocks_end = kReservedBytes + options.max_size_bytes;
-  if (absl::Status status = take(device_bytes, blocks_end, format); !status.ok()) return status;
+  if (Status status = take(device_bytes, blocks_end, format); !status.ok()) return status;
   max_size_bytes_ = options.max_size_bytes;
   size_bytes_ = size_bytes;
   traits_ = {.name = "nvme",
@@ -159,100 +159,100 @@ absl::Status BlockDeviceMedium::prepare(bool format, const MediumOptions& option
              .is_device = true,
              .io_granularity_bytes = sector_bytes,
              .flush_granularity_bytes = sector_bytes};
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Makes the device nvcache's own, if it is not yet and may become so. Leaves a mark that says how
 // far blocks reach, before the first of them is written.
-absl::Status BlockDeviceMedium::take(uint64_t device_bytes, uint64_t blocks_end, bool format) {
+Status BlockDeviceMedium::take(uint64_t device_bytes, uint64_t blocks_end, bool format) {
   NVCACHE_ASSERT(device_bytes > kReservedBytes && blocks_end <= device_bytes);
   const auto buffer = aligned_zeros(kReservedBytes);
-  if (buffer == nullptr) return absl::ResourceExhaustedError("no memory to examine a device");
+  if (buffer == nullptr) return resource_exhausted_error("no memory to examine a device");
   const MutableBytes bytes(buffer.get(), kReservedBytes);
   const uint64_t end_at = device_bytes - kReservedBytes;
   if (!format) {
-    if (absl::Status status = read_at(0, bytes); !status.ok()) return status;
+    if (Status status = read_at(0, bytes); !status.ok()) return status;
     const uint64_t ours_end = end_of_ours(bytes, device_bytes);
     bool free = ours_end != 0 || all_zero(bytes);
-    if (absl::Status status = read_at(end_at, bytes); !status.ok()) return status;
+    if (Status status = read_at(end_at, bytes); !status.ok()) return status;
     // Where we never wrote, others may have left a mark of theirs.
     const uint64_t skipped = std::max(ours_end, end_at) - end_at;
     free = free && all_zero(bytes.subspan(std::min<uint64_t>(skipped, bytes.size())));
     if (!free) {
-      return absl::FailedPreconditionError(fmt::format(
+      return failed_precondition_error(fmt::format(
           "device {}: holds data, such as a file system or a partition table; allowed: a device "
           "that this cache left, one whose first and last MiB are zero, or nvme:{},format=yes, "
           "once, which overwrites what is there",
           path_, path_));
     }
-    if (ours_end >= blocks_end) return absl::OkStatus();
+    if (ours_end >= blocks_end) return ok_status();
     blocks_end = std::max(blocks_end, ours_end);
   }
   std::memset(bytes.data(), 0, bytes.size());
   if (format) {
-    if (absl::Status status = write_at(end_at, bytes); !status.ok()) return status;
+    if (Status status = write_at(end_at, bytes); !status.ok()) return status;
     // The head of the blocks, by which a cache would know what an earlier one left.
     const uint64_t rest_bytes = device_bytes - kReservedBytes;
     const uint64_t head_bytes = std::min<uint64_t>(kReservedBytes, rest_bytes);
     const ByteView head =
         bytes.first(head_bytes / kLargestDirectUnitBytes * kLargestDirectUnitBytes);
-    if (absl::Status status = write_at(kReservedBytes, head); !status.ok()) return status;
+    if (Status status = write_at(kReservedBytes, head); !status.ok()) return status;
   }
   const Mark mark = make_mark(device_bytes, blocks_end);
   std::memcpy(bytes.data(), &mark, sizeof mark);
-  if (absl::Status status = write_at(0, bytes); !status.ok()) return status;
+  if (Status status = write_at(0, bytes); !status.ok()) return status;
   return drain();
 }
 
-absl::Status BlockDeviceMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
-  if (absl::Status status = check_range(path_, offset, length, size_bytes()); !status.ok()) {
+Status BlockDeviceMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+  if (Status status = check_range(path_, offset, length, size_bytes()); !status.ok()) {
     return status;
   }
   return check_granularity(path_, offset, buffer, length, traits_.io_granularity_bytes);
 }
 
-absl::Status BlockDeviceMedium::read_at(uint64_t at, MutableBytes into) const {
+Status BlockDeviceMedium::read_at(uint64_t at, MutableBytes into) const {
   const MovedBytes moved = read_whole(fd_, at, into);
   if (moved.error != 0) return errno_status("reading device", path_, moved.error);
-  if (moved.bytes == into.size()) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format("device {}: became smaller", path_));
+  if (moved.bytes == into.size()) return ok_status();
+  return unavailable_error(fmt::format("device {}: became smaller", path_));
 }
 
-absl::Status BlockDeviceMedium::write_at(uint64_t at, ByteView from) const {
+Status BlockDeviceMedium::write_at(uint64_t at, ByteView from) const {
   const MovedBytes moved = write_whole(fd_, at, from);
   if (moved.error != 0) return errno_status("writing device", path_, moved.error);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status BlockDeviceMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+Status BlockDeviceMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
   return read_at(kReservedBytes + offset, into);
 }
 
-absl::Status BlockDeviceMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+Status BlockDeviceMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
   return write_at(kReservedBytes + offset, from);
 }
 
-absl::Status BlockDeviceMedium::drain() {
-  if (fdatasync(fd_) == 0) return absl::OkStatus();
+Status BlockDeviceMedium::drain() {
+  if (fdatasync(fd_) == 0) return ok_status();
   return errno_status("flushing device", path_, errno);
 }
 
-absl::Status BlockDeviceMedium::discard(Extent extent) {
-  if (absl::Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
+Status BlockDeviceMedium::discard(Extent extent) {
+  if (Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
     return status;
   }
   uint64_t range[2] = {kReservedBytes + extent.offset, extent.size_bytes};
-  if (ioctl(fd_, BLKDISCARD, range) == 0) return absl::OkStatus();
+  if (ioctl(fd_, BLKDISCARD, range) == 0) return ok_status();
   if (errno == EOPNOTSUPP) {
-    return absl::UnimplementedError(fmt::format("device {}: takes no discards", path_));
+    return unimplemented_error(fmt::format("device {}: takes no discards", path_));
   }
   return errno_status("discarding blocks of device", path_, errno);
 }
 
-absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {
-  if (absl::Status status = check_resize(path_, size_bytes, max_size_bytes_); !status.ok()) {
+Status BlockDeviceMedium::resize(uint64_t size_bytes) {
+  if (Status status = check_resize(path_, size_bytes, max_size_bytes_); !status.ok()) {
     return status;
   }
   if (size_bytes % traits_.io_granularity_bytes != 0) {
@@ -260,18 +260,18 @@ absl::Status BlockDeviceMedium::resize(uint64_t size_bytes) {
                             traits_.io_granularity_bytes);
   }
   const uint64_t old_size_bytes = size_bytes_.exchange(size_bytes, std::memory_order_relaxed);
-  if (size_bytes >= old_size_bytes) return absl::OkStatus();
+  if (size_bytes >= old_size_bytes) return ok_status();
   // Tells the drive that these blocks are free. One that cannot keep track of that loses nothing.
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                 static_cast<off_t>(kReservedBytes + size_bytes),
                 static_cast<off_t>(old_size_bytes - size_bytes)) == 0 ||
       errno == EOPNOTSUPP) {
-    return absl::OkStatus();
+    return ok_status();
   }
   return errno_status("freeing the tail of device", path_, errno);
 }
 
-absl::StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec) {
+StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec) {
   return [path = std::string(spec.place), format = spec.option == "format=yes"](
              const MediumOptions& options, Clock&) {
     return BlockDeviceMedium::open(path, format, options);

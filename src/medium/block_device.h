@@ -29,27 +29,26 @@ class BlockDeviceMedium final : public Medium {
   static constexpr std::string_view kMark = "nvcache block device 2\n";
   static constexpr std::string_view kOldMark = "nvcache block device 1\n";
 
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
-                                                                    bool format,
-                                                                    const MediumOptions& options);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Medium>> open(const std::string& path, bool format,
+                                                              const MediumOptions& options);
   ~BlockDeviceMedium() override;
 
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status drain() override;
-  [[nodiscard]] absl::Status discard(Extent extent) override;
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status drain() override;
+  [[nodiscard]] Status discard(Extent extent) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
   BlockDeviceMedium(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  [[nodiscard]] absl::Status prepare(bool format, const MediumOptions& options);
-  [[nodiscard]] absl::Status take(uint64_t device_bytes, uint64_t blocks_end, bool format);
-  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+  [[nodiscard]] Status prepare(bool format, const MediumOptions& options);
+  [[nodiscard]] Status take(uint64_t device_bytes, uint64_t blocks_end, bool format);
+  [[nodiscard]] Status check(uint64_t offset, const void* buffer, uint64_t length) const;
   // At an offset of the device, not of the medium.
-  [[nodiscard]] absl::Status read_at(uint64_t at, MutableBytes into) const;
-  [[nodiscard]] absl::Status write_at(uint64_t at, ByteView from) const;
+  [[nodiscard]] Status read_at(uint64_t at, MutableBytes into) const;
+  [[nodiscard]] Status write_at(uint64_t at, ByteView from) const;
 
   const int fd_;
   const std::string path_;

@@ -8,33 +8,33 @@
 #include <string>
 #include <system_error>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 
 namespace nvcache {
 
-absl::Status check_range(std::string_view medium, uint64_t offset, uint64_t length,
-                         uint64_t size_bytes) {
-  if (offset <= size_bytes && length <= size_bytes - offset) return absl::OkStatus();
-  return absl::OutOfRangeError(fmt::format("{}: {} bytes at offset {} lie past the end at {}",
-                                           medium, length, offset, size_bytes));
+Status check_range(std::string_view medium, uint64_t offset, uint64_t length, uint64_t size_bytes) {
+  if (offset <= size_bytes && length <= size_bytes - offset) return ok_status();
+  return out_of_range_error(fmt::format("{}: {} bytes at offset {} lie past the end at {}", medium,
+                                        length, offset, size_bytes));
 }
 
-absl::Status check_granularity(std::string_view medium, uint64_t offset, const void* buffer,
-                               uint64_t length, uint32_t granularity_bytes) {
+Status check_granularity(std::string_view medium, uint64_t offset, const void* buffer,
+                         uint64_t length, uint32_t granularity_bytes) {
   const uint64_t bits = offset | length | reinterpret_cast<uintptr_t>(buffer);
-  if (bits % granularity_bytes == 0) return absl::OkStatus();
+  if (bits % granularity_bytes == 0) return ok_status();
   return invalid_argument("{}: offset {}, size {} and the buffer's address must be multiples of {}",
                           medium, offset, length, granularity_bytes);
 }
 
-absl::Status check_resize(std::string_view medium, uint64_t size_bytes, uint64_t max_size_bytes) {
-  if (size_bytes > 0 && size_bytes <= max_size_bytes) return absl::OkStatus();
-  return absl::OutOfRangeError(
+Status check_resize(std::string_view medium, uint64_t size_bytes, uint64_t max_size_bytes) {
+  if (size_bytes > 0 && size_bytes <= max_size_bytes) return ok_status();
+  return out_of_range_error(
       fmt::format("{}: cannot resize to {} bytes; allowed: 1 to {} (the max_size given at open)",
                   medium, size_bytes, max_size_bytes));
 }
 
-absl::Status errno_status(std::string_view operation, std::string_view path, int error_number) {
+Status errno_status(std::string_view operation, std::string_view path, int error_number) {
   const std::string message =
       fmt::format("{} {}: {}", operation, path, std::generic_category().message(error_number));
   switch (error_number) {
@@ -42,23 +42,22 @@ absl::Status errno_status(std::string_view operation, std::string_view path, int
     case EDQUOT:
     case EFBIG:
     case ENOMEM:
-      return absl::ResourceExhaustedError(message);
+      return resource_exhausted_error(message);
     case EIO:
-      return absl::DataLossError(message);
+      return data_loss_error(message);
     case EACCES:
     case EPERM:
     case EROFS:
-      return absl::PermissionDeniedError(message);
+      return permission_denied_error(message);
     case ENOENT:
     case ENOTDIR:
-      return absl::NotFoundError(message);
+      return not_found_error(message);
     default:
-      return absl::UnavailableError(message);
+      return unavailable_error(message);
   }
 }
 
-absl::StatusOr<MediumOptions> complete_options(std::string_view medium,
-                                               const MediumOptions& options) {
+StatusOr<MediumOptions> complete_options(std::string_view medium, const MediumOptions& options) {
   MediumOptions complete = options;
   if (complete.size_bytes == 0) {
     return invalid_argument("{}: size is 0; allowed: at least 1 byte", medium);
@@ -72,11 +71,11 @@ absl::StatusOr<MediumOptions> complete_options(std::string_view medium,
   return complete;
 }
 
-absl::Status check_room(int fd, std::string_view path, uint64_t size_bytes, uint64_t length_bytes) {
+Status check_room(int fd, std::string_view path, uint64_t size_bytes, uint64_t length_bytes) {
   struct rlimit limit {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       length_bytes > limit.rlim_cur) {
-    return absl::ResourceExhaustedError(
+    return resource_exhausted_error(
         fmt::format("file {}: {} bytes asked for, the process's file size limit (ulimit -f) is {}",
                     path, length_bytes, limit.rlim_cur));
   }
@@ -89,11 +88,11 @@ absl::Status check_room(int fd, std::string_view path, uint64_t size_bytes, uint
   const uint64_t allocated = static_cast<uint64_t>(found.st_blocks) * 512;
   const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (room.f_blocks != 0 && size_bytes > allocated && size_bytes - allocated > free_bytes) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return resource_exhausted_error(fmt::format(
         "file {}: no space left on device: {} bytes asked for, {} there already, {} free", path,
         size_bytes, allocated, free_bytes));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

@@ -36,9 +36,9 @@ struct DaxMap::Mapping {
   }
 };
 
-absl::StatusOr<std::unique_ptr<DaxMap>> DaxMap::map(int fd) {
+StatusOr<std::unique_ptr<DaxMap>> DaxMap::map(int fd) {
   if (!is_on_dax(fd) && std::getenv("PMEM2_FORCE_GRANULARITY") == nullptr) return nullptr;
-  const absl::StatusOr<const Pmem2*> loaded = Pmem2::get();
+  const StatusOr<const Pmem2*> loaded = Pmem2::get();
   if (!loaded.ok()) return loaded.status();
   const Pmem2& pmem2 = **loaded;
   pmem2_config* config = nullptr;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -25,7 +25,7 @@ class DaxMap {
  public:
   // Maps a whole open file for loads and stores. Null if it is not on a DAX file system.
   // FAILED_PRECONDITION if it is, and libpmem2 is not there (medium/pmem2.h).
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<DaxMap>> map(int fd);
+  [[nodiscard]] static StatusOr<std::unique_ptr<DaxMap>> map(int fd);
   ~DaxMap();
   DaxMap(const DaxMap&) = delete;
   DaxMap& operator=(const DaxMap&) = delete;

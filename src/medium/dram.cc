@@ -7,13 +7,14 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/table.h"
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<Medium>> DramMedium::open(const MediumOptions& options) {
+StatusOr<std::unique_ptr<Medium>> DramMedium::open(const MediumOptions& options) {
   const auto wanted = complete_options("dram", options);
   if (!wanted.ok()) return wanted.status();
   void* base = mmap(nullptr, wanted->max_size_bytes, PROT_READ | PROT_WRITE,
@@ -38,24 +39,24 @@ DramMedium::DramMedium(std::byte* base, uint64_t size_bytes, uint64_t max_size_b
 
 DramMedium::~DramMedium() { munmap(base_, max_size_bytes_); }
 
-absl::Status DramMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check_range("dram", offset, into.size(), size_bytes()); !status.ok()) {
+Status DramMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check_range("dram", offset, into.size(), size_bytes()); !status.ok()) {
     return status;
   }
   if (!into.empty()) std::memcpy(into.data(), base_ + offset, into.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status DramMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check_range("dram", offset, from.size(), size_bytes()); !status.ok()) {
+Status DramMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check_range("dram", offset, from.size(), size_bytes()); !status.ok()) {
     return status;
   }
   if (!from.empty()) std::memcpy(base_ + offset, from.data(), from.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status DramMedium::resize(uint64_t size_bytes) {
-  if (absl::Status status = check_resize("dram", size_bytes, max_size_bytes_); !status.ok()) {
+Status DramMedium::resize(uint64_t size_bytes) {
+  if (Status status = check_resize("dram", size_bytes, max_size_bytes_); !status.ok()) {
     return status;
   }
   const uint64_t old_size_bytes = size_bytes_.exchange(size_bytes, std::memory_order_relaxed);
@@ -64,10 +65,10 @@ absl::Status DramMedium::resize(uint64_t size_bytes) {
   if (first_free < old_size_bytes) {
     madvise(base_ + first_free, old_size_bytes - first_free, MADV_DONTNEED);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::StatusOr<MediumOpener> parse_dram(const MediumSpec&) {
+StatusOr<MediumOpener> parse_dram(const MediumSpec&) {
   return [](const MediumOptions& options, Clock&) { return DramMedium::open(options); };
 }
 

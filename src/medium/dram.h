@@ -17,17 +17,17 @@ namespace nvcache {
 
 class DramMedium final : public Medium {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const MediumOptions& options);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Medium>> open(const MediumOptions& options);
   ~DramMedium() override;
   DramMedium(const DramMedium&) = delete;
   DramMedium& operator=(const DramMedium&) = delete;
 
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   ByteView direct() const override { return {base_, max_size_bytes_}; }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
   DramMedium(std::byte* base, uint64_t size_bytes, uint64_t max_size_bytes);

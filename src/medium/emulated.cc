@@ -39,25 +39,24 @@ EmulatedMedium::EmulatedMedium(const Profile& profile, std::unique_ptr<Medium> i
       fence_ns_(profile.fence_ns),
       model_(profile, load) {}
 
-absl::Status EmulatedMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+Status EmulatedMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
   const uint64_t done_ns = charge_read(into.size());
-  absl::Status status = inner_->read(offset, into);
+  Status status = inner_->read(offset, into);
   clock_.wait_until_ns(done_ns);
   return status;
 }
 
-absl::Status EmulatedMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+Status EmulatedMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
   const uint64_t done_ns = charge_write(from.size());
-  absl::Status status = inner_->write(offset, from);
+  Status status = inner_->write(offset, from);
   clock_.wait_until_ns(done_ns);
   return status;
 }
 
-absl::Status EmulatedMedium::flush(Extent extent) {
-  if (absl::Status status =
-          check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
+Status EmulatedMedium::flush(Extent extent) {
+  if (Status status = check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
       !status.ok()) {
     return status;
   }
@@ -72,16 +71,16 @@ absl::Status EmulatedMedium::flush(Extent extent) {
   if (accepted_ns.load(std::memory_order_relaxed) < cost.accepted_ns) {
     accepted_ns.store(cost.accepted_ns, std::memory_order_relaxed);
   }
-  absl::Status status = inner_->flush(extent);
+  Status status = inner_->flush(extent);
   clock_.wait_until_ns(cost.issued_ns);
   return status;
 }
 
-absl::Status EmulatedMedium::drain() {
+Status EmulatedMedium::drain() {
   const uint64_t accepted_ns =
       accepted_ns_[thread_stripe() % kFlushers].load(std::memory_order_relaxed);
   const uint64_t done_ns = std::max(clock_.now_ns(), accepted_ns) + fence_ns_;
-  absl::Status status = inner_->drain();
+  Status status = inner_->drain();
   clock_.wait_until_ns(done_ns);
   return status;
 }
@@ -101,23 +100,22 @@ ByteView EmulatedMedium::direct() const {
   return traits_.reads != Reads::kByCopy ? inner_->direct() : ByteView{};
 }
 
-absl::Status EmulatedMedium::on_direct_read(Extent extent) {
+Status EmulatedMedium::on_direct_read(Extent extent) {
   const uint64_t done_ns = charge_read(extent.size_bytes);
-  absl::Status status = inner_->on_direct_read(extent);
+  Status status = inner_->on_direct_read(extent);
   clock_.wait_until_ns(done_ns);
   return status;
 }
 
-absl::Status EmulatedMedium::discard(Extent extent) {
-  if (absl::Status status =
-          check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
+Status EmulatedMedium::discard(Extent extent) {
+  if (Status status = check_range(traits_.name, extent.offset, extent.size_bytes, size_bytes());
       !status.ok()) {
     return status;
   }
   return inner_->discard(extent);
 }
 
-absl::Status EmulatedMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
+Status EmulatedMedium::resize(uint64_t size_bytes) { return inner_->resize(size_bytes); }
 
 uint64_t EmulatedMedium::charge_read(uint64_t size_bytes) {
   const uint64_t now_ns = clock_.now_ns();
@@ -132,14 +130,14 @@ uint64_t EmulatedMedium::charge_write(uint64_t size_bytes) {
 }
 
 // Refused accesses are not charged.
-absl::Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
-  if (absl::Status status = check_range(traits_.name, offset, length, size_bytes()); !status.ok()) {
+Status EmulatedMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+  if (Status status = check_range(traits_.name, offset, length, size_bytes()); !status.ok()) {
     return status;
   }
   return check_granularity(traits_.name, offset, buffer, length, traits_.io_granularity_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
+StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
   const std::string_view spec = given.whole;
   std::string_view rest = given.place;
   const auto [name, option] = split_once(rest, ',');
@@ -151,8 +149,8 @@ absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
   double load = 1;
   if (rest.starts_with(",load=")) {
     const std::string_view text = split_once(option, ',').first.substr(5);
-    const absl::StatusOr<double> number = parse_number("load", text, 1, kMaxLoad);
-    if (!number.ok()) return invalid_argument("medium '{}': {}", spec, message_of(number.status()));
+    const StatusOr<double> number = parse_number("load", text, 1, kMaxLoad);
+    if (!number.ok()) return invalid_argument("medium '{}': {}", spec, number.status().message());
     load = *number;
     rest.remove_prefix(6 + text.size());
   }
@@ -169,15 +167,14 @@ absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& given) {
   if (inner_spec.starts_with("emulated") || inner_spec.starts_with("modelled")) {
     return bad_medium("an emulated medium cannot lie on another one", spec, allowed_inner_media());
   }
-  absl::StatusOr<MediumOpener> inner = parse_medium(inner_spec);
+  StatusOr<MediumOpener> inner = parse_medium(inner_spec);
   if (!inner.ok()) return inner.status();
-  return
-      [profile, load, open_inner = *std::move(inner)](
-          const MediumOptions& options, Clock& clock) -> absl::StatusOr<std::unique_ptr<Medium>> {
-        absl::StatusOr<std::unique_ptr<Medium>> medium = open_inner(options, clock);
-        if (!medium.ok()) return medium.status();
-        return std::make_unique<EmulatedMedium>(*profile, *std::move(medium), clock, load);
-      };
+  return [profile, load, open_inner = *std::move(inner)](
+             const MediumOptions& options, Clock& clock) -> StatusOr<std::unique_ptr<Medium>> {
+    StatusOr<std::unique_ptr<Medium>> medium = open_inner(options, clock);
+    if (!medium.ok()) return medium.status();
+    return std::make_unique<EmulatedMedium>(*profile, *std::move(medium), clock, load);
+  };
 }
 
 }  // namespace nvcache

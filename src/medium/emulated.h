@@ -36,20 +36,20 @@ class EmulatedMedium final : public Medium {
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status flush(Extent extent) override;
-  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status flush(Extent extent) override;
+  [[nodiscard]] Status drain() override;
   ByteView direct() const override;
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
+  [[nodiscard]] Status on_direct_read(Extent extent) override;
   void on_direct_write(Extent extent) override;
-  [[nodiscard]] absl::Status discard(Extent extent) override;  // charges nothing
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status discard(Extent extent) override;  // charges nothing
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
   uint64_t charge_read(uint64_t size_bytes);
   uint64_t charge_write(uint64_t size_bytes);
-  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+  [[nodiscard]] Status check(uint64_t offset, const void* buffer, uint64_t length) const;
 
   const std::unique_ptr<Medium> inner_;
   Clock& clock_;
@@ -60,7 +60,7 @@ class EmulatedMedium final : public Medium {
   static constexpr uint32_t kFlushers = 64;
   std::array<std::atomic<uint64_t>, kFlushers> accepted_ns_{};
   Mutex mutex_;
-  CostModel model_ ABSL_GUARDED_BY(mutex_);
+  CostModel model_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache

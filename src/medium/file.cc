@@ -12,8 +12,8 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path, FileIo io,
-                                                         const MediumOptions& options) {
+StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path, FileIo io,
+                                                   const MediumOptions& options) {
   const auto wanted = complete_options("file " + path, options);
   if (!wanted.ok()) return wanted.status();
   if (io == FileIo::kDirect) return DirectFileMedium::open(path, *wanted);
@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path
   return std::unique_ptr<Medium>(*std::move(file));
 }
 
-absl::StatusOr<MediumOpener> parse_file(const MediumSpec& spec) {
+StatusOr<MediumOpener> parse_file(const MediumSpec& spec) {
   const FileIo io = spec.option == "io=direct" ? FileIo::kDirect : FileIo::kMmap;
   return [path = std::string(spec.place), io](const MediumOptions& options, Clock&) {
     return open_file_medium(path, io, options);

@@ -17,14 +17,14 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 enum class FileIo { kMmap, kDirect };
 
-[[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_file_medium(
-    const std::string& path, FileIo io, const MediumOptions& options);
+[[nodiscard]] StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path, FileIo io,
+                                                                 const MediumOptions& options);
 
 }  // namespace nvcache

@@ -10,7 +10,7 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<BufferedFileMedium>> BufferedFileMedium::open(
+StatusOr<std::unique_ptr<BufferedFileMedium>> BufferedFileMedium::open(
     const std::string& path, const MediumOptions& options) {
   auto file = PreallocatedFile::open(path, options, 0);
   if (!file.ok()) return file.status();
@@ -27,40 +27,40 @@ BufferedFileMedium::BufferedFileMedium(std::unique_ptr<PreallocatedFile> file, u
   NVCACHE_ASSERT(size_bytes <= file_->max_size_bytes());
 }
 
-absl::Status BufferedFileMedium::check(uint64_t offset, uint64_t length) const {
+Status BufferedFileMedium::check(uint64_t offset, uint64_t length) const {
   return check_range(file_->path(), offset, length, size_bytes());
 }
 
-absl::Status BufferedFileMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check(offset, into.size()); !status.ok()) return status;
+Status BufferedFileMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check(offset, into.size()); !status.ok()) return status;
   return file_->read(offset, into);
 }
 
-absl::Status BufferedFileMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check(offset, from.size()); !status.ok()) return status;
+Status BufferedFileMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check(offset, from.size()); !status.ok()) return status;
   return file_->write(offset, from);
 }
 
-absl::Status BufferedFileMedium::flush(Extent extent) {
-  if (absl::Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
+Status BufferedFileMedium::flush(Extent extent) {
+  if (Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
   return start_write_back(file_->fd(), file_->path(), extent);
 }
 
-absl::Status BufferedFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
+Status BufferedFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
-absl::Status BufferedFileMedium::discard(Extent extent) {
-  if (absl::Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
+Status BufferedFileMedium::discard(Extent extent) {
+  if (Status status = check(extent.offset, extent.size_bytes); !status.ok()) return status;
   return file_->free_extent(extent);
 }
 
-absl::Status BufferedFileMedium::resize(uint64_t size_bytes) {
-  if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
+Status BufferedFileMedium::resize(uint64_t size_bytes) {
+  if (Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
       !status.ok()) {
     return status;
   }
   const uint64_t old_size_bytes = this->size_bytes();
   if (size_bytes > old_size_bytes) {
-    if (absl::Status status = file_->allocate(size_bytes); !status.ok()) return status;
+    if (Status status = file_->allocate(size_bytes); !status.ok()) return status;
   }
   size_bytes_.store(size_bytes, std::memory_order_relaxed);
   return file_->free_tail(size_bytes, old_size_bytes);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/check.h"
 
@@ -26,8 +27,7 @@ Traits traits_in_place(const Traits& buffered) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Medium>> DaxFileMedium::map(
-    std::unique_ptr<BufferedFileMedium> file) {
+StatusOr<std::unique_ptr<Medium>> DaxFileMedium::map(std::unique_ptr<BufferedFileMedium> file) {
   const uint64_t max_size_bytes = file->file().max_size_bytes();
   void* base = mmap(nullptr, max_size_bytes, PROT_READ, MAP_SHARED, file->file().fd(), 0);
   if (base == MAP_FAILED) {
@@ -47,10 +47,9 @@ DaxFileMedium::DaxFileMedium(std::unique_ptr<BufferedFileMedium> file, std::byte
 
 DaxFileMedium::~DaxFileMedium() { munmap(base_, file_->file().max_size_bytes()); }
 
-absl::Status DaxFileMedium::on_direct_read(Extent extent) {
+Status DaxFileMedium::on_direct_read(Extent extent) {
   const PreallocatedFile& file = file_->file();
-  if (absl::Status status =
-          check_range(file.path(), extent.offset, extent.size_bytes, size_bytes());
+  if (Status status = check_range(file.path(), extent.offset, extent.size_bytes, size_bytes());
       !status.ok()) {
     return status;
   }
@@ -58,11 +57,11 @@ absl::Status DaxFileMedium::on_direct_read(Extent extent) {
   const uint64_t length = extent.offset + extent.size_bytes - begin;
   // What is not in memory is fetched at once, rather than a page fault at a time.
   if (length > page_bytes_) madvise(base_ + begin, length, MADV_WILLNEED);
-  if (madvise(base_ + begin, length, MADV_POPULATE_READ) == 0) return absl::OkStatus();
+  if (madvise(base_ + begin, length, MADV_POPULATE_READ) == 0) return ok_status();
   const int error = errno;
-  if (absl::Status status = file.check_length(); !status.ok()) return status;
+  if (Status status = file.check_length(); !status.ok()) return status;
   // An older kernel cannot ask for the pages; the length is what it can check.
-  if (error == EINVAL) return absl::OkStatus();
+  if (error == EINVAL) return ok_status();
   // EFAULT: touching a page would raise SIGBUS, as on a disk error.
   return errno_status("reading in place file", file.path(), error == EFAULT ? EIO : error);
 }

@@ -19,7 +19,7 @@ namespace nvcache {
 class DaxFileMedium final : public Medium {
  public:
   // Maps an open file, on DAX or not.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> map(
+  [[nodiscard]] static StatusOr<std::unique_ptr<Medium>> map(
       std::unique_ptr<BufferedFileMedium> file);
   ~DaxFileMedium() override;
   DaxFileMedium(const DaxFileMedium&) = delete;
@@ -27,19 +27,17 @@ class DaxFileMedium final : public Medium {
 
   uint64_t size_bytes() const override { return file_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override {
     return file_->read(offset, into);
   }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override {
     return file_->write(offset, from);
   }
-  [[nodiscard]] absl::Status flush(Extent extent) override { return file_->flush(extent); }
-  [[nodiscard]] absl::Status drain() override { return file_->drain(); }
+  [[nodiscard]] Status flush(Extent extent) override { return file_->flush(extent); }
+  [[nodiscard]] Status drain() override { return file_->drain(); }
   ByteView direct() const override { return {base_, file_->file().max_size_bytes()}; }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override;
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
-    return file_->resize(size_bytes);
-  }
+  [[nodiscard]] Status on_direct_read(Extent extent) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override { return file_->resize(size_bytes); }
 
  private:
   DaxFileMedium(std::unique_ptr<BufferedFileMedium> file, std::byte* base);

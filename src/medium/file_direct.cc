@@ -44,7 +44,7 @@ uint32_t direct_granularity_bytes(int fd) {
 
 }  // namespace
 
-uint32_t smallest_direct_unit(absl::FunctionRef<bool(uint32_t unit_bytes)> works) {
+uint32_t smallest_direct_unit(FunctionRef<bool(uint32_t unit_bytes)> works) {
   for (uint32_t unit_bytes = kUsualDirectUnitBytes; unit_bytes <= kLargestDirectUnitBytes;
        unit_bytes *= 2) {
     if (works(unit_bytes)) return unit_bytes;
@@ -52,13 +52,13 @@ uint32_t smallest_direct_unit(absl::FunctionRef<bool(uint32_t unit_bytes)> works
   return 0;
 }
 
-absl::StatusOr<std::unique_ptr<Medium>> DirectFileMedium::open(const std::string& path,
-                                                               MediumOptions options) {
+StatusOr<std::unique_ptr<Medium>> DirectFileMedium::open(const std::string& path,
+                                                         MediumOptions options) {
   auto file = PreallocatedFile::open(path, options, O_DIRECT);
   if (!file.ok()) return file.status();
   const uint32_t granularity_bytes = direct_granularity_bytes((*file)->fd());
   if (granularity_bytes == 0 || granularity_bytes > kLargestDirectUnitBytes) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("file {}: no O_DIRECT with sectors of up to {} bytes; allowed there: io=mmap",
                     path, kLargestDirectUnitBytes));
   }
@@ -83,35 +83,34 @@ DirectFileMedium::DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint6
   NVCACHE_ASSERT(size_bytes % granularity_bytes == 0 && size_bytes <= file_->max_size_bytes());
 }
 
-absl::Status DirectFileMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
-  if (absl::Status status = check_range(file_->path(), offset, length, size_bytes());
-      !status.ok()) {
+Status DirectFileMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {
+  if (Status status = check_range(file_->path(), offset, length, size_bytes()); !status.ok()) {
     return status;
   }
   return check_granularity(file_->path(), offset, buffer, length, traits_.io_granularity_bytes);
 }
 
-absl::Status DirectFileMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+Status DirectFileMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
   return file_->read(offset, into);
 }
 
-absl::Status DirectFileMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+Status DirectFileMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
   return file_->write(offset, from);
 }
 
-absl::Status DirectFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
+Status DirectFileMedium::drain() { return sync_file(file_->fd(), file_->path()); }
 
-absl::Status DirectFileMedium::discard(Extent extent) {
-  if (absl::Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
+Status DirectFileMedium::discard(Extent extent) {
+  if (Status status = check(extent.offset, nullptr, extent.size_bytes); !status.ok()) {
     return status;
   }
   return file_->free_extent(extent);
 }
 
-absl::Status DirectFileMedium::resize(uint64_t size_bytes) {
-  if (absl::Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
+Status DirectFileMedium::resize(uint64_t size_bytes) {
+  if (Status status = check_resize(file_->path(), size_bytes, file_->max_size_bytes());
       !status.ok()) {
     return status;
   }
@@ -122,7 +121,7 @@ absl::Status DirectFileMedium::resize(uint64_t size_bytes) {
   }
   const uint64_t old_size_bytes = this->size_bytes();
   if (size_bytes > old_size_bytes) {
-    if (absl::Status status = file_->allocate(size_bytes); !status.ok()) return status;
+    if (Status status = file_->allocate(size_bytes); !status.ok()) return status;
   }
   size_bytes_.store(size_bytes, std::memory_order_relaxed);
   return file_->free_tail(size_bytes, old_size_bytes);

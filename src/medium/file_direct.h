@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "medium/medium.h"
 #include "medium/preallocated_file.h"
+#include "nvcache/function_ref.h"
 
 namespace nvcache {
 
@@ -18,25 +18,25 @@ inline constexpr uint32_t kLargestDirectUnitBytes = 64 << 10;
 
 // By trial, where the system does not tell: the smallest unit from the usual one on that works, or
 // 0. A drive may have sectors of more than 4 KiB.
-uint32_t smallest_direct_unit(absl::FunctionRef<bool(uint32_t unit_bytes)> works);
+uint32_t smallest_direct_unit(FunctionRef<bool(uint32_t unit_bytes)> works);
 
 class DirectFileMedium final : public Medium {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
-                                                                    MediumOptions options);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Medium>> open(const std::string& path,
+                                                              MediumOptions options);
 
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status drain() override;
-  [[nodiscard]] absl::Status discard(Extent extent) override;
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status drain() override;
+  [[nodiscard]] Status discard(Extent extent) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
   DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes,
                    uint32_t granularity_bytes);
-  [[nodiscard]] absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const;
+  [[nodiscard]] Status check(uint64_t offset, const void* buffer, uint64_t length) const;
 
   const std::unique_ptr<PreallocatedFile> file_;
   std::atomic<uint64_t> size_bytes_;

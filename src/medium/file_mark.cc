@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "base/errno_status.h"
 #include "fmt/format.h"
 #include "medium/check.h"
 #include "medium/whole_io.h"
@@ -49,40 +50,40 @@ bool all_zero(ByteView bytes) {
 
 }  // namespace
 
-absl::Status check_is_ours(int fd, std::string_view path, uint64_t length_bytes) {
-  if (length_bytes == 0) return absl::OkStatus();
+Status check_is_ours(int fd, std::string_view path, uint64_t length_bytes) {
+  if (length_bytes == 0) return ok_status();
   const WithoutDirectIo plain(fd);
   const uint64_t look_bytes = std::min(kLookBytes, length_bytes);
   const std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[look_bytes]);
-  if (memory == nullptr) return absl::ResourceExhaustedError("no memory to examine a file");
+  if (memory == nullptr) return resource_exhausted_error("no memory to examine a file");
   const MutableBytes bytes(memory.get(), look_bytes);
   bool free = true;
   for (const uint64_t at : {uint64_t{0}, length_bytes - look_bytes}) {
     const MovedBytes moved = read_whole(fd, at, bytes);
     if (moved.error != 0) return errno_status("reading file", path, moved.error);
     const ByteView found = ByteView(bytes).first(moved.bytes);
-    if (at == 0 && begins_with(found, kRegionsHead)) return absl::OkStatus();
+    if (at == 0 && begins_with(found, kRegionsHead)) return ok_status();
     const bool whole = found.size() == look_bytes && look_bytes >= kFileMarkBytes;
     if (whole && at + look_bytes == length_bytes &&
         begins_with(found.last(kFileMarkBytes), kMark)) {
-      return absl::OkStatus();
+      return ok_status();
     }
     free = free && all_zero(found);
   }
-  if (free) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format(
+  if (free) return ok_status();
+  return failed_precondition_error(fmt::format(
       "file {}: holds data that is not of this cache; nothing was changed. Allowed: a file that is "
       "not there, is empty, has zeros only in its first and last MiB, or was left by a cache. Give "
       "another name, or remove it",
       path));
 }
 
-absl::Status mark_as_ours(int fd, std::string_view path, uint64_t length_bytes) {
+Status mark_as_ours(int fd, std::string_view path, uint64_t length_bytes) {
   const WithoutDirectIo plain(fd);
   std::array<std::byte, kFileMarkBytes> page{};
   std::memcpy(page.data(), kMark.data(), kMark.size());
   const MovedBytes moved = write_whole(fd, length_bytes - kFileMarkBytes, page);
-  return moved.error == 0 ? absl::OkStatus() : errno_status("marking file", path, moved.error);
+  return moved.error == 0 ? ok_status() : errno_status("marking file", path, moved.error);
 }
 
 }  // namespace nvcache

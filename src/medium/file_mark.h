@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -20,10 +20,10 @@ inline constexpr std::string_view kRegionsHead = "NVCREGS\n";
 // Whether a cache may overwrite a file of this length: it ends with our mark, begins with
 // kRegionsHead, is empty, or has zeros only in its first and its last MiB.
 // FAILED_PRECONDITION, with what is allowed, if not.
-[[nodiscard]] absl::Status check_is_ours(int fd, std::string_view path, uint64_t length_bytes);
+[[nodiscard]] Status check_is_ours(int fd, std::string_view path, uint64_t length_bytes);
 
 // Writes the mark into the last page of a file of this length, which is a multiple of a page.
-[[nodiscard]] absl::Status mark_as_ours(int fd, std::string_view path, uint64_t length_bytes);
+[[nodiscard]] Status mark_as_ours(int fd, std::string_view path, uint64_t length_bytes);
 
 // How long a file is that is to have room for `blocks_bytes` and the mark.
 constexpr uint64_t marked_length_bytes(uint64_t blocks_bytes) {

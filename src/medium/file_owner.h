@@ -6,21 +6,21 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // For what open() refuses with ELOOP, given O_NOFOLLOW: others could lead us elsewhere by a link.
-[[nodiscard]] absl::Status refuse_link(std::string_view path);
+[[nodiscard]] Status refuse_link(std::string_view path);
 
 // FAILED_PRECONDITION, and nothing is changed, if the file belongs to another user, or holds data
 // and lets all users write it. INVALID_ARGUMENT if it is no regular file.
-[[nodiscard]] absl::Status check_owner(int fd, std::string_view path);
+[[nodiscard]] Status check_owner(int fd, std::string_view path);
 
 // Takes the rights of other users from it, such as those that mounts and copies add: Kubernetes'
 // fsGroup makes every file its group's, at each mount. A line for an operator, or "" if there were
 // none. FAILED_PRECONDITION if they stay.
-[[nodiscard]] absl::StatusOr<std::string> keep_others_out(int fd, std::string_view path);
+[[nodiscard]] StatusOr<std::string> keep_others_out(int fd, std::string_view path);
 
 }  // namespace nvcache

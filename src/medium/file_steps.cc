@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_holders.h"
@@ -14,17 +15,16 @@
 namespace nvcache {
 namespace {
 
-absl::Status refuse_locked(std::string_view path, std::string_view user,
-                           const std::string& holders) {
-  return absl::FailedPreconditionError(
+Status refuse_locked(std::string_view path, std::string_view user, const std::string& holders) {
+  return failed_precondition_error(
       fmt::format("file {}: in use by another {}{}{}; allowed: one {} per file", path, user,
                   holders.empty() ? "" : ": ", holders, user));
 }
 
 }  // namespace
 
-absl::Status lock_file(int fd, std::string_view path, std::string_view user,
-                       const std::function<void()>& pause) {
+Status lock_file(int fd, std::string_view path, std::string_view user,
+                 const std::function<void()>& pause) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -43,7 +43,7 @@ absl::Status lock_file(int fd, std::string_view path, std::string_view user,
     if (attempt >= attempts) return refuse_locked(path, user, "");
     pause();
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 void unlock_file(int fd) {
@@ -53,21 +53,21 @@ void unlock_file(int fd) {
   (void)fcntl(fd, F_OFD_SETLK, &whole);
 }
 
-absl::Status lock_file(int fd, std::string_view path, std::string_view user) {
+Status lock_file(int fd, std::string_view path, std::string_view user) {
   return lock_file(fd, path, user, [] { std::this_thread::sleep_for(kLockPause); });
 }
 
-absl::Status start_write_back(int fd, std::string_view path, Extent extent) {
+Status start_write_back(int fd, std::string_view path, Extent extent) {
   if (sync_file_range(fd, static_cast<off_t>(extent.offset), static_cast<off_t>(extent.size_bytes),
                       SYNC_FILE_RANGE_WRITE) == 0 ||
       errno == ESPIPE || errno == ENOSYS) {
-    return absl::OkStatus();
+    return ok_status();
   }
   return errno_status("flushing file", path, errno);
 }
 
-absl::Status sync_file(int fd, std::string_view path) {
-  if (fdatasync(fd) == 0) return absl::OkStatus();
+Status sync_file(int fd, std::string_view path) {
+  if (fdatasync(fd) == 0) return ok_status();
   return errno_status("flushing file", path, errno);
 }
 

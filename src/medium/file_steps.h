@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "medium/medium.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -21,18 +21,18 @@ inline constexpr std::chrono::milliseconds kLockPause{5};
 // Keeps other openers away, in this process and others, until the file is closed. `user` is whose
 // file it is: "cache" or "store". FAILED_PRECONDITION, with the processes that have it open, if it
 // is locked; if none is seen to have it open, or those that have it end, after all attempts.
-[[nodiscard]] absl::Status lock_file(int fd, std::string_view path, std::string_view user);
+[[nodiscard]] Status lock_file(int fd, std::string_view path, std::string_view user);
 
 // The same; calls `pause` between attempts.
-[[nodiscard]] absl::Status lock_file(int fd, std::string_view path, std::string_view user,
-                                     const std::function<void()>& pause);
+[[nodiscard]] Status lock_file(int fd, std::string_view path, std::string_view user,
+                               const std::function<void()>& pause);
 
 // Gives the lock up, also where a child still has the descriptor. Not to be called by a child.
 void unlock_file(int fd);
 
 // Starts to write an extent back; it is durable after sync_file().
-[[nodiscard]] absl::Status start_write_back(int fd, std::string_view path, Extent extent);
+[[nodiscard]] Status start_write_back(int fd, std::string_view path, Extent extent);
 // Makes all bytes of the file durable.
-[[nodiscard]] absl::Status sync_file(int fd, std::string_view path);
+[[nodiscard]] Status sync_file(int fd, std::string_view path);
 
 }  // namespace nvcache

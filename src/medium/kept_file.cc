@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_owner.h"
@@ -25,15 +26,15 @@ namespace {
 
 constexpr uint64_t kLineBytes = 64;
 
-absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
-                     std::vector<std::string>* notes) {
-  if (absl::Status status = lock_file(fd, path, "store"); !status.ok()) return status;
-  if (absl::Status status = check_owner(fd, path); !status.ok()) return status;
+Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool* is_new,
+               std::vector<std::string>* notes) {
+  if (Status status = lock_file(fd, path, "store"); !status.ok()) return status;
+  if (Status status = check_owner(fd, path); !status.ok()) return status;
   struct stat found {};
   if (fstat(fd, &found) != 0) return errno_status("examining file", path, errno);
   const auto length = static_cast<uint64_t>(found.st_size);
   if (length != 0 && length != size_bytes) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("file {}: {} bytes long, size={} given; nothing was changed. Allowed: the size "
                     "with which it was created, or a new file",
                     path, length, size_bytes));
@@ -42,11 +43,11 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
   if (!note.ok()) return note.status();
   if (!note->empty()) notes->push_back(*std::move(note));
   *is_new = length == 0;
-  if (absl::Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
+  if (Status status = check_room(fd, path, size_bytes, size_bytes); !status.ok()) {
     return status;
   }
   // On a full disk, a store to a page without a block would kill the process.
-  const absl::StatusOr<Room> room = reserve_room(fd, path, size_bytes);
+  const StatusOr<Room> room = reserve_room(fd, path, size_bytes);
   if (!room.ok()) {
     if (length == 0) [[maybe_unused]]
       const int ignored = ftruncate(fd, 0);
@@ -58,7 +59,7 @@ absl::Status prepare(int fd, const std::string& path, uint64_t size_bytes, bool*
                     "keep {} bytes free, or a full disk ends this process",
                     path, size_bytes));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 std::string whole_path_of(const std::string& path) {
@@ -69,30 +70,29 @@ std::string whole_path_of(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path,
-                                                         uint64_t size_bytes, Power power) {
+StatusOr<std::unique_ptr<KeptFile>> KeptFile::open(const std::string& path, uint64_t size_bytes,
+                                                   Power power) {
   const int fd = open_file(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == ELOOP) return refuse_link(path);
   if (fd < 0) return errno_status("opening file", path, errno);
   bool is_new = false;
   std::vector<std::string> notes;
-  if (absl::Status status = prepare(fd, path, size_bytes, &is_new, &notes); !status.ok()) {
+  if (Status status = prepare(fd, path, size_bytes, &is_new, &notes); !status.ok()) {
     close(fd);
     return status;
   }
-  absl::StatusOr<std::unique_ptr<DaxMap>> mapped = DaxMap::map(fd);
+  StatusOr<std::unique_ptr<DaxMap>> mapped = DaxMap::map(fd);
   if (!mapped.ok()) {
     close(fd);
-    return absl::Status(mapped.status().code(),
-                        fmt::format("file {}: {}", path, std::string(mapped.status().message())));
+    return Status(mapped.status().code(),
+                  fmt::format("file {}: {}", path, std::string(mapped.status().message())));
   }
   std::unique_ptr<DaxMap> dax = *std::move(mapped);
   void* base = dax != nullptr
                    ? dax->base()
                    : mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
-    absl::Status status =
-        errno_status(fmt::format("mapping {} bytes of file", size_bytes), path, errno);
+    Status status = errno_status(fmt::format("mapping {} bytes of file", size_bytes), path, errno);
     close(fd);
     return status;
   }
@@ -130,59 +130,59 @@ KeptFile::~KeptFile() {
   close_kept(fd_);
 }
 
-absl::Status KeptFile::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check_range(path_, offset, into.size(), size_bytes_); !status.ok()) {
+Status KeptFile::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check_range(path_, offset, into.size(), size_bytes_); !status.ok()) {
     return status;
   }
   if (!into.empty()) std::memcpy(into.data(), base_ + offset, into.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status KeptFile::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check_range(path_, offset, from.size(), size_bytes_); !status.ok()) {
+Status KeptFile::write(uint64_t offset, ByteView from) {
+  if (Status status = check_range(path_, offset, from.size(), size_bytes_); !status.ok()) {
     return status;
   }
   if (!from.empty()) std::memcpy(base_ + offset, from.data(), from.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status KeptFile::flush(Extent extent) {
-  if (absl::Status status = check_range(path_, extent.offset, extent.size_bytes, size_bytes_);
+Status KeptFile::flush(Extent extent) {
+  if (Status status = check_range(path_, extent.offset, extent.size_bytes, size_bytes_);
       !status.ok()) {
     return status;
   }
-  if (!power_) return absl::OkStatus();
+  if (!power_) return ok_status();
   if (dax_ != nullptr) {
     dax_->flush(extent.offset, extent.size_bytes);
-    return absl::OkStatus();
+    return ok_status();
   }
   return start_write_back(fd_, path_, extent);
 }
 
-absl::Status KeptFile::drain() {
-  if (!power_) return absl::OkStatus();
+Status KeptFile::drain() {
+  if (!power_) return ok_status();
   if (dax_ != nullptr) {
     dax_->drain();
-    return absl::OkStatus();
+    return ok_status();
   }
   return sync_file(fd_, path_);
 }
 
-absl::Status KeptFile::sync_all() {
+Status KeptFile::sync_all() {
   if (dax_ != nullptr && power_) {
     dax_->flush(0, size_bytes_);
     dax_->drain();
-    return absl::OkStatus();
+    return ok_status();
   }
   return sync_file(fd_, path_);
 }
 
-absl::Status KeptFile::sync(Extent extent) {
+Status KeptFile::sync(Extent extent) {
   NVCACHE_ASSERT_SLOW(extent.offset + extent.size_bytes <= size_bytes_);
   const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = extent.offset / page_bytes * page_bytes;
   if (msync(base_ + begin, extent.offset + extent.size_bytes - begin, MS_SYNC) == 0) {
-    return absl::OkStatus();
+    return ok_status();
   }
   return errno_status("flushing file", path_, errno);
 }
@@ -201,7 +201,7 @@ void KeptFile::populate(Extent extent) {
   if (dax_ == nullptr) populate_file(fd_, base_, extent);
 }
 
-absl::Status KeptFile::resize(uint64_t size_bytes) {
+Status KeptFile::resize(uint64_t size_bytes) {
   return check_resize(path_, size_bytes, size_bytes == size_bytes_ ? size_bytes : 0);
 }
 

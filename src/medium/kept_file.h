@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/home_process.h"
 #include "medium/dax_map.h"
 #include "medium/medium.h"
 #include "medium/page_file.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -30,21 +30,20 @@ class KeptFile final : public Medium, public PageFile {
   // Creates a missing file with mode 0600, and takes the rights of other users from one that is
   // there. FAILED_PRECONDITION, and nothing is changed, if the file is locked, belongs to another
   // user or lets all write it, or is neither empty nor `size_bytes` long. See file_owner.h.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
-                                                                      uint64_t size_bytes,
-                                                                      Power power);
+  [[nodiscard]] static StatusOr<std::unique_ptr<KeptFile>> open(const std::string& path,
+                                                                uint64_t size_bytes, Power power);
   ~KeptFile() override;
   KeptFile(const KeptFile&) = delete;
   KeptFile& operator=(const KeptFile&) = delete;
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status flush(Extent extent) override;
-  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status flush(Extent extent) override;
+  [[nodiscard]] Status drain() override;
   ByteView direct() const override { return {base_, size_bytes_}; }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
   // What an operator should know of the opening, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -53,8 +52,8 @@ class KeptFile final : public Medium, public PageFile {
   bool is_new() const { return new_; }
   // True if what was flushed and drained survives a loss of power.
   bool survives_power() const { return power_; }
-  [[nodiscard]] absl::Status sync_all() override;
-  [[nodiscard]] absl::Status sync(Extent extent) override;
+  [[nodiscard]] Status sync_all() override;
+  [[nodiscard]] Status sync(Extent extent) override;
   void populate(Extent extent) override;
   std::string path() const override { return path_; }
   bool is_at_its_path() const override;

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -51,15 +51,15 @@ class Medium {
 
   // Copies into.size() bytes at `offset` out of the medium.
   // OUT_OF_RANGE past the end; DATA_LOSS or UNAVAILABLE when the device fails.
-  [[nodiscard]] virtual absl::Status read(uint64_t offset, MutableBytes into) = 0;
+  [[nodiscard]] virtual Status read(uint64_t offset, MutableBytes into) = 0;
 
   // Copies `from` to `offset`. May become durable before flush().
   // RESOURCE_EXHAUSTED when the device is full, else as read().
-  [[nodiscard]] virtual absl::Status write(uint64_t offset, ByteView from) = 0;
+  [[nodiscard]] virtual Status write(uint64_t offset, ByteView from) = 0;
 
   // Starts making an extent durable; after drain() all earlier flushes are.
-  [[nodiscard]] virtual absl::Status flush(Extent) { return absl::OkStatus(); }
-  [[nodiscard]] virtual absl::Status drain() { return absl::OkStatus(); }
+  [[nodiscard]] virtual Status flush(Extent) { return ok_status(); }
+  [[nodiscard]] virtual Status drain() { return ok_status(); }
 
   // All bytes in place up to the largest size, valid until the medium is destroyed
   // (resize() included); empty where reads are by copy. Bytes past
@@ -69,7 +69,7 @@ class Medium {
   // Called before an extent of direct() is read in place: a decorator charges what
   // the access costs, and a mapped file checks that the bytes can still be read
   // (DATA_LOSS or UNAVAILABLE: do not touch them). A no-op where neither is needed.
-  [[nodiscard]] virtual absl::Status on_direct_read(Extent) { return absl::OkStatus(); }
+  [[nodiscard]] virtual Status on_direct_read(Extent) { return ok_status(); }
 
   // Called after bytes of direct() were stored in place that no flush will follow: a
   // decorator charges what their way to the medium costs. A no-op elsewhere.
@@ -78,14 +78,14 @@ class Medium {
   // The bytes of an extent are not needed: the medium may give their space back. Until they are
   // written again a read may return anything there, also what was discarded, and also after a
   // crash; a write may find no space. UNIMPLEMENTED if the medium cannot do that.
-  [[nodiscard]] virtual absl::Status discard(Extent) {
-    return absl::UnimplementedError("this medium cannot give space back while it is open");
+  [[nodiscard]] virtual Status discard(Extent) {
+    return unimplemented_error("this medium cannot give space back while it is open");
   }
 
   // Gives space back to, or takes it from, the system; bytes below the smaller
   // of the two sizes keep their contents. At most the `max_size_bytes` given at
   // open (OUT_OF_RANGE); RESOURCE_EXHAUSTED when the system has no more.
-  [[nodiscard]] virtual absl::Status resize(uint64_t size_bytes) = 0;
+  [[nodiscard]] virtual Status resize(uint64_t size_bytes) = 0;
 };
 
 struct MediumOptions {
@@ -99,14 +99,14 @@ struct MediumOptions {
 // INVALID_ARGUMENT names what was wrong in `spec` and what is allowed;
 // RESOURCE_EXHAUSTED (ENOSPC, no memory) and other failures name path and cause.
 // `clock` is charged by emulated media and must outlive the medium.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
-                                                                  const MediumOptions& options,
-                                                                  Clock& clock);
+[[nodiscard]] StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
+                                                            const MediumOptions& options,
+                                                            Clock& clock);
 
 // Whether `spec` names an emulated medium, by either word. It need not be a right one.
 bool names_emulated_medium(std::string_view spec);
 
 // Whether `spec` names a medium at all, without opening it; INVALID_ARGUMENT as above.
-[[nodiscard]] absl::Status check_medium(std::string_view spec);
+[[nodiscard]] Status check_medium(std::string_view spec);
 
 }  // namespace nvcache

@@ -28,37 +28,35 @@ class MeteredMedium final : public Medium {
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return inner_->traits(); }
 
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override {
     if (!samples(offset)) return inner_->read(offset, into);
     const uint64_t begin_ns = clock_.now_ns();
-    absl::Status status = inner_->read(offset, into);
+    Status status = inner_->read(offset, into);
     read_.add(clock_.now_ns() - begin_ns);
     return status;
   }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override {
     if (from.size() < kLargeWriteBytes && !samples(offset)) return inner_->write(offset, from);
     const uint64_t begin_ns = clock_.now_ns();
-    absl::Status status = inner_->write(offset, from);
+    Status status = inner_->write(offset, from);
     const uint64_t took_ns = clock_.now_ns() - begin_ns;
     if (status.ok() && !from.empty()) write_kib_.add(took_ns * 1024 / from.size());
     return status;
   }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
+  [[nodiscard]] Status on_direct_read(Extent extent) override {
     if (!samples(extent.offset)) return inner_->on_direct_read(extent);
     const uint64_t begin_ns = clock_.now_ns();
-    absl::Status status = inner_->on_direct_read(extent);
+    Status status = inner_->on_direct_read(extent);
     read_.add(clock_.now_ns() - begin_ns);
     return status;
   }
 
-  [[nodiscard]] absl::Status flush(Extent extent) override { return inner_->flush(extent); }
-  [[nodiscard]] absl::Status drain() override { return inner_->drain(); }
+  [[nodiscard]] Status flush(Extent extent) override { return inner_->flush(extent); }
+  [[nodiscard]] Status drain() override { return inner_->drain(); }
   ByteView direct() const override { return inner_->direct(); }
   void on_direct_write(Extent extent) override { inner_->on_direct_write(extent); }
-  [[nodiscard]] absl::Status discard(Extent extent) override { return inner_->discard(extent); }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
-    return inner_->resize(size_bytes);
-  }
+  [[nodiscard]] Status discard(Extent extent) override { return inner_->discard(extent); }
+  [[nodiscard]] Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
 
  private:
   static constexpr size_t kLargeWriteBytes = 16 << 10;

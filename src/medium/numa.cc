@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/errno_status.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "medium/check.h"
@@ -44,12 +45,11 @@ bool contains(std::string_view set, unsigned node) {
   return false;
 }
 
-absl::StatusOr<std::string> nodes_with_memory(std::string_view name,
-                                              const std::string& nodes_path) {
+StatusOr<std::string> nodes_with_memory(std::string_view name, const std::string& nodes_path) {
   const std::string path = nodes_path + "/has_memory";
   const std::optional<std::string> nodes = read_file(path);
   if (!nodes || nodes->empty()) {
-    return absl::UnimplementedError(
+    return unimplemented_error(
         fmt::format("medium '{}': the kernel does not say which NUMA nodes there are (no {}); "
                     "medium 'dram' is all the memory of the machine",
                     name, path));
@@ -57,8 +57,8 @@ absl::StatusOr<std::string> nodes_with_memory(std::string_view name,
   return std::string(strip(*nodes));
 }
 
-absl::StatusOr<unsigned> parse_node(std::string_view text, std::string_view name,
-                                    const std::string& nodes) {
+StatusOr<unsigned> parse_node(std::string_view text, std::string_view name,
+                              const std::string& nodes) {
   const std::string allowed =
       fmt::format("numa:NODE with one of the nodes that have memory: {}", nodes);
   unsigned node = 0;
@@ -85,13 +85,13 @@ uint64_t node_memory_bytes(unsigned node, const std::string& nodes_path) {
   return ~uint64_t{0};
 }
 
-absl::Status check_fits(std::string_view name, uint64_t size_bytes, uint64_t node_bytes) {
-  if (size_bytes <= node_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
+Status check_fits(std::string_view name, uint64_t size_bytes, uint64_t node_bytes) {
+  if (size_bytes <= node_bytes) return ok_status();
+  return resource_exhausted_error(
       fmt::format("{}: {} bytes are more than the {} of the node", name, size_bytes, node_bytes));
 }
 
-absl::Status bind_to_node(std::string_view name, ByteView memory, unsigned node) {
+Status bind_to_node(std::string_view name, ByteView memory, unsigned node) {
   constexpr unsigned kWordBits = 8 * sizeof(unsigned long);
   NVCACHE_ASSERT(node < kMaxNodes);
   std::array<unsigned long, kMaxNodes / kWordBits> nodes{};
@@ -99,14 +99,14 @@ absl::Status bind_to_node(std::string_view name, ByteView memory, unsigned node)
   // The kernel reads one bit less than it is told.
   if (syscall(SYS_mbind, memory.data(), memory.size(), MPOL_BIND, nodes.data(), kMaxNodes + 1, 0) ==
       0) {
-    return absl::OkStatus();
+    return ok_status();
   }
   switch (errno) {
     case ENOSYS:
-      return absl::UnimplementedError(
+      return unimplemented_error(
           fmt::format("medium '{}': the kernel is built without NUMA (mbind)", name));
     case EINVAL:
-      return absl::PermissionDeniedError(
+      return permission_denied_error(
           fmt::format("medium '{}': this process may not use memory of that node "
                       "(Mems_allowed_list in /proc/self/status names those that it may)",
                       name));
@@ -117,9 +117,9 @@ absl::Status bind_to_node(std::string_view name, ByteView memory, unsigned node)
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Medium>> NumaMedium::open(std::string_view node,
-                                                         const MediumOptions& options,
-                                                         const std::string& nodes_path) {
+StatusOr<std::unique_ptr<Medium>> NumaMedium::open(std::string_view node,
+                                                   const MediumOptions& options,
+                                                   const std::string& nodes_path) {
   std::string name = fmt::format("numa:{}", node);
   const auto nodes = nodes_with_memory(name, nodes_path);
   if (!nodes.ok()) return nodes.status();
@@ -128,13 +128,13 @@ absl::StatusOr<std::unique_ptr<Medium>> NumaMedium::open(std::string_view node,
   const auto wanted = complete_options(name, options);
   if (!wanted.ok()) return wanted.status();
   const uint64_t node_bytes = node_memory_bytes(*number, nodes_path);
-  if (absl::Status status = check_fits(name, wanted->size_bytes, node_bytes); !status.ok()) {
+  if (Status status = check_fits(name, wanted->size_bytes, node_bytes); !status.ok()) {
     return status;
   }
   auto memory = DramMedium::open(*wanted);
   if (!memory.ok()) return memory.status();
   // Before anything is written there: no page has a place yet.
-  if (absl::Status status = bind_to_node(name, (*memory)->direct(), *number); !status.ok()) {
+  if (Status status = bind_to_node(name, (*memory)->direct(), *number); !status.ok()) {
     return status;
   }
   return std::unique_ptr<Medium>(
@@ -146,33 +146,31 @@ NumaMedium::NumaMedium(std::unique_ptr<Medium> memory, std::string name, uint64_
       node_bytes_(node_bytes),
       traits_{.name = std::move(name), .reads = Reads::kInPlaceChecked} {}
 
-absl::Status NumaMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check_range(traits_.name, offset, into.size(), size_bytes());
-      !status.ok()) {
+Status NumaMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check_range(traits_.name, offset, into.size(), size_bytes()); !status.ok()) {
     return status;
   }
   return memory_->read(offset, into);
 }
 
-absl::Status NumaMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check_range(traits_.name, offset, from.size(), size_bytes());
-      !status.ok()) {
+Status NumaMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check_range(traits_.name, offset, from.size(), size_bytes()); !status.ok()) {
     return status;
   }
   return memory_->write(offset, from);
 }
 
-absl::Status NumaMedium::resize(uint64_t size_bytes) {
-  if (absl::Status status = check_resize(traits_.name, size_bytes, direct().size()); !status.ok()) {
+Status NumaMedium::resize(uint64_t size_bytes) {
+  if (Status status = check_resize(traits_.name, size_bytes, direct().size()); !status.ok()) {
     return status;
   }
-  if (absl::Status status = check_fits(traits_.name, size_bytes, node_bytes_); !status.ok()) {
+  if (Status status = check_fits(traits_.name, size_bytes, node_bytes_); !status.ok()) {
     return status;
   }
   return memory_->resize(size_bytes);
 }
 
-absl::StatusOr<MediumOpener> parse_numa(const MediumSpec& spec) {
+StatusOr<MediumOpener> parse_numa(const MediumSpec& spec) {
   return [node = std::string(spec.place)](const MediumOptions& options, Clock&) {
     return NumaMedium::open(node, options);
   };

@@ -28,16 +28,16 @@ class NumaMedium final : public Medium {
   // `node` is the text behind "numa:". INVALID_ARGUMENT names the nodes there are;
   // UNIMPLEMENTED where the kernel knows no nodes, PERMISSION_DENIED where it does
   // not let this process bind memory. `nodes_path`: where the kernel lists its nodes.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Medium>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<Medium>> open(
       std::string_view node, const MediumOptions& options,
       const std::string& nodes_path = kNodesPath);
 
   uint64_t size_bytes() const override { return memory_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   ByteView direct() const override { return memory_->direct(); }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
   NumaMedium(std::unique_ptr<Medium> memory, std::string name, uint64_t node_bytes);

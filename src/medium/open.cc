@@ -52,7 +52,7 @@ std::string allowed_options(const MediumRow& row) {
   return row.owns == Owns::kFile ? text + " (a path cannot contain a comma)" : text;
 }
 
-absl::StatusOr<MediumSpec> take_apart(const MediumRow& row, std::string_view spec) {
+StatusOr<MediumSpec> take_apart(const MediumRow& row, std::string_view spec) {
   const std::string_view rest = spec.substr(row.prefix.size());
   if (row.place.empty() && !rest.empty()) {
     return bad_medium(fmt::format("{} takes no options", row.prefix), spec, allowed_media());
@@ -76,7 +76,7 @@ absl::StatusOr<MediumSpec> take_apart(const MediumRow& row, std::string_view spe
 std::string usage_of(const MediumRow& row) {
   std::string usage = fmt::format("{}{}", row.prefix, row.place);
   for (const std::string_view option : row.options) {
-    fmt::format_to(std::back_inserter(usage), "[,{}]", option);
+    usage += fmt::format("[,{}]", option);
   }
   return usage;
 }
@@ -91,8 +91,8 @@ static_assert(std::all_of(kMedia.begin(), kMedia.end(), [](const MediumRow& row)
   return row.alias.empty() || row.alias.size() == row.prefix.size();
 }));
 
-absl::Status bad_medium(std::string_view problem, std::string_view spec, std::string_view allowed) {
-  return absl::InvalidArgumentError(
+Status bad_medium(std::string_view problem, std::string_view spec, std::string_view allowed) {
+  return invalid_argument_error(
       fmt::format("medium '{}': {}; allowed: {}", spec, problem, allowed));
 }
 
@@ -135,10 +135,10 @@ std::string media_help() {
   return text;
 }
 
-absl::StatusOr<MediumOpener> parse_medium(std::string_view spec) {
+StatusOr<MediumOpener> parse_medium(std::string_view spec) {
   const MediumRow* const row = find_medium_row(spec);
   if (row == nullptr) return bad_medium(spec.empty() ? "empty" : "unknown", spec, allowed_media());
-  const absl::StatusOr<MediumSpec> parts = take_apart(*row, spec);
+  const StatusOr<MediumSpec> parts = take_apart(*row, spec);
   if (!parts.ok()) return parts.status();
   return row->parse(*parts);
 }
@@ -180,11 +180,11 @@ std::string_view place_of_medium(std::string_view spec) {
   return split_once(spec.substr(row->prefix.size()), ',').first;
 }
 
-absl::Status check_medium(std::string_view spec) { return parse_medium(spec).status(); }
+Status check_medium(std::string_view spec) { return parse_medium(spec).status(); }
 
-absl::StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec,
-                                                    const MediumOptions& options, Clock& clock) {
-  const absl::StatusOr<MediumOpener> open = parse_medium(spec);
+StatusOr<std::unique_ptr<Medium>> open_medium(std::string_view spec, const MediumOptions& options,
+                                              Clock& clock) {
+  const StatusOr<MediumOpener> open = parse_medium(spec);
   if (!open.ok()) return open.status();
   return (*open)(options, clock);
 }

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "absl/status/status.h"
 #include "medium/medium.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -14,9 +14,9 @@ class PageFile {
  public:
   virtual ~PageFile() = default;
   // Makes all bytes durable.
-  [[nodiscard]] virtual absl::Status sync_all() = 0;
+  [[nodiscard]] virtual Status sync_all() = 0;
   // The same for the pages of an extent alone.
-  [[nodiscard]] virtual absl::Status sync(Extent extent) = 0;
+  [[nodiscard]] virtual Status sync(Extent extent) = 0;
   // Gets pages for an extent that will be overwritten, without reading them from the disk: fills
   // those that are not in memory with zeros, whatever they held. Does nothing on DAX.
   virtual void populate(Extent extent) = 0;

@@ -17,11 +17,11 @@ bool find(void* library, const char* name, Function* function) {
 
 }  // namespace
 
-absl::StatusOr<Pmem2> Pmem2::load(const char* file) {
+StatusOr<Pmem2> Pmem2::load(const char* file) {
   const StandardPlacesHeld held;
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return absl::FailedPreconditionError(fmt::format(
+    return failed_precondition_error(fmt::format(
         "the file lies on persistent memory (DAX), and libpmem2, which writes that back, cannot be "
         "loaded: {}. Install the package libpmem2, or use a file elsewhere",
         dlerror()));
@@ -40,16 +40,16 @@ absl::StatusOr<Pmem2> Pmem2::load(const char* file) {
                      find(library, "pmem2_get_drain_fn", &found.get_drain_fn);
   if (whole) return found;
   dlclose(library);
-  return absl::FailedPreconditionError(
+  return failed_precondition_error(
       fmt::format("{} is not libpmem2 of version 1: functions are missing", file));
 }
 
-absl::StatusOr<const Pmem2*> Pmem2::get() {
+StatusOr<const Pmem2*> Pmem2::get() {
   static Mutex mutex;
   static Pmem2 pmem2;
   const MutexLock lock(mutex);
   if (pmem2.map_new == nullptr) {
-    const absl::StatusOr<Pmem2> loaded = load("libpmem2.so.1");
+    const StatusOr<Pmem2> loaded = load("libpmem2.so.1");
     if (!loaded.ok()) return loaded.status();
     pmem2 = *loaded;
   }

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 struct pmem2_config;
 struct pmem2_source;
@@ -24,9 +24,9 @@ struct Pmem2 {
 
   // Loads the library, once, for as long as the process runs. FAILED_PRECONDITION, with what to
   // install, if there is none.
-  [[nodiscard]] static absl::StatusOr<const Pmem2*> get();
+  [[nodiscard]] static StatusOr<const Pmem2*> get();
   // From a file of another name. For tests.
-  [[nodiscard]] static absl::StatusOr<Pmem2> load(const char* file);
+  [[nodiscard]] static StatusOr<Pmem2> load(const char* file);
 
   int (*config_new)(pmem2_config** config) = nullptr;
   int (*config_delete)(pmem2_config** config) = nullptr;

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/cache_files.h"
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/check.h"
 #include "medium/file_mark.h"
@@ -30,7 +31,7 @@ struct Opened {
   bool created = false;
 };
 
-absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
+StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
   const int flags = O_RDWR | O_NONBLOCK | open_flags;
   bool created = true;
   int fd = open_file(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
@@ -43,7 +44,7 @@ absl::StatusOr<Opened> open_or_create(const std::string& path, int open_flags) {
   if (errno == EINVAL && (open_flags & O_DIRECT) != 0) {
     // Linux creates the file before it finds that it cannot open it this way.
     if (created) unlink(path.c_str());
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("file {}: its file system has no O_DIRECT; allowed there: io=mmap", path));
   }
   return errno_status("opening file", path, errno);
@@ -57,59 +58,59 @@ std::string PreallocatedFile::file_of(const std::string& path) {
   return fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", kFileName);
 }
 
-absl::StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(
-    const std::string& path, const MediumOptions& options, int open_flags) {
+StatusOr<std::unique_ptr<PreallocatedFile>> PreallocatedFile::open(const std::string& path,
+                                                                   const MediumOptions& options,
+                                                                   int open_flags) {
   const std::string file = file_of(path);
   for (int attempt = 0; attempt < kFileOpenAttempts; ++attempt) {
     const auto opened = open_or_create(file, open_flags | (options.keep_file ? O_NOFOLLOW : 0));
     if (!opened.ok()) {
       // Removed between our two attempts, by the opener that had made it.
-      if (absl::IsNotFound(opened.status()) && attempt == 0) continue;
+      if (is_not_found(opened.status()) && attempt == 0) continue;
       return opened.status();
     }
     std::unique_ptr<PreallocatedFile> made(new PreallocatedFile(opened->fd, file, opened->created));
-    if (absl::Status status = made->lock(); !status.ok()) return status;
+    if (Status status = made->lock(); !status.ok()) return status;
     // Removed between open and lock: what we hold is nobody's file any more.
     if (!made->still_at_path()) continue;
-    if (absl::Status status = made->prepare(options); !status.ok()) return status;
+    if (Status status = made->prepare(options); !status.ok()) return status;
     return made;
   }
-  return absl::UnavailableError(fmt::format("file {}: removed by others while opening", file));
+  return unavailable_error(fmt::format("file {}: removed by others while opening", file));
 }
 
-absl::Status PreallocatedFile::prepare(const MediumOptions& options) {
+Status PreallocatedFile::prepare(const MediumOptions& options) {
   struct stat found {};
   if (fstat(fd_, &found) != 0) return errno_status("examining file", path_, errno);
   if (!S_ISREG(found.st_mode)) {
-    return absl::InvalidArgumentError(
+    return invalid_argument_error(
         fmt::format("file {}: not a regular file; allowed: a file or a directory", path_));
   }
   if (options.keep_file) {
-    if (absl::Status status = check_owner(fd_, path_); !status.ok()) return status;
+    if (Status status = check_owner(fd_, path_); !status.ok()) return status;
   }
   max_size_bytes_ = options.max_size_bytes;
   const auto found_bytes = static_cast<uint64_t>(found.st_size);
-  if (absl::Status status = check_is_ours(fd_, path_, found_bytes); !status.ok()) return status;
+  if (Status status = check_is_ours(fd_, path_, found_bytes); !status.ok()) return status;
   if (options.keep_file) {
-    if (absl::Status status = keep_others_out(fd_, path_).status(); !status.ok()) return status;
+    if (Status status = keep_others_out(fd_, path_).status(); !status.ok()) return status;
   }
   uint64_t length_bytes = marked_length_bytes(options.max_size_bytes);
   // The mark stays where it is in a longer file.
   if (found_bytes > length_bytes) length_bytes = marked_length_bytes(found_bytes - kFileMarkBytes);
   NVCACHE_ASSERT(locked_ && length_bytes >= found_bytes);
-  if (absl::Status status = check_room(fd_, path_, options.size_bytes, length_bytes);
-      !status.ok()) {
+  if (Status status = check_room(fd_, path_, options.size_bytes, length_bytes); !status.ok()) {
     return status;
   }
   if (ftruncate(fd_, static_cast<off_t>(length_bytes)) != 0) {
     return errno_status(fmt::format("setting the length to {} bytes of file", length_bytes), path_,
                         errno);
   }
-  absl::Status status = allocate(options.size_bytes);
+  Status status = allocate(options.size_bytes);
   if (status.ok()) status = mark_as_ours(fd_, path_, length_bytes);
   if (!status.ok() && !created_ && ftruncate(fd_, found.st_size) != 0) {
-    return absl::UnavailableError(
-        fmt::format("{} (and its old length could not be restored)", message_of(status)));
+    return unavailable_error(
+        fmt::format("{} (and its old length could not be restored)", status.message()));
   }
   // Blocks are read at random: reading ahead would fetch what nobody asked for.
   posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);
@@ -126,13 +127,13 @@ PreallocatedFile::~PreallocatedFile() {
   close_kept(fd_);
 }
 
-absl::Status PreallocatedFile::lock() {
+Status PreallocatedFile::lock() {
   NVCACHE_ASSERT(!locked_);
-  if (absl::Status status = lock_file(fd_, path_, "cache"); !status.ok()) return status;
+  if (Status status = lock_file(fd_, path_, "cache"); !status.ok()) return status;
   locked_ = true;
   keep_from_children(fd_);
   note_cache_file(fd_);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bool PreallocatedFile::still_at_path() const {
@@ -142,60 +143,59 @@ bool PreallocatedFile::still_at_path() const {
          ours.st_ino == found.st_ino && ours.st_dev == found.st_dev;
 }
 
-absl::Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
+Status PreallocatedFile::read(uint64_t offset, MutableBytes into) const {
   NVCACHE_ASSERT_SLOW(offset + into.size() <= max_size_bytes_);
   const MovedBytes moved = read_whole(fd_, offset, into);
   if (moved.error != 0) return errno_status("reading file", path_, moved.error);
-  if (moved.bytes == into.size()) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format(
+  if (moved.bytes == into.size()) return ok_status();
+  return unavailable_error(fmt::format(
       "file {}: was cut short to {} bytes or less by somebody else", path_, offset + moved.bytes));
 }
 
-absl::Status PreallocatedFile::write(uint64_t offset, ByteView from) const {
+Status PreallocatedFile::write(uint64_t offset, ByteView from) const {
   NVCACHE_ASSERT_SLOW(offset + from.size() <= max_size_bytes_);
-  if (absl::Status status = check_length(); !status.ok()) return status;
+  if (Status status = check_length(); !status.ok()) return status;
   const MovedBytes moved = write_whole(fd_, offset, from);
   if (moved.error != 0) return errno_status("writing file", path_, moved.error);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status PreallocatedFile::check_length() const {
+Status PreallocatedFile::check_length() const {
   struct stat found {};
   if (fstat(fd_, &found) != 0) return errno_status("examining file", path_, errno);
   const auto length = static_cast<uint64_t>(found.st_size);
-  if (length >= max_size_bytes_) return absl::OkStatus();
-  return absl::UnavailableError(
+  if (length >= max_size_bytes_) return ok_status();
+  return unavailable_error(
       fmt::format("file {}: was cut short from {} to {} bytes by somebody else", path_,
                   max_size_bytes_, length));
 }
 
-absl::Status PreallocatedFile::allocate(uint64_t size_bytes) {
-  if (absl::Status status = check_room(fd_, path_, size_bytes, size_bytes); !status.ok())
-    return status;
+Status PreallocatedFile::allocate(uint64_t size_bytes) {
+  if (Status status = check_room(fd_, path_, size_bytes, size_bytes); !status.ok()) return status;
   return reserve_room(fd_, path_, size_bytes).status();
 }
 
-absl::Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_bytes) {
+Status PreallocatedFile::free_tail(uint64_t size_bytes, uint64_t old_size_bytes) {
   NVCACHE_ASSERT(old_size_bytes <= max_size_bytes_);
-  if (size_bytes >= old_size_bytes) return absl::OkStatus();
+  if (size_bytes >= old_size_bytes) return ok_status();
   // The kernel frees the whole pages within and clears the rest.
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size_bytes),
                 static_cast<off_t>(old_size_bytes - size_bytes)) == 0) {
-    return absl::OkStatus();
+    return ok_status();
   }
   // A file system that cannot keeps the space: less to give back, nothing lost.
-  if (errno == EOPNOTSUPP) return absl::OkStatus();
+  if (errno == EOPNOTSUPP) return ok_status();
   return errno_status("freeing the tail of file", path_, errno);
 }
 
-absl::Status PreallocatedFile::free_extent(Extent extent) {
+Status PreallocatedFile::free_extent(Extent extent) {
   NVCACHE_ASSERT(extent.offset + extent.size_bytes <= max_size_bytes_);
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(extent.offset),
                 static_cast<off_t>(extent.size_bytes)) == 0) {
-    return absl::OkStatus();
+    return ok_status();
   }
   if (errno == EOPNOTSUPP) {
-    return absl::UnimplementedError(
+    return unimplemented_error(
         fmt::format("file {}: its file system cannot free a part of a file", path_));
   }
   return errno_status("freeing a part of file", path_, errno);

@@ -27,11 +27,11 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/home_process.h"
 #include "medium/medium.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -40,7 +40,7 @@ class PreallocatedFile {
   // The file that a path means: in a directory, nvcache.blocks.
   static std::string file_of(const std::string& path);
   // `open_flags` are added to O_RDWR: O_DIRECT or 0.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<PreallocatedFile>> open(
+  [[nodiscard]] static StatusOr<std::unique_ptr<PreallocatedFile>> open(
       const std::string& path, const MediumOptions& options, int open_flags);
   ~PreallocatedFile();
   PreallocatedFile(const PreallocatedFile&) = delete;
@@ -51,23 +51,23 @@ class PreallocatedFile {
   uint64_t max_size_bytes() const { return max_size_bytes_; }
 
   // All bytes or an error. A file that another program cut short is UNAVAILABLE.
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) const;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) const;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) const;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) const;
 
   // UNAVAILABLE if the file is shorter than it was made: it was truncated.
-  [[nodiscard]] absl::Status check_length() const;
+  [[nodiscard]] Status check_length() const;
 
   // Allocates [0, size_bytes), or frees [size_bytes, old_size_bytes).
-  [[nodiscard]] absl::Status allocate(uint64_t size_bytes);
-  [[nodiscard]] absl::Status free_tail(uint64_t size_bytes, uint64_t old_size_bytes);
+  [[nodiscard]] Status allocate(uint64_t size_bytes);
+  [[nodiscard]] Status free_tail(uint64_t size_bytes, uint64_t old_size_bytes);
   // Frees an extent in the middle. UNIMPLEMENTED where the file system cannot.
-  [[nodiscard]] absl::Status free_extent(Extent extent);
+  [[nodiscard]] Status free_extent(Extent extent);
 
  private:
   PreallocatedFile(int fd, std::string path, bool created)
       : fd_(fd), path_(std::move(path)), created_(created) {}
-  [[nodiscard]] absl::Status lock();
-  [[nodiscard]] absl::Status prepare(const MediumOptions& options);
+  [[nodiscard]] Status lock();
+  [[nodiscard]] Status prepare(const MediumOptions& options);
   bool still_at_path() const;
 
   const HomeProcess home_;

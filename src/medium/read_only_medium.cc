@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "medium/block_device.h"
 #include "medium/check.h"
@@ -20,8 +21,8 @@
 namespace nvcache {
 namespace {
 
-absl::StatusOr<std::string> path_of(std::string_view name) {
-  const absl::Status named = check_medium(name);
+StatusOr<std::string> path_of(std::string_view name) {
+  const Status named = check_medium(name);
   const std::string_view place = place_of_medium(name);
   if (!place.empty() && !named.ok()) return named;
   if (place.empty() && named.ok()) {
@@ -36,20 +37,20 @@ absl::StatusOr<std::string> path_of(std::string_view name) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ReadOnlyMedium>> ReadOnlyMedium::open(std::string_view name) {
-  absl::StatusOr<std::string> path = path_of(name);
+StatusOr<std::unique_ptr<ReadOnlyMedium>> ReadOnlyMedium::open(std::string_view name) {
+  StatusOr<std::string> path = path_of(name);
   if (!path.ok()) return path.status();
   // Without O_NONBLOCK a pipe would wait for its writer.
   const int fd = open_file(path->c_str(), O_RDONLY | O_NONBLOCK);
   if (fd < 0) return errno_status("opening", *path, errno);
   std::unique_ptr<ReadOnlyMedium> medium(new ReadOnlyMedium(fd, *std::move(path)));
-  if (absl::Status status = medium->examine(); !status.ok()) return status;
+  if (Status status = medium->examine(); !status.ok()) return status;
   return medium;
 }
 
 ReadOnlyMedium::~ReadOnlyMedium() { close(fd_); }
 
-absl::Status ReadOnlyMedium::examine() {
+Status ReadOnlyMedium::examine() {
   struct stat found {};
   if (fstat(fd_, &found) != 0) return errno_status("examining", path_, errno);
   const bool is_block_device = S_ISBLK(found.st_mode);
@@ -65,7 +66,7 @@ absl::Status ReadOnlyMedium::examine() {
   if (is_block_device || marked) start_ = BlockDeviceMedium::kReservedBytes;
   const auto whole_bytes = static_cast<uint64_t>(end);
   size_bytes_ = whole_bytes > start_ ? whole_bytes - start_ : 0;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Asks for the lock without taking it.
@@ -83,11 +84,11 @@ std::string ReadOnlyMedium::users() const {
   return holders.empty() ? "another process" : holders;
 }
 
-absl::Status ReadOnlyMedium::read(uint64_t offset, MutableBytes into) const {
+Status ReadOnlyMedium::read(uint64_t offset, MutableBytes into) const {
   const MovedBytes moved = read_whole(fd_, start_ + offset, into);
   if (moved.error != 0) return errno_status("reading", path_, moved.error);
-  if (moved.bytes == into.size()) return absl::OkStatus();
-  return absl::DataLossError(fmt::format("{}: ends at {}", path_, start_ + offset + moved.bytes));
+  if (moved.bytes == into.size()) return ok_status();
+  return data_loss_error(fmt::format("{}: ends at {}", path_, start_ + offset + moved.bytes));
 }
 
 }  // namespace nvcache

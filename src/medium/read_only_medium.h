@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -20,7 +20,7 @@ class ReadOnlyMedium {
   // `name`: a medium, such as file:PATH,io=direct or nvme:DEVICE, or a path alone. A directory
   // means the cache's file in it. INVALID_ARGUMENT if the medium is memory, or the path is neither
   // a file nor a block device; else the system's error, with the path.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<ReadOnlyMedium>> open(std::string_view name);
+  [[nodiscard]] static StatusOr<std::unique_ptr<ReadOnlyMedium>> open(std::string_view name);
   ~ReadOnlyMedium();
   ReadOnlyMedium(const ReadOnlyMedium&) = delete;
   ReadOnlyMedium& operator=(const ReadOnlyMedium&) = delete;
@@ -37,11 +37,11 @@ class ReadOnlyMedium {
   std::string users() const;
 
   // DATA_LOSS if it ends before; errors of the system with the path.
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) const;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) const;
 
  private:
   ReadOnlyMedium(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  [[nodiscard]] absl::Status examine();
+  [[nodiscard]] Status examine();
   bool is_locked() const;
 
   const int fd_;

@@ -10,8 +10,8 @@
 
 namespace nvcache {
 
-absl::StatusOr<Room> reserve_room(int fd, std::string_view path, uint64_t size_bytes,
-                                  Fallocate fallocate) {
+StatusOr<Room> reserve_room(int fd, std::string_view path, uint64_t size_bytes,
+                            Fallocate fallocate) {
   const auto length = static_cast<off_t>(size_bytes);
   int result = 0;
   do {

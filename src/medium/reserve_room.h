@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "absl/status/statusor.h"
+#include "base/errno_status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -21,7 +22,7 @@ using Fallocate = int (*)(int fd, int mode, off_t offset, off_t length);
 // cannot reserve (ext3, some network file systems), posix_fallocate() would read and write every
 // block, at each call. Errors as errno_status(): a full disk is RESOURCE_EXHAUSTED. `fallocate`:
 // for tests.
-[[nodiscard]] absl::StatusOr<Room> reserve_room(int fd, std::string_view path, uint64_t size_bytes,
-                                                Fallocate fallocate = ::fallocate);
+[[nodiscard]] StatusOr<Room> reserve_room(int fd, std::string_view path, uint64_t size_bytes,
+                                          Fallocate fallocate = ::fallocate);
 
 }  // namespace nvcache

@@ -10,14 +10,13 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // Opens the medium that a specification named. Owns copies of what it needs of it.
-using MediumOpener =
-    std::function<absl::StatusOr<std::unique_ptr<Medium>>(const MediumOptions&, Clock&)>;
+using MediumOpener = std::function<StatusOr<std::unique_ptr<Medium>>(const MediumOptions&, Clock&)>;
 
 // A specification, taken apart by its row. Views into it.
 struct MediumSpec {
@@ -67,15 +66,15 @@ struct MediumRow {
   bool is_emulated = false;     // lies on another medium; reads its specification itself
   bool may_be_refused = false;  // not every system has it or allows it
   // Place and option are checked. INVALID_ARGUMENT names what is wrong and what is allowed.
-  absl::StatusOr<MediumOpener> (*parse)(const MediumSpec& spec);
+  StatusOr<MediumOpener> (*parse)(const MediumSpec& spec);
 };
 
 // Each is defined beside its medium.
-absl::StatusOr<MediumOpener> parse_dram(const MediumSpec& spec);
-absl::StatusOr<MediumOpener> parse_file(const MediumSpec& spec);
-absl::StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec);
-absl::StatusOr<MediumOpener> parse_numa(const MediumSpec& spec);
-absl::StatusOr<MediumOpener> parse_emulated(const MediumSpec& spec);
+StatusOr<MediumOpener> parse_dram(const MediumSpec& spec);
+StatusOr<MediumOpener> parse_file(const MediumSpec& spec);
+StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec);
+StatusOr<MediumOpener> parse_numa(const MediumSpec& spec);
+StatusOr<MediumOpener> parse_emulated(const MediumSpec& spec);
 
 inline constexpr auto kMedia = std::to_array<MediumRow>({
     {.prefix = "dram",
@@ -139,11 +138,11 @@ bool is_option_of(std::string_view spec, std::string_view name);
 std::string_view place_of_medium(std::string_view spec);
 
 // Reads a specification by the row that it begins with.
-[[nodiscard]] absl::StatusOr<MediumOpener> parse_medium(std::string_view spec);
+[[nodiscard]] StatusOr<MediumOpener> parse_medium(std::string_view spec);
 
 // What a message about `spec` says: the problem, and what is allowed.
-[[nodiscard]] absl::Status bad_medium(std::string_view problem, std::string_view spec,
-                                      std::string_view allowed);
+[[nodiscard]] Status bad_medium(std::string_view problem, std::string_view spec,
+                                std::string_view allowed);
 
 // Every row's usage, and the profiles.
 std::string allowed_media();

@@ -27,7 +27,7 @@ template <typename Kind>
 class Kinds {
  public:
   template <typename Table>
-  absl::Status add(std::string_view sort, const Table& own, Kind kind) {
+  Status add(std::string_view sort, const Table& own, Kind kind) {
     if (!is_name(kind.name)) {
       return invalid_argument(
           "{} policy '{}' added; allowed: a name of lower-case letters, digits and '_', a letter "
@@ -41,12 +41,12 @@ class Kinds {
     const bool is_own = std::ranges::any_of(own, [&](auto& row) { return row.name == kind.name; });
     MutexLock lock(mutex_);
     if (is_own || find_locked(kind.name) != nullptr) {
-      return absl::AlreadyExistsError(
+      return already_exists_error(
           fmt::format("{} policy '{}' added; there is one of this name", sort, kind.name));
     }
     if (kind.usage.empty()) kind.usage = kind.name;
     kinds_.push_front(std::move(kind));
-    return absl::OkStatus();
+    return ok_status();
   }
 
   const Kind* find(std::string_view name) const {
@@ -62,21 +62,21 @@ class Kinds {
   }
 
  private:
-  const Kind* find_locked(std::string_view name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  const Kind* find_locked(std::string_view name) const NVCACHE_REQUIRES(mutex_) {
     const auto found = std::ranges::find(kinds_, name, &Kind::name);
     return found == kinds_.end() ? nullptr : &*found;
   }
 
   mutable Mutex mutex_;
-  std::forward_list<Kind> kinds_ ABSL_GUARDED_BY(mutex_);
+  std::forward_list<Kind> kinds_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 class OutsidePolicies final : public PolicyRegistry {
  public:
-  absl::Status add(AdmissionKind kind) override {
+  Status add(AdmissionKind kind) override {
     return admissions.add(kAdmission, kAdmissionPolicies, std::move(kind));
   }
-  absl::Status add(EvictionKind kind) override {
+  Status add(EvictionKind kind) override {
     return evictions.add(kEviction, kEvictionPolicies, std::move(kind));
   }
 
@@ -90,22 +90,21 @@ OutsidePolicies& outside_policies() {
 }
 
 template <typename Policy, typename Kind, typename Context>
-absl::StatusOr<std::unique_ptr<Policy>> make_guarded(std::string_view sort, const Kind& kind,
-                                                     const SpecMember& member,
-                                                     const Context& context) {
-  const auto not_made = [&](absl::StatusCode code, std::string_view why) {
-    return absl::Status(code, fmt::format("{} member '{}': {}", sort, shown(member.text), why));
+StatusOr<std::unique_ptr<Policy>> make_guarded(std::string_view sort, const Kind& kind,
+                                               const SpecMember& member, const Context& context) {
+  const auto not_made = [&](StatusCode code, std::string_view why) {
+    return Status(code, fmt::format("{} member '{}': {}", sort, shown(member.text), why));
   };
   try {
-    absl::StatusOr<std::unique_ptr<Policy>> policy = kind.make(member.arguments, context);
-    if (!policy.ok()) return not_made(policy.status().code(), message_of(policy.status()));
+    StatusOr<std::unique_ptr<Policy>> policy = kind.make(member.arguments, context);
+    if (!policy.ok()) return not_made(policy.status().code(), policy.status().message());
     if (*policy != nullptr) return guard(*std::move(policy));
   } catch (const std::exception& problem) {
-    return not_made(absl::StatusCode::kInternal, shown(problem.what()));
+    return not_made(StatusCode::kInternal, shown(problem.what()));
   } catch (...) {
-    return not_made(absl::StatusCode::kInternal, "its factory threw");
+    return not_made(StatusCode::kInternal, "its factory threw");
   }
-  return not_made(absl::StatusCode::kInternal, "its factory made nothing");
+  return not_made(StatusCode::kInternal, "its factory made nothing");
 }
 
 }  // namespace

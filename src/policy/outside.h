@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nvcache/policies.h"
+#include "nvcache/status_or.h"
 #include "spec/spec.h"
 
 namespace nvcache {
@@ -24,11 +24,11 @@ std::string outside_eviction_usages();
 
 // Makes the policy of the kind that `member` asks for, guarded. Errors name the member, then what
 // the kind said.
-absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_outside(const AdmissionKind& kind,
-                                                              const SpecMember& member,
-                                                              const AdmissionContext& context);
-absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_outside(const EvictionKind& kind,
-                                                             const SpecMember& member,
-                                                             uint32_t max_slots);
+StatusOr<std::unique_ptr<AdmissionPolicy>> make_outside(const AdmissionKind& kind,
+                                                        const SpecMember& member,
+                                                        const AdmissionContext& context);
+StatusOr<std::unique_ptr<EvictionPolicy>> make_outside(const EvictionKind& kind,
+                                                       const SpecMember& member,
+                                                       uint32_t max_slots);
 
 }  // namespace nvcache

@@ -6,7 +6,7 @@
 //   std::string_view name;     "lfru"
 //   std::string_view usage;    every way to write it: "lfru, lfru(WINDOW_SECONDS)"
 //   std::string_view example;  a specification that makes one: "lfru"
-//   (a function pointer) make; takes the SpecMember first, returns absl::StatusOr
+//   (a function pointer) make; takes the SpecMember first, returns nvcache::StatusOr
 //
 // Thread-safe: pure functions over constants.
 #pragma once

@@ -99,7 +99,7 @@ class SharedLearning {
   std::atomic<uint32_t> shards_{0};
   std::atomic<uint64_t> bytes_{0};
   Mutex mutex_;
-  std::unique_ptr<Learned> learned_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Learned> learned_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache

@@ -9,23 +9,23 @@
 
 namespace nvcache {
 
-absl::Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed) {
+Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed) {
   return invalid_argument("{}: '{}' given; allowed: {}", key, shown(given), allowed);
 }
 
-absl::Status bad_key(std::string_view name, std::string_view allowed) {
+Status bad_key(std::string_view name, std::string_view allowed) {
   return invalid_argument("'{}' is not a key; allowed: {}", shown(name), allowed);
 }
 
-absl::Status set_size(std::string_view key, std::string_view value, uint64_t low, uint64_t high,
-                      uint64_t* to) {
-  const absl::StatusOr<uint64_t> size_bytes = parse_size_bytes(value);
-  if (!size_bytes.ok()) return invalid_argument("{}: {}", key, message_of(size_bytes.status()));
+Status set_size(std::string_view key, std::string_view value, uint64_t low, uint64_t high,
+                uint64_t* to) {
+  const StatusOr<uint64_t> size_bytes = parse_size_bytes(value);
+  if (!size_bytes.ok()) return invalid_argument("{}: {}", key, size_bytes.status().message());
   if (*size_bytes < low || *size_bytes > high) {
     return bad_setting(key, value, fmt::format("{} to {}", format_bytes(low), format_bytes(high)));
   }
   *to = *size_bytes;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bool split_outside(std::string_view text, char separator, bool brackets,
@@ -42,7 +42,7 @@ bool split_outside(std::string_view text, char separator, bool brackets,
   return depth == 0;
 }
 
-absl::StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form) {
+StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form) {
   std::string_view query = strip(spec);
   if (!query.starts_with(form.scheme)) return bad_setting("specification", spec, form.form);
   query.remove_prefix(form.scheme.size());
@@ -53,7 +53,7 @@ absl::StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm
   return query.substr(1);
 }
 
-absl::StatusOr<std::string> decode_percent(std::string_view key, std::string_view text) {
+StatusOr<std::string> decode_percent(std::string_view key, std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {

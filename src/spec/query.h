@@ -15,20 +15,20 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/text.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // INVALID_ARGUMENT "key: 'given' given; allowed: ...".
-absl::Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed);
+Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed);
 
-absl::Status bad_key(std::string_view name, std::string_view allowed);
+Status bad_key(std::string_view name, std::string_view allowed);
 
 // A size from low to high.
-[[nodiscard]] absl::Status set_size(std::string_view key, std::string_view value, uint64_t low,
-                                    uint64_t high, uint64_t* to);
+[[nodiscard]] Status set_size(std::string_view key, std::string_view value, uint64_t low,
+                              uint64_t high, uint64_t* to);
 
 // Splits `text` at the first separator. With `brackets`, a separator inside of brackets does not
 // count; false if the brackets do not match.
@@ -47,15 +47,13 @@ struct QueryForm {
 template <typename Config>
 struct QueryKey {
   std::string_view name;
-  absl::Status (*set)(std::string_view value, Config* config);
+  Status (*set)(std::string_view value, Config* config);
   bool repeats = false;  // may be given more than once
 };
 
 // Parts of read_query() that do not depend on the type of the table.
-[[nodiscard]] absl::StatusOr<std::string_view> query_of(std::string_view spec,
-                                                        const QueryForm& form);
-[[nodiscard]] absl::StatusOr<std::string> decode_percent(std::string_view key,
-                                                         std::string_view text);
+[[nodiscard]] StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form);
+[[nodiscard]] StatusOr<std::string> decode_percent(std::string_view key, std::string_view text);
 
 // The keys that were given so far.
 class SeenKeys {
@@ -68,8 +66,8 @@ class SeenKeys {
 };
 
 template <typename Config>
-absl::Status read_setting(std::string_view pair, const QueryForm& form,
-                          std::span<const QueryKey<Config>> keys, SeenKeys* seen, Config* config) {
+Status read_setting(std::string_view pair, const QueryForm& form,
+                    std::span<const QueryKey<Config>> keys, SeenKeys* seen, Config* config) {
   const auto [name, text] = split_once(pair, '=');
   std::string names;
   std::string but;
@@ -84,7 +82,7 @@ absl::Status read_setting(std::string_view pair, const QueryForm& form,
     }
     seen->add(key.name);
     if (!form.percent) return key.set(text, config);
-    const absl::StatusOr<std::string> value = decode_percent(name, text);
+    const StatusOr<std::string> value = decode_percent(name, text);
     return value.ok() ? key.set(*value, config) : value.status();
   }
   return bad_key(name, names);
@@ -93,10 +91,10 @@ absl::Status read_setting(std::string_view pair, const QueryForm& form,
 // Reads a specification into `config`, pair by pair. INVALID_ARGUMENT names the key, what was given
 // and what is allowed.
 template <typename Config, size_t kKeys>
-[[nodiscard]] absl::Status read_query(std::string_view spec, const QueryForm& form,
-                                      const std::array<QueryKey<Config>, kKeys>& keys,
-                                      SeenKeys* seen, Config* config) {
-  absl::StatusOr<std::string_view> query = query_of(spec, form);
+[[nodiscard]] Status read_query(std::string_view spec, const QueryForm& form,
+                                const std::array<QueryKey<Config>, kKeys>& keys, SeenKeys* seen,
+                                Config* config) {
+  StatusOr<std::string_view> query = query_of(spec, form);
   if (!query.ok()) return query.status();
   while (!query->empty()) {
     std::pair<std::string_view, std::string_view> parts;
@@ -105,11 +103,11 @@ template <typename Config, size_t kKeys>
     }
     *query = parts.second;
     if (parts.first.empty()) continue;
-    absl::Status status = read_setting<Config>(
-        parts.first, form, std::span<const QueryKey<Config>>(keys), seen, config);
+    Status status = read_setting<Config>(parts.first, form, std::span<const QueryKey<Config>>(keys),
+                                         seen, config);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

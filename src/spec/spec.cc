@@ -29,7 +29,7 @@ std::string_view cut_member(std::string_view& rest, bool& more) {
   return rest;
 }
 
-absl::StatusOr<SpecMember> parse_member(std::string_view what, std::string_view text) {
+StatusOr<SpecMember> parse_member(std::string_view what, std::string_view text) {
   SpecMember member;
   member.text = strip(text);
   const size_t open = member.text.find('(');
@@ -57,23 +57,24 @@ absl::StatusOr<SpecMember> parse_member(std::string_view what, std::string_view 
 
 }  // namespace
 
-absl::StatusOr<std::vector<SpecMember>> parse_spec(std::string_view what, std::string_view spec) {
+StatusOr<std::vector<SpecMember>> parse_spec(std::string_view what, std::string_view spec) {
   std::vector<SpecMember> members;
   std::string_view rest = spec;
   for (bool more = true; more;) {
-    absl::StatusOr<SpecMember> member = parse_member(what, cut_member(rest, more));
+    StatusOr<SpecMember> member = parse_member(what, cut_member(rest, more));
     if (!member.ok()) return member.status();
     members.push_back(*std::move(member));
   }
   return members;
 }
 
-absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
-    std::string_view what, std::string_view spec, std::span<const std::string_view> names,
-    std::string_view allowed) {
-  absl::StatusOr<std::vector<SpecMember>> members = parse_spec(what, spec);
+StatusOr<std::pair<size_t, SpecMember>> parse_only_member(std::string_view what,
+                                                          std::string_view spec,
+                                                          std::span<const std::string_view> names,
+                                                          std::string_view allowed) {
+  StatusOr<std::vector<SpecMember>> members = parse_spec(what, spec);
   if (!members.ok()) {
-    return invalid_argument("{}; policies allowed: {}", message_of(members.status()), allowed);
+    return invalid_argument("{}; policies allowed: {}", members.status().message(), allowed);
   }
   SpecMember& member = members->front();
   const auto name = std::find(names.begin(), names.end(), member.name);
@@ -87,31 +88,31 @@ absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
   return std::pair(static_cast<size_t>(name - names.begin()), std::move(member));
 }
 
-absl::Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem) {
+Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem) {
   return invalid_argument("{} member '{}': {}", what, shown(member.text), problem);
 }
 
-absl::Status check_argument_count(std::string_view what, const SpecMember& member, size_t most,
-                                  std::string_view allowed) {
-  if (member.arguments.size() <= most) return absl::OkStatus();
+Status check_argument_count(std::string_view what, const SpecMember& member, size_t most,
+                            std::string_view allowed) {
+  if (member.arguments.size() <= most) return ok_status();
   return bad_member(
       what, member,
       fmt::format("{} argument(s) given; allowed: {}", member.arguments.size(), allowed));
 }
 
-absl::Status check_no_arguments(std::string_view what, const SpecMember& member) {
+Status check_no_arguments(std::string_view what, const SpecMember& member) {
   return check_argument_count(what, member, 0, member.name);
 }
 
-absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
-                                   const OnlyNumber& number) {
-  const absl::Status arguments = check_argument_count(
+StatusOr<double> only_number(std::string_view what, const SpecMember& member,
+                             const OnlyNumber& number) {
+  const Status arguments = check_argument_count(
       what, member, 1, fmt::format("{0} or {0}({1})", member.name, number.name));
   if (!arguments.ok()) return arguments;
   if (member.arguments.empty()) return number.fallback;
-  absl::StatusOr<double> given =
+  StatusOr<double> given =
       parse_number(number.name, shown(member.arguments[0]), number.least, number.most);
-  if (!given.ok()) return bad_member(what, member, message_of(given.status()));
+  if (!given.ok()) return bad_member(what, member, given.status().message());
   return given;
 }
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -29,15 +29,15 @@ struct SpecMember {
 };
 
 // `what` names the kind of specification in errors: "admission", "eviction".
-[[nodiscard]] absl::StatusOr<std::vector<SpecMember>> parse_spec(std::string_view what,
-                                                                 std::string_view spec);
+[[nodiscard]] StatusOr<std::vector<SpecMember>> parse_spec(std::string_view what,
+                                                           std::string_view spec);
 
 // INVALID_ARGUMENT "admission member 'obp(x)': <problem>".
-absl::Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem);
+Status bad_member(std::string_view what, const SpecMember& member, std::string_view problem);
 
 // OK if the member has at most `most` arguments. The error says what is `allowed`.
-[[nodiscard]] absl::Status check_argument_count(std::string_view what, const SpecMember& member,
-                                                size_t most, std::string_view allowed);
+[[nodiscard]] Status check_argument_count(std::string_view what, const SpecMember& member,
+                                          size_t most, std::string_view allowed);
 
 // A number that is a member's only argument, and optional.
 struct OnlyNumber {
@@ -48,17 +48,17 @@ struct OnlyNumber {
 };
 
 // The number that the member gives. INVALID_ARGUMENT says what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<double> only_number(std::string_view what, const SpecMember& member,
-                                                 const OnlyNumber& number);
+[[nodiscard]] StatusOr<double> only_number(std::string_view what, const SpecMember& member,
+                                           const OnlyNumber& number);
 
 // The number, in `names`, of the only member of a specification, and the member. INVALID_ARGUMENT
 // says what is `allowed` where there is another, or more than one.
-[[nodiscard]] absl::StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
+[[nodiscard]] StatusOr<std::pair<size_t, SpecMember>> parse_only_member(
     std::string_view what, std::string_view spec, std::span<const std::string_view> names,
     std::string_view allowed);
 
 // OK if the member has no arguments. The error says that only its name is allowed.
-[[nodiscard]] absl::Status check_no_arguments(std::string_view what, const SpecMember& member);
+[[nodiscard]] Status check_no_arguments(std::string_view what, const SpecMember& member);
 
 // Makes text safe for an error message: escapes it to printable ASCII, cuts it to 80 characters.
 std::string shown(std::string_view text);

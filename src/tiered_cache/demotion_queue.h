@@ -68,17 +68,17 @@ class DemotionQueue {
  private:
   bool move_next();  // the thread's round; false: nothing to do
   void move(ObjectEntry* entry);
-  void count_in(const ObjectEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void count_out(const ObjectEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void count_in(const ObjectEntry& entry) NVCACHE_REQUIRES(mutex_);
+  void count_out(const ObjectEntry& entry) NVCACHE_REQUIRES(mutex_);
   std::atomic<uint32_t>& mark_of(uint64_t hash) { return marks_[hash % marks_.size()]; }
 
   const Work work_;
   mutable Mutex mutex_;
   CondVar arrived_;  // for those that wait for an entry
-  BoundedQueue<ObjectEntry*> entries_ ABSL_GUARDED_BY(mutex_);
-  uint32_t drains_ ABSL_GUARDED_BY(mutex_) = 0;  // under way
-  bool working_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  BoundedQueue<ObjectEntry*> entries_ NVCACHE_GUARDED_BY(mutex_);
+  uint32_t drains_ NVCACHE_GUARDED_BY(mutex_) = 0;  // under way
+  bool working_ NVCACHE_GUARDED_BY(mutex_) = false;
+  bool stopping_ NVCACHE_GUARDED_BY(mutex_) = false;
   std::atomic<size_t> bytes_{0};                     // of entries_, read without the lock
   std::array<std::atomic<uint32_t>, 1024> marks_{};  // entries by hash: see take()
   BackgroundThread thread_;                          // started under mutex_

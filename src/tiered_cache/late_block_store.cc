@@ -6,7 +6,7 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config, Clock& clock) {
+StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config, Clock& clock) {
   return open_medium(config.medium, options_of_medium(config), clock);
 }
 
@@ -45,13 +45,13 @@ BlockStore* LateBlockStore::open_claimed() {
 }
 
 void LateBlockStore::open_now() {
-  const auto fail = [this](const absl::Status& status) {
+  const auto fail = [this](const Status& status) {
     problem_ = status;
     off_.store(true, std::memory_order_release);
   };
-  absl::StatusOr<std::unique_ptr<Medium>> medium = open_medium_(config_, clock_);
+  StatusOr<std::unique_ptr<Medium>> medium = open_medium_(config_, clock_);
   if (!medium.ok()) return fail(medium.status());
-  absl::StatusOr<std::unique_ptr<BlockStore>> store =
+  StatusOr<std::unique_ptr<BlockStore>> store =
       BlockStore::make(config_, *std::move(medium), clock_, options_);
   if (!store.ok()) return fail(store.status());
   owned_ = *std::move(store);

@@ -10,22 +10,22 @@
 #include <memory>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "block_cache/block_store.h"
 #include "block_cache/config.h"
 #include "medium/medium.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // Opens the medium of a store, which runs on the clock. Called once for each store, by any thread.
 using OpenMedium =
-    std::function<absl::StatusOr<std::unique_ptr<Medium>>(const Config& config, Clock& clock)>;
+    std::function<StatusOr<std::unique_ptr<Medium>>(const Config& config, Clock& clock)>;
 
 // The one that the configuration names.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config,
-                                                                             Clock& clock);
+[[nodiscard]] StatusOr<std::unique_ptr<Medium>> open_configured_medium(const Config& config,
+                                                                       Clock& clock);
 
 // Thread-safe.
 class LateBlockStore {
@@ -51,9 +51,7 @@ class LateBlockStore {
 
   const Config& config() const { return config_; }
   // Why the medium could not be opened; OK if it could, or was not tried.
-  absl::Status problem() const {
-    return off_.load(std::memory_order_acquire) ? problem_ : absl::OkStatus();
-  }
+  Status problem() const { return off_.load(std::memory_order_acquire) ? problem_ : ok_status(); }
 
  private:
   BlockStore* open_claimed();  // by opening_
@@ -67,7 +65,7 @@ class LateBlockStore {
   std::atomic<std::chrono::steady_clock::rep> first_wait_{0};
   std::unique_ptr<BlockStore> owned_;
   std::atomic<BlockStore*> store_{nullptr};
-  absl::Status problem_;  // set before off_
+  Status problem_;  // set before off_
   std::atomic<bool> off_{false};
 };
 

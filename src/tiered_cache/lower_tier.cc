@@ -27,10 +27,10 @@ LowerTier::LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share,
       store_(share_->store()),
       keys_(share_->keys().of_form(use.form)) {}
 
-absl::Status LowerTier::open_if_warm() {
-  if (!config_.restarts_warm() || store_.open() != nullptr) return absl::OkStatus();
-  const absl::Status problem = store_.problem();
-  return problem.ok() ? absl::ResourceExhaustedError("no memory for a tier of a cache") : problem;
+Status LowerTier::open_if_warm() {
+  if (!config_.restarts_warm() || store_.open() != nullptr) return ok_status();
+  const Status problem = store_.problem();
+  return problem.ok() ? resource_exhausted_error("no memory for a tier of a cache") : problem;
 }
 
 bool LowerTier::put(const BlockKey& key, ByteView block, Arrival arrival,

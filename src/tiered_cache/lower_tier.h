@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
-#include "absl/status/status.h"
 #include "base/clock.h"
 #include "block_cache/block_store.h"
+#include "nvcache/status.h"
 #include "nvcache/tiered_cache.h"
 #include "tiered_cache/key_space.h"
 #include "tiered_cache/late_block_store.h"
@@ -38,7 +38,7 @@ class LowerTier {
   LowerTier(const TierConfig& config, std::unique_ptr<TierShare> share, const Use& use);
 
   // Of a tier with restart=warm: opens it. Blocks come back in the background.
-  [[nodiscard]] absl::Status open_if_warm();
+  [[nodiscard]] Status open_if_warm();
 
   // Offers a block whose key had the token `expected` when the move began; refused if the
   // token (*generation*) has changed. True if the tier has the block now.

@@ -34,8 +34,8 @@ class ObjectPool {
   ObjectEntry* take();
 
   Mutex mutex_;
-  ObjectEntry* free_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  std::vector<std::unique_ptr<ObjectEntry[]>> pieces_ ABSL_GUARDED_BY(mutex_);
+  ObjectEntry* free_ NVCACHE_GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::unique_ptr<ObjectEntry[]>> pieces_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache

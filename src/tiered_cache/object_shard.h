@@ -151,11 +151,11 @@ class alignas(64) ObjectShard {
   void bring_back(ObjectEntry* entry);
   bool release_locked(ObjectEntry* entry, bool erase_if_last, RemovedEntries* removed);
   // Its part of the room.
-  int64_t part_bytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  int64_t part_bytes() const NVCACHE_REQUIRES(mutex_) {
     return room_.even_part_bytes() + static_cast<int64_t>(large_bytes_);
   }
   // In a strict shard, held objects that never were resident take room, too.
-  bool fits(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  bool fits(size_t bytes) const NVCACHE_REQUIRES(mutex_) {
     const size_t visiting_bytes =
         room_.strict() ? visiting_bytes_.load(std::memory_order_relaxed) : 0;
     const size_t used_bytes = charged_bytes_.load(std::memory_order_relaxed) + visiting_bytes;
@@ -166,10 +166,10 @@ class alignas(64) ObjectShard {
     return taken.is_large() ? 0 : entry.used_bytes;
   }
   bool has_room(const ObjectEntry& entry, const SharedRoom::Taken& taken) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      NVCACHE_REQUIRES(mutex_) {
     return (taken.all_fit() || !room_.strict()) && fits(wanted_bytes(entry, taken));
   }
-  void keep(SharedRoom::Taken* taken, ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  void keep(SharedRoom::Taken* taken, ObjectEntry* entry) NVCACHE_REQUIRES(mutex_) {
     entry->large = taken->is_large();
     large_bytes_ += taken->keep();
   }
@@ -177,23 +177,22 @@ class alignas(64) ObjectShard {
   static void add(std::atomic<size_t>& sum_bytes, size_t bytes) {
     sum_bytes.store(sum_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
-  void make_room(size_t bytes, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void make_room(size_t bytes, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
   bool is_stale(uint64_t hash, const MissToken& token) const {
     return token.checked && lower_tiers_->token(hash) != token.generation;
   }
-  void enter_as_visitor(ObjectEntry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enter_as_visitor(ObjectEntry* entry) NVCACHE_REQUIRES(mutex_);
   // Whether it replaced another.
   bool enter(ObjectEntry* entry, SharedRoom::Taken* taken, uint32_t held_by, bool hit,
-             RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void erase(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void take_out(ObjectEntry* entry, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+             RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
+  void erase(ObjectEntry* entry, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
+  void take_out(ObjectEntry* entry, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
   void leave(ObjectEntry* entry, Departure departure, RemovedEntries* removed)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      NVCACHE_REQUIRES(mutex_);
   // Of an entry that was not resident, after its last reference.
-  void leave_outside(ObjectEntry* entry, RemovedEntries* removed)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void evict(ObjectEntry* victim, RemovedEntries* removed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void note_part() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void leave_outside(ObjectEntry* entry, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
+  void evict(ObjectEntry* victim, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
+  void note_part() NVCACHE_REQUIRES(mutex_);
 
   // What every lookup and release reads.
   ObjectTable table_;  // changed under mutex_
@@ -208,8 +207,8 @@ class alignas(64) ObjectShard {
   LowerTiers* const lower_tiers_;
   SharedRoom& room_;
   const bool charge_metadata_;
-  size_t large_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that this shard's large objects took
-  ObjectLists lists_ ABSL_GUARDED_BY(mutex_);
+  size_t large_bytes_ NVCACHE_GUARDED_BY(mutex_) = 0;  // that this shard's large objects took
+  ObjectLists lists_ NVCACHE_GUARDED_BY(mutex_);
   std::atomic<size_t> visiting_bytes_{0};  // see Use
   std::atomic<size_t> outside_bytes_{0};
   ObjectPool pool_;

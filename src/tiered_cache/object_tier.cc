@@ -80,8 +80,8 @@ void ObjectTier::erase_idle(RemovedEntries* removed) {
   for (const auto& shard : shards_) shard->erase_idle(removed);
 }
 
-void ObjectTier::for_each(absl::FunctionRef<void(ObjectEntry*)> visit,
-                          absl::FunctionRef<void(ObjectEntry*)> release) {
+void ObjectTier::for_each(FunctionRef<void(ObjectEntry*)> visit,
+                          FunctionRef<void(ObjectEntry*)> release) {
   std::vector<ObjectEntry*> held;
   for (const auto& shard : shards_) {
     size_t bucket = 0;

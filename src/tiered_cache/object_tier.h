@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
+#include "nvcache/function_ref.h"
 #include "tiered_cache/object_shard.h"
 
 namespace nvcache {
@@ -42,8 +42,7 @@ class ObjectTier final : private AllShards {
 
   // Calls visit(entry) for every resident entry, without a lock, and then release(entry),
   // which must drop the reference that keeps the entry alive during the visit.
-  void for_each(absl::FunctionRef<void(ObjectEntry*)> visit,
-                absl::FunctionRef<void(ObjectEntry*)> release);
+  void for_each(FunctionRef<void(ObjectEntry*)> visit, FunctionRef<void(ObjectEntry*)> release);
 
  private:
   bool evict_beyond_parts(RemovedEntries* removed) override;

@@ -23,7 +23,7 @@ struct SettingText {
   std::string (*of)(const Config&);
 };
 constexpr std::array<SettingText, 20> kSettings = {{
-    {"size", [](const Config& c) { return fmt::to_string(c.size_bytes); }},
+    {"size", [](const Config& c) { return fmt::format("{}", c.size_bytes); }},
     {"max_size",
      [](const Config& c) {
        return c.max_size_bytes == c.size_bytes ? "size" : std::to_string(c.max_size_bytes);
@@ -36,14 +36,14 @@ constexpr std::array<SettingText, 20> kSettings = {{
        return c.verify == Verify::kAuto ? "auto" : c.verify == Verify::kAlways ? "always" : "never";
      }},
     {"shards", [](const Config& c) { return c.shards == 0 ? "auto" : std::to_string(c.shards); }},
-    {"write_queue", [](const Config& c) { return fmt::to_string(c.write_queue_bytes); }},
+    {"write_queue", [](const Config& c) { return fmt::format("{}", c.write_queue_bytes); }},
     {"space",
      [](const Config& c) -> std::string {
        return c.space == SpaceKind::kRegions ? "regions" : "in_place";
      }},
     {"region",
      [](const Config& c) { return c.region_bytes == 0 ? "auto" : std::to_string(c.region_bytes); }},
-    {"rewrite", [](const Config& c) { return fmt::to_string(c.rewrite); }},
+    {"rewrite", [](const Config& c) { return fmt::format("{}", c.rewrite); }},
     {"discard", [](const Config& c) -> std::string { return c.discard ? "on" : "off"; }},
     {"format", [](const Config& c) -> std::string { return c.format ? "yes" : "no"; }},
     {"restart",
@@ -51,10 +51,10 @@ constexpr std::array<SettingText, 20> kSettings = {{
     {"keys",
      [](const Config& c) -> std::string { return c.immutable_keys ? "immutable" : "mutable"; }},
     {"owner", [](const Config& c) { return c.owner; }},
-    {"restart_rate", [](const Config& c) { return fmt::to_string(c.restart_bytes_per_second); }},
-    {"restart_threads", [](const Config& c) { return fmt::to_string(c.restart_threads); }},
-    {"maintenance", [](const Config& c) { return fmt::to_string(c.maintenance_seconds); }},
-    {"seed", [](const Config& c) { return fmt::to_string(c.seed); }},
+    {"restart_rate", [](const Config& c) { return fmt::format("{}", c.restart_bytes_per_second); }},
+    {"restart_threads", [](const Config& c) { return fmt::format("{}", c.restart_threads); }},
+    {"maintenance", [](const Config& c) { return fmt::format("{}", c.maintenance_seconds); }},
+    {"seed", [](const Config& c) { return fmt::format("{}", c.seed); }},
 }};
 
 // "given size=1048576; open with size=2097152".
@@ -72,7 +72,7 @@ std::string differences(const Config& given, const Config& open) {
   return fmt::format("given {}; open with {}", ours, theirs);
 }
 
-absl::Status check_warm(const TierConfig& config, std::string_view owner) {
+Status check_warm(const TierConfig& config, std::string_view owner) {
   if (!config.cache.immutable_keys) {
     return invalid_argument(
         "name={}: restart=warm: keys=mutable given; allowed: keys=immutable, or restart=cold",
@@ -84,7 +84,7 @@ absl::Status check_warm(const TierConfig& config, std::string_view owner) {
         "that it has again after a restart, or owner={} if no key names other bytes in any cache",
         config.name, KeySpace::kAllOwners);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -98,21 +98,21 @@ class SharedTier {
     LateBlockStore* store = nullptr;
     KeySpace keys;
   };
-  [[nodiscard]] absl::StatusOr<Joined> join(const TierConfig& config, std::string_view owner)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] StatusOr<Joined> join(const TierConfig& config, std::string_view owner)
+      NVCACHE_EXCLUDES(mutex_);
 
   // Ends a cache's part. With `if_last`, only if it is the only one: false, and it stays, if not.
-  bool leave(uint32_t tag, bool if_last) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool leave(uint32_t tag, bool if_last) NVCACHE_EXCLUDES(mutex_);
 
   uint32_t users() const { return user_count_.load(std::memory_order_relaxed); }
   // Of these, those whose keys have the tag.
-  size_t users(uint32_t tag) const ABSL_LOCKS_EXCLUDED(mutex_) {
+  size_t users(uint32_t tag) const NVCACHE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return static_cast<size_t>(std::ranges::count(users_, tag, &User::tag));
   }
 
   // Totals of before the tier was last opened. The names are missing.
-  Stats past() const ABSL_LOCKS_EXCLUDED(mutex_) {
+  Stats past() const NVCACHE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return past_;
   }
@@ -123,30 +123,29 @@ class SharedTier {
     std::string owner;
   };
 
-  [[nodiscard]] absl::Status check_owner(const KeySpace& keys, std::string_view owner)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint32_t next_tag() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void count_users() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  [[nodiscard]] Status check_owner(const KeySpace& keys, std::string_view owner)
+      NVCACHE_REQUIRES(mutex_);
+  uint32_t next_tag() NVCACHE_REQUIRES(mutex_);
+  void count_users() NVCACHE_REQUIRES(mutex_) {
     user_count_.store(static_cast<uint32_t>(users_.size()), std::memory_order_relaxed);
   }
 
   const std::string name_;
   mutable Mutex mutex_;
   CondVar closed_;
-  std::unique_ptr<LateBlockStore> store_ ABSL_GUARDED_BY(mutex_);  // null: nobody uses the tier
-  bool closing_ ABSL_GUARDED_BY(mutex_) = false;                   // its medium is still in use
-  std::vector<User> users_ ABSL_GUARDED_BY(mutex_);
-  uint32_t last_tag_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t joins_ ABSL_GUARDED_BY(mutex_) = 0;
-  Stats past_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<LateBlockStore> store_ NVCACHE_GUARDED_BY(mutex_);  // null: nobody uses the tier
+  bool closing_ NVCACHE_GUARDED_BY(mutex_) = false;                   // its medium is still in use
+  std::vector<User> users_ NVCACHE_GUARDED_BY(mutex_);
+  uint32_t last_tag_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint64_t joins_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  Stats past_ NVCACHE_GUARDED_BY(mutex_);
   std::atomic<uint32_t> user_count_{0};
 };
 
-absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
-                                                    std::string_view owner) {
+StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config, std::string_view owner) {
   const bool warm = config.restarts_warm();
   if (warm) {
-    if (absl::Status status = check_warm(config, owner); !status.ok()) return status;
+    if (Status status = check_warm(config, owner); !status.ok()) return status;
   }
   const MutexLock lock(mutex_);
   while (closing_) closed_.wait(mutex_);
@@ -156,7 +155,7 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   }
   const KeySpace keys = warm ? KeySpace::of_owner(owner) : KeySpace(next_tag(), ++joins_);
   if (warm) {
-    if (absl::Status status = check_owner(keys, owner); !status.ok()) return status;
+    if (Status status = check_owner(keys, owner); !status.ok()) return status;
   }
   User user{keys.tag(), std::string(owner)};
   users_.reserve(users_.size() + 1);
@@ -170,9 +169,9 @@ absl::StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config,
   return Joined{store_.get(), keys};
 }
 
-absl::Status SharedTier::check_owner(const KeySpace& keys, std::string_view owner) {
+Status SharedTier::check_owner(const KeySpace& keys, std::string_view owner) {
   const auto found = std::ranges::find(users_, keys.tag(), &User::tag);
-  if (found == users_.end() || keys.tag() == KeySpace::kAllOwnersTag) return absl::OkStatus();
+  if (found == users_.end() || keys.tag() == KeySpace::kAllOwnersTag) return ok_status();
   if (found->owner == owner) {
     return invalid_argument("owner={}: another open cache has it in name={}; allowed: another name",
                             owner, name_);
@@ -222,7 +221,7 @@ namespace {
 
 struct Registry {
   Mutex mutex;
-  std::map<std::string, std::shared_ptr<SharedTier>> tiers ABSL_GUARDED_BY(mutex);
+  std::map<std::string, std::shared_ptr<SharedTier>> tiers NVCACHE_GUARDED_BY(mutex);
 };
 
 std::shared_ptr<SharedTier> tier_of(const std::string& name) {
@@ -236,10 +235,10 @@ std::shared_ptr<SharedTier> tier_of(const std::string& name) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TierShare>> TierShare::join(const TierConfig& config,
-                                                           std::string_view owner) {
+StatusOr<std::unique_ptr<TierShare>> TierShare::join(const TierConfig& config,
+                                                     std::string_view owner) {
   std::unique_ptr<TierShare> share(new TierShare(tier_of(config.name)));
-  const absl::StatusOr<SharedTier::Joined> joined = share->tier_->join(config, owner);
+  const StatusOr<SharedTier::Joined> joined = share->tier_->join(config, owner);
   if (!joined.ok()) return joined.status();
   share->store_ = joined->store;
   share->keys_ = joined->keys;

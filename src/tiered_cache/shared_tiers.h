@@ -20,8 +20,8 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "nvcache/stats.h"
+#include "nvcache/status_or.h"
 #include "tiered_cache/key_space.h"
 #include "tiered_cache/late_block_store.h"
 #include "tiered_cache/tiered_config.h"
@@ -36,8 +36,8 @@ class TierShare {
   // `owner` as TieredConfig::owner. Waits while the tier's last cache is being closed.
   // INVALID_ARGUMENT if the tier of that name is open with other settings, and says which; or if it
   // restarts warm, and there is no owner, another open cache has it, or keys are mutable.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TierShare>> join(const TierConfig& config,
-                                                                       std::string_view owner);
+  [[nodiscard]] static StatusOr<std::unique_ptr<TierShare>> join(const TierConfig& config,
+                                                                 std::string_view owner);
   // Erases the cache's blocks from a cold tier, and closes the tier after its last cache. All pins
   // must be gone.
   ~TierShare();

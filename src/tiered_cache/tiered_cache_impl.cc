@@ -26,8 +26,8 @@ size_t queue_bytes(const TieredConfig& config) {
   return std::clamp<size_t>(config.dram_bytes / 32, kMinQueueBytes, kMaxQueueBytes);
 }
 
-absl::Status problem_of_tier(size_t tier, const absl::Status& problem) {
-  return {problem.code(), fmt::format("tier {}: {}", tier, message_of(problem))};
+Status problem_of_tier(size_t tier, const Status& problem) {
+  return {problem.code(), fmt::format("tier {}: {}", tier, problem.message())};
 }
 }  // namespace
 
@@ -52,14 +52,15 @@ class TieredCacheImpl::Demoter final : public EvictionSink {
 
 // ---- making and ending
 
-absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
-    const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock,
-    const OpenMedium& open_medium) {
-  absl::StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
+StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(const TieredConfig& config,
+                                                                 std::shared_ptr<ObjectCodec> codec,
+                                                                 Clock& clock,
+                                                                 const OpenMedium& open_medium) {
+  StatusOr<std::unique_ptr<PlacementPolicy>> placement = make_placement(config.policy);
   if (!placement.ok()) return placement.status();
   std::unique_ptr<TierShare> share;
   if (!config.tiers.empty() && !config.tiers.back().name.empty()) {
-    absl::StatusOr<std::unique_ptr<TierShare>> joined =
+    StatusOr<std::unique_ptr<TierShare>> joined =
         TierShare::join(config.tiers.back(), config.owner);
     if (!joined.ok()) return problem_of_tier(config.tiers.size(), joined.status());
     share = *std::move(joined);
@@ -67,7 +68,7 @@ absl::StatusOr<std::unique_ptr<TieredCacheImpl>> TieredCacheImpl::make(
   std::unique_ptr<TieredCacheImpl> cache(new TieredCacheImpl(
       config, std::move(codec), clock, *std::move(placement), open_medium, std::move(share)));
   for (size_t i = 0; i < cache->lower_.size(); ++i) {
-    const absl::Status opened = cache->lower_[i]->open_if_warm();
+    const Status opened = cache->lower_[i]->open_if_warm();
     if (!opened.ok()) return problem_of_tier(i + 1, opened);
   }
   return cache;
@@ -222,8 +223,8 @@ bool TieredCacheImpl::may_promote(uint64_t hash, size_t tier, uint32_t reference
 
 // ---- TieredCache
 
-absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
-                                     Handle** handle, bool* replaced, MissToken token) {
+Status TieredCacheImpl::insert(std::string_view key, const Object& object, Priority priority,
+                               Handle** handle, bool* replaced, MissToken token) {
   bool had_older = false;
   if (replaced == nullptr) replaced = &had_older;
   *replaced = false;
@@ -234,7 +235,7 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   if (entry == nullptr) {
     erase(key);
     if (handle == nullptr) codec_->destroy(key, object);
-    return absl::ResourceExhaustedError("no memory for a cache entry");
+    return resource_exhausted_error("no memory for a cache entry");
   }
   const size_t tier = placement_->entry_tier(lower_.size() + 1);
   if (tier > 0 && can_move(*entry)) return insert_lower(entry, tier, handle, token);
@@ -245,24 +246,24 @@ absl::Status TieredCacheImpl::insert(std::string_view key, const Object& object,
   if (inserted == ObjectShard::Entry::kFull) {
     erase(key);
     shard.destroy(entry);
-    return absl::ResourceExhaustedError("the cache is full of blocks in use");
+    return resource_exhausted_error("the cache is full of blocks in use");
   }
   if (handle != nullptr) *handle = entry;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status TieredCacheImpl::refuse_stale(ObjectEntry* entry, Handle** handle) {
+Status TieredCacheImpl::refuse_stale(ObjectEntry* entry, Handle** handle) {
   if (handle == nullptr) {
     end(entry);
   } else {
     objects_.shard_of(entry->hash).destroy(entry);  // the object stays the caller's
   }
-  return absl::AbortedError("the key was inserted or erased since its token was taken");
+  return aborted_error("the key was inserted or erased since its token was taken");
 }
 
 // The caller gets a handle even if no tier takes the block.
-absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle,
-                                           const MissToken& expected) {
+Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Handle** handle,
+                                     const MissToken& expected) {
   ObjectShard& shard = objects_.shard_of(entry->hash);
   RemovedEntries removed;
   const std::optional<uint32_t> token =
@@ -271,7 +272,7 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
   if (!token) return refuse_stale(entry, handle);
   if (refused) {
     shard.destroy(entry);
-    return absl::ResourceExhaustedError("the cache is full of blocks in use");
+    return resource_exhausted_error("the cache is full of blocks in use");
   }
   if (offer_object(*entry, tier, Arrival::kNew, *token)) entry->tier = static_cast<uint8_t>(tier);
   if (handle == nullptr) {
@@ -279,7 +280,7 @@ absl::Status TieredCacheImpl::insert_lower(ObjectEntry* entry, size_t tier, Hand
   } else {
     *handle = entry;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 TieredCache::Handle* TieredCacheImpl::standalone(std::string_view key, const Object& object,

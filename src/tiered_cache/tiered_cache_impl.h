@@ -29,8 +29,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "nvcache/status_or.h"
 #include "nvcache/tiered_cache.h"
 #include "policy/placement/placement_policy.h"
 #include "tiered_cache/demotion_queue.h"
@@ -46,13 +46,13 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
  public:
   // `clock` is for emulated media, and must outlive the cache. `open_medium` opens those of its own
   // lower tiers, whichever their specifications name; a shared tier opens its own.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<TieredCacheImpl>> make(
+  [[nodiscard]] static StatusOr<std::unique_ptr<TieredCacheImpl>> make(
       const TieredConfig& config, std::shared_ptr<ObjectCodec> codec, Clock& clock = system_clock(),
       const OpenMedium& open_medium = open_configured_medium);
   ~TieredCacheImpl() override;
 
-  absl::Status insert(std::string_view key, const Object& object, Priority priority,
-                      Handle** handle, bool* replaced = nullptr, MissToken token = {}) override;
+  Status insert(std::string_view key, const Object& object, Priority priority, Handle** handle,
+                bool* replaced = nullptr, MissToken token = {}) override;
   MissToken token(std::string_view key) const override;
   Handle* standalone(std::string_view key, const Object& object,
                      bool beyond_limit = false) override;
@@ -72,7 +72,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   void set_strict(bool strict) override { objects_.set_strict(strict); }
   FirstTierUse use() const override;
   Held held(const Handle* handle) const override { return {handle->key(), handle->used_bytes}; }
-  void for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) override;
+  void for_each(FunctionRef<void(std::string_view key, const Object&)> visit) override;
   void erase_unreferenced() override;
   void drain() override;
 
@@ -97,10 +97,9 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   // False while a change of the key is under way: its block must not move then.
   static bool at_rest(uint32_t token) { return token % 2 == 0; }
 
-  absl::Status insert_lower(ObjectEntry* entry, size_t tier, Handle** handle,
-                            const MissToken& token);
+  Status insert_lower(ObjectEntry* entry, size_t tier, Handle** handle, const MissToken& token);
   // Of an insertion whose token is outdated.
-  absl::Status refuse_stale(ObjectEntry* entry, Handle** handle);
+  Status refuse_stale(ObjectEntry* entry, Handle** handle);
   // Makes an object from a block of lower tier `tier`: promoted to the first tier, or only
   // for this lookup.
   ObjectEntry* serve(std::string_view key, uint64_t hash, size_t tier, Lookup found,

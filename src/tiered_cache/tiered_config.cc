@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/medium.h"
 #include "medium/table.h"
+#include "nvcache/status.h"
 #include "policy/placement/placement_policy.h"
 #include "spec/query.h"
 #include "tiered_cache/key_space.h"
@@ -29,50 +29,50 @@ constexpr std::string_view kDefaultAdmission = "admission=always";
 constexpr std::string_view kDefaultEviction = "eviction=lru";
 constexpr uint32_t kMaxThreshold = 254;
 
-absl::Status set_on_off(std::string_view key, std::string_view value, std::string_view on,
-                        std::string_view off, bool* to) {
+Status set_on_off(std::string_view key, std::string_view value, std::string_view on,
+                  std::string_view off, bool* to) {
   if (value != on && value != off) return bad_setting(key, value, fmt::format("{}, {}", on, off));
   *to = value == on;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_ratio(std::string_view key, std::string_view value, double* to) {
-  const absl::StatusOr<double> ratio = parse_number(key, value, 0, 1);
+Status set_ratio(std::string_view key, std::string_view value, double* to) {
+  const StatusOr<double> ratio = parse_number(key, value, 0, 1);
   if (!ratio.ok()) return ratio.status();
   *to = *ratio;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_policy(std::string_view value, TieredConfig* config) {
+Status set_policy(std::string_view value, TieredConfig* config) {
   const auto policy = make_placement(value);
   if (!policy.ok()) return policy.status();
   config->policy = value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_shards(std::string_view value, TieredConfig* config) {
-  if (value == "auto") return absl::OkStatus();
+Status set_shards(std::string_view value, TieredConfig* config) {
+  if (value == "auto") return ok_status();
   for (int bits = 0; bits <= TieredConfig::kMaxShardBits; ++bits) {
     if (value != std::to_string(1 << bits)) continue;
     config->shard_bits = bits;
-    return absl::OkStatus();
+    return ok_status();
   }
   return bad_setting(
       "shards", value,
       fmt::format("auto, or a power of two from 1 to {}", 1 << TieredConfig::kMaxShardBits));
 }
 
-absl::Status set_threshold(std::string_view value, TierConfig* tier) {
+Status set_threshold(std::string_view value, TierConfig* tier) {
   const char* const end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, tier->threshold);
   if (error != std::errc() || stop != end || tier->threshold < 1 ||
       tier->threshold > kMaxThreshold) {
     return bad_setting("threshold", value, fmt::format("1 to {} references", kMaxThreshold));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_name(std::string_view key, std::string_view value, std::string* to) {
+Status set_name(std::string_view key, std::string_view value, std::string* to) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
@@ -84,13 +84,13 @@ absl::Status set_name(std::string_view key, std::string_view value, std::string*
         fmt::format("1 to {} letters, digits, '_', '-' and '.'", +TierConfig::kMaxNameBytes));
   }
   *to = value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_owner(std::string_view value, TieredConfig* config) {
+Status set_owner(std::string_view value, TieredConfig* config) {
   if (value != KeySpace::kAllOwners) return set_name("owner", value, &config->owner);
   config->owner = value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // The bracketed settings as a specification of a block cache. A medium's options follow it after
@@ -132,11 +132,11 @@ class TierSettings {
   bool in_regions_ = false;
 };
 
-absl::Status bad_tier(const TieredConfig& config, const absl::Status& status) {
-  return invalid_argument("tier {}: {}", config.tiers.size() + 1, message_of(status));
+Status bad_tier(const TieredConfig& config, const Status& status) {
+  return invalid_argument("tier {}: {}", config.tiers.size() + 1, status.message());
 }
 
-absl::Status set_tier(std::string_view value, TieredConfig* config) {
+Status set_tier(std::string_view value, TieredConfig* config) {
   constexpr std::string_view kTierForm = "tier=(size=SIZE[,medium=MEDIUM][,key=value...])";
   if (config->tiers.size() == TieredConfig::kMaxTiers) {
     return invalid_argument("tier: {} given; allowed: up to {}", TieredConfig::kMaxTiers + 1,
@@ -157,12 +157,12 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
     const std::string_view pair = strip(parts.first);
     const auto [name, setting] = split_once(pair, '=');
     if (name == "threshold") {
-      if (absl::Status status = set_threshold(setting, &tier); !status.ok()) return status;
+      if (Status status = set_threshold(setting, &tier); !status.ok()) return status;
       continue;
     }
     if (name == "name") {
       if (!tier.name.empty()) return bad_setting("name", pair, "each key at most once");
-      if (absl::Status status = set_name(name, setting, &tier.name); !status.ok()) return status;
+      if (Status status = set_name(name, setting, &tier.name); !status.ok()) return status;
       continue;
     }
     settings.add(name, setting, pair);
@@ -171,19 +171,19 @@ absl::Status set_tier(std::string_view value, TieredConfig* config) {
     if (!settings.has("admission")) settings.add_setting(kDefaultAdmission);
     if (!settings.has("eviction")) settings.add_setting(kDefaultEviction);
   }
-  absl::StatusOr<Config> parsed = parse_config(settings.spec());
+  StatusOr<Config> parsed = parse_config(settings.spec());
   if (!parsed.ok()) return bad_tier(*config, parsed.status());
   // The medium may be opened when the first block comes. Report mistakes now.
-  if (absl::Status medium = check_medium(parsed->medium); !medium.ok()) {
+  if (Status medium = check_medium(parsed->medium); !medium.ok()) {
     return bad_tier(*config, medium);
   }
   tier.keys_given = settings.has("keys");
   tier.cache = *std::move(parsed);
   config->tiers.push_back(std::move(tier));
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_keys(std::string_view value, TieredConfig* config) {
+Status set_keys(std::string_view value, TieredConfig* config) {
   return set_on_off("keys", value, "immutable", "mutable", &config->immutable_keys);
 }
 
@@ -221,11 +221,10 @@ constexpr std::array<QueryKey<TieredConfig>, 12> kTieredKeys = {{
 
 }  // namespace
 
-absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
+StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
   TieredConfig config;
   SeenKeys seen;
-  if (absl::Status status = read_query(spec, kTieredForm, kTieredKeys, &seen, &config);
-      !status.ok()) {
+  if (Status status = read_query(spec, kTieredForm, kTieredKeys, &seen, &config); !status.ok()) {
     return status;
   }
   if (!seen.contains("dram"))
@@ -241,8 +240,8 @@ absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec) {
   for (size_t i = 0; i + 1 < config.tiers.size(); ++i) {
     const std::string& name = config.tiers[i].name;
     if (name.empty()) continue;
-    const absl::Status status = bad_setting("name", name, "in the last tier=(...)");
-    return invalid_argument("tier {}: {}", i + 1, message_of(status));
+    const Status status = bad_setting("name", name, "in the last tier=(...)");
+    return invalid_argument("tier {}: {}", i + 1, status.message());
   }
   for (TierConfig& tier : config.tiers) {
     if (!tier.keys_given) tier.cache.immutable_keys = config.immutable_keys;

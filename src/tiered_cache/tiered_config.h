@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "block_cache/config.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -51,6 +51,6 @@ struct TieredConfig {
 };
 
 // INVALID_ARGUMENT names the setting, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<TieredConfig> parse_tiered_config(std::string_view spec);
+[[nodiscard]] StatusOr<TieredConfig> parse_tiered_config(std::string_view spec);
 
 }  // namespace nvcache

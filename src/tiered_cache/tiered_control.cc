@@ -45,7 +45,7 @@ FirstTierUse TieredCacheImpl::use() const {
           .buckets = use.buckets};
 }
 
-void TieredCacheImpl::for_each(absl::FunctionRef<void(std::string_view key, const Object&)> visit) {
+void TieredCacheImpl::for_each(FunctionRef<void(std::string_view key, const Object&)> visit) {
   objects_.for_each([&](ObjectEntry* entry) { visit(entry->key(), entry->object); },
                     [this](ObjectEntry* entry) { release(entry); });
 }

@@ -9,11 +9,11 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(std::string_view spec,
-                                                               std::shared_ptr<ObjectCodec> codec) {
-  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+StatusOr<std::unique_ptr<TieredCache>> open_tiered_cache(std::string_view spec,
+                                                         std::shared_ptr<ObjectCodec> codec) {
+  const StatusOr<TieredConfig> config = parse_tiered_config(spec);
   if (!config.ok()) return config.status();
-  absl::StatusOr<std::unique_ptr<TieredCacheImpl>> cache =
+  StatusOr<std::unique_ptr<TieredCacheImpl>> cache =
       TieredCacheImpl::make(*config, std::move(codec));
   if (!cache.ok()) return cache.status();
   return std::unique_ptr<TieredCache>(*std::move(cache));

@@ -126,7 +126,7 @@ TierStats LowerTier::stats() const {
   read_counters(kTierMetrics, counts_, &stats);
   stats.size_bytes = config_.cache.size_bytes;
   stats.medium = config_.cache.medium;
-  stats.problem = message_of(store_.problem());
+  stats.problem = store_.problem().message();
   stats.name = config_.name;
   if (share_ != nullptr) {
     stats.users = share_->users();

@@ -220,13 +220,13 @@ TEST(BlockCache, WithoutEvictionAFullCacheRefuses) {
 }
 
 TEST(BlockCache, LfruEvictsInItsPassesOnly) {
-  const absl::StatusOr<Config> config =
+  const StatusOr<Config> config =
       parse_config("nvcache://?size=1MiB&admission=always&eviction=lfru(1)&maintenance=0&shards=1");
   VirtualClock clock;
-  absl::StatusOr<std::unique_ptr<Medium>> medium =
+  StatusOr<std::unique_ptr<Medium>> medium =
       open_medium("dram", {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20}, clock);
   ASSERT_TRUE(medium.ok());
-  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> made =
+  StatusOr<std::unique_ptr<BlockCacheImpl>> made =
       BlockCacheImpl::make(*config, *std::move(medium), clock);
   ASSERT_TRUE(made.ok());
   BlockCacheImpl& cache = **made;
@@ -275,7 +275,7 @@ TEST(BlockCache, AFailingMediumIsSwitchedOffAndNeverAnError) {
   const auto cache =
       test::make_on("nvcache://?size=4MiB&admission=always&eviction=clock", std::move(failing));
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(put(*cache, {1, i}, 4096).admitted());
-  medium->fail_writes(absl::UnavailableError("EIO"));
+  medium->fail_writes(unavailable_error("EIO"));
   EXPECT_EQ(put(*cache, {2, 1}, 4096).reason, Reason::kMediumFailed);
   EXPECT_FALSE(cache->lookup({2, 1}).hit());
   EXPECT_EQ(cache->stats().failed, 0u) << "one error is not the end";

@@ -12,15 +12,15 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_of(const std::string& spec) {
-  const absl::StatusOr<Config> config = parse_config(spec);
+  const StatusOr<Config> config = parse_config(spec);
   EXPECT_FALSE(config.ok()) << spec;
   if (config.ok()) return "";
-  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(config.status().code(), StatusCode::kInvalidArgument);
   return std::string(config.status().message());
 }
 
 TEST(Config, ReadsEveryKey) {
-  const absl::StatusOr<Config> config = parse_config(
+  const StatusOr<Config> config = parse_config(
       "nvcache://?size=1GiB&max_size=2GiB&medium=file:/mnt/x&admission=small_bypass(16GiB)+obp(0.2)"
       "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9"
       "&space=regions&region=4MiB&rewrite=0.25&discard=on&format=yes&restart=warm&keys=immutable"
@@ -47,7 +47,7 @@ TEST(Config, ReadsEveryKey) {
 }
 
 TEST(Config, DefaultsAreThePoliciesThatNeedNoTuning) {
-  const absl::StatusOr<Config> config = parse_config("nvcache://?size=64MiB");
+  const StatusOr<Config> config = parse_config("nvcache://?size=64MiB");
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->medium, "dram");
   EXPECT_EQ(config->admission, "break_even");
@@ -57,7 +57,7 @@ TEST(Config, DefaultsAreThePoliciesThatNeedNoTuning) {
 
 TEST(Config, ADeviceIsInRegionsIfTheyAreSmallPartsOfTheCache) {
   const auto space_of = [](const std::string& settings) {
-    const absl::StatusOr<Config> config = parse_config("nvcache://?" + settings);
+    const StatusOr<Config> config = parse_config("nvcache://?" + settings);
     EXPECT_TRUE(config.ok()) << config.status();
     return config.ok() ? config->space : SpaceKind::kInPlace;
   };
@@ -99,8 +99,7 @@ TEST(Config, AnyCacheMayBeCold) {
 }
 
 TEST(Config, PercentEncodingIsDecoded) {
-  const absl::StatusOr<Config> config =
-      parse_config("nvcache://?size=1MiB&medium=file:/a%26b%3Dc%25d");
+  const StatusOr<Config> config = parse_config("nvcache://?size=1MiB&medium=file:/a%26b%3Dc%25d");
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->medium, "file:/a&b=c%d");
   EXPECT_THAT(error_of("nvcache://?size=1MiB&medium=file:%2"), HasSubstr("medium"));

@@ -26,7 +26,7 @@ class MediumHealthTest : public testing::TestWithParam<Kind> {
   News note(bool ok, int times = 1, Kind kind = GetParam()) {
     News news = News::kNone;
     for (int i = 0; i < times; ++i) {
-      news = health_.note(kind, ok ? absl::OkStatus() : absl::DataLossError("EIO"));
+      news = health_.note(kind, ok ? ok_status() : data_loss_error("EIO"));
     }
     return news;
   }
@@ -56,9 +56,9 @@ TEST_P(MediumHealthTest, SixteenInARowSwitchItOffWhateverCameBefore) {
   for (const int successes : {1, 16, 31, 1000}) {
     Counters counters;
     MediumHealth health(counters, clock_);
-    (void)health.note(GetParam(), absl::DataLossError("EIO"));
-    for (int i = 0; i < successes; ++i) (void)health.note(GetParam(), absl::OkStatus());
-    for (int i = 0; i < 16; ++i) (void)health.note(GetParam(), absl::DataLossError("EIO"));
+    (void)health.note(GetParam(), data_loss_error("EIO"));
+    for (int i = 0; i < successes; ++i) (void)health.note(GetParam(), ok_status());
+    for (int i = 0; i < 16; ++i) (void)health.note(GetParam(), data_loss_error("EIO"));
     EXPECT_TRUE(health.off(GetParam())) << successes;
   }
 }
@@ -192,7 +192,7 @@ TEST_F(FailingReadsTest, ABlockThatCannotBeReadIsRemovedAndCanBePutAgain) {
   for (const bool copies : {false, true}) {
     const BlockKey key{1, copies ? 3u : 2u};
     const uint64_t errors = cache_->stats().medium_errors;
-    medium_->fail_reads(absl::DataLossError("EIO"));
+    medium_->fail_reads(data_loss_error("EIO"));
     std::vector<std::byte> room(4096);
     EXPECT_FALSE(
         cache_
@@ -210,7 +210,7 @@ TEST_F(FailingReadsTest, ABlockThatCannotBeReadIsRemovedAndCanBePutAgain) {
 }
 
 TEST_F(FailingReadsTest, OneBadBlockThatManyAskForSwitchesNothingOff) {
-  medium_->fail_reads(absl::DataLossError("EIO"));
+  medium_->fail_reads(data_loss_error("EIO"));
   EXPECT_FALSE(cache_->lookup({1, 7}).hit());
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(cache_->lookup({1, 7}).hit());
   medium_->heal();
@@ -220,8 +220,8 @@ TEST_F(FailingReadsTest, OneBadBlockThatManyAskForSwitchesNothingOff) {
 }
 
 TEST_F(FailingReadsTest, AMediumThatRecoversServesAgainWhatItStillHas) {
-  medium_->fail_reads(absl::DataLossError("EIO"));
-  medium_->fail_writes(absl::DataLossError("EIO"));
+  medium_->fail_reads(data_loss_error("EIO"));
+  medium_->fail_writes(data_loss_error("EIO"));
   for (uint64_t i = 0; i < 50; ++i) EXPECT_FALSE(cache_->lookup({1, i}).hit());
   Stats stats = cache_->stats();
   EXPECT_EQ(stats.failed, 1u);
@@ -238,7 +238,7 @@ TEST_F(FailingReadsTest, AMediumThatRecoversServesAgainWhatItStillHas) {
 }
 
 TEST_F(FailingReadsTest, APutIsAProbeToo) {
-  medium_->fail_writes(absl::DataLossError("EIO"));
+  medium_->fail_writes(data_loss_error("EIO"));
   for (uint64_t i = 0; i < 16; ++i) put(*cache_, {2, i}, 4096);
   ASSERT_EQ(cache_->stats().failed, 1u);
   medium_->heal();

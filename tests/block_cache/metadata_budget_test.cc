@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "policy/eviction/table.h"
@@ -33,11 +31,14 @@ std::map<std::string, std::vector<double>> documented() {
     if (line == kHeader) in_table = true;
     if (!line.starts_with("|")) in_table = false;
     if (!in_table || !line.starts_with("| `")) continue;
-    const std::vector<std::string> cells = absl::StrSplit(line, '|', absl::SkipEmpty());
-    const std::vector<std::string> name = absl::StrSplit(cells[0], '`');
-    std::vector<double>& row = figures[name[1]];
-    for (size_t i = 1; i < cells.size(); ++i) {
-      EXPECT_TRUE(absl::SimpleAtod(cells[i], &row.emplace_back())) << line;
+    // | `name` | figure | ...
+    std::istringstream cells(line);
+    std::string name, cell;
+    std::getline(std::getline(cells, name, '`'), name, '`');
+    std::getline(cells, cell, '|');
+    std::vector<double>& row = figures[name];
+    while (std::getline(cells, cell, '|')) {
+      EXPECT_TRUE(std::istringstream(cell) >> row.emplace_back()) << line;
     }
   }
   return figures;

@@ -165,7 +165,7 @@ TEST_F(RegionCacheTest, ShrinksAndGrows) {
   EXPECT_TRUE(cache->resize(9 * kRegionsMiB).ok());
   put_blocks(*cache, 2, 1500, kUsualBytes);
   EXPECT_GT(cache->stats().used_bytes, 5 * kRegionsMiB);
-  EXPECT_EQ(cache->resize(kRegionsMiB + kRegionsMiB / 2).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(cache->resize(kRegionsMiB + kRegionsMiB / 2).code(), StatusCode::kOutOfRange);
   EXPECT_EQ(cache->stats().damaged_blocks, 0u);
 }
 

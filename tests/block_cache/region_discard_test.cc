@@ -116,9 +116,9 @@ TEST(RegionDiscard, AFullCacheDiscardsWhatItEmpties) {
 }
 
 TEST(RegionDiscard, AFailureTurnsItOffAndNothingElse) {
-  const absl::Status failures[] = {absl::DataLossError("Input/output error"),
-                                   absl::UnimplementedError("no discards")};
-  for (const absl::Status& failure : failures) {
+  const Status failures[] = {data_loss_error("Input/output error"),
+                             unimplemented_error("no discards")};
+  for (const Status& failure : failures) {
     auto owned = std::make_unique<FailingMedium>(std::make_unique<PowerLossMedium>(5 << 20));
     FailingMedium& medium = *owned;
     medium.fail_discards(failure, /*successes=*/3);

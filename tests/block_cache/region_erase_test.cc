@@ -132,10 +132,10 @@ std::vector<std::byte> after_erasing(std::vector<std::byte> image, std::vector<B
 
 Inspection inspect_erased(const std::vector<std::byte>& image) {
   const auto found = inspect_regions(
-      [&image](uint64_t offset, MutableBytes into) -> absl::Status {
-        if (offset + into.size() > image.size()) return absl::DataLossError("it ends");
+      [&image](uint64_t offset, MutableBytes into) -> Status {
+        if (offset + into.size() > image.size()) return data_loss_error("it ends");
         std::memcpy(into.data(), image.data() + offset, into.size());
-        return absl::OkStatus();
+        return ok_status();
       },
       image.size(), {.read_blocks = true});
   EXPECT_TRUE(found.ok()) << found.status();

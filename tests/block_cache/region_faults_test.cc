@@ -17,8 +17,8 @@ namespace nvcache {
 namespace {
 
 constexpr uint64_t kFaultsMiB = 1 << 20;
-const absl::Status kEio = absl::DataLossError("Input/output error");
-const absl::Status kEnospc = absl::ResourceExhaustedError("No space left on device");
+const Status kEio = data_loss_error("Input/output error");
+const Status kEnospc = resource_exhausted_error("No space left on device");
 
 class RegionFaults : public testing::Test {
  protected:
@@ -60,7 +60,7 @@ class RegionFaults : public testing::Test {
 
 // A full disk, or one that fails: what is there is served, and what comes later is lost.
 TEST_F(RegionFaults, WritesThatFailLoseWhatTheyWrite) {
-  for (const absl::Status& error : {kEio, kEnospc}) {
+  for (const Status& error : {kEio, kEnospc}) {
     const auto cache = open("&format=yes");
     test::put_blocks(*cache, 1, 200, 4000);
     cache->drain();
@@ -201,8 +201,8 @@ TEST_F(RegionFaults, RandomBytesAreNoCache) {
   ASSERT_NE(file, nullptr);
   ASSERT_EQ(std::fwrite(noise.data(), 1, noise.size(), file), noise.size());
   std::fclose(file);
-  const absl::Status refused = open_block_cache(spec()).status();
-  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << "somebody's file: " << refused;
+  const Status refused = open_block_cache(spec()).status();
+  EXPECT_TRUE(is_failed_precondition(refused)) << "somebody's file: " << refused;
 
   std::filesystem::remove(path());
   ASSERT_NE(test::open(spec("&restart=warm")), nullptr);  // leaves its file

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "block_cache/region/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 namespace {
@@ -78,7 +78,7 @@ TEST(Superblock, NoFlippedBitIsBelieved) {
     bytes[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     const auto read = Superblock::decode(bytes);
     EXPECT_FALSE(read.ok() && read->has_value()) << bit;
-    EXPECT_TRUE(read.ok() || absl::IsDataLoss(read.status())) << bit << read.status();
+    EXPECT_TRUE(read.ok() || is_data_loss(read.status())) << bit << read.status();
   }
 }
 
@@ -88,7 +88,7 @@ TEST(Superblock, OfAnotherVersionIsRefused) {
   bytes[8] = std::byte{Superblock::kVersion + 1};
   bytes[Superblock::kBytes - 1] ^= std::byte{1};
   const auto read = Superblock::decode(bytes);
-  EXPECT_TRUE(absl::IsFailedPrecondition(read.status())) << read.status();
+  EXPECT_TRUE(is_failed_precondition(read.status())) << read.status();
   EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("version 3"));
 }
 
@@ -104,7 +104,7 @@ TEST(Superblock, AGeometryThatCannotBeIsDamage) {
   for (const Geometry& geometry : wrong) {
     Superblock superblock = some_superblock();
     superblock.geometry = geometry;
-    EXPECT_TRUE(absl::IsDataLoss(Superblock::decode(encoded(superblock)).status()))
+    EXPECT_TRUE(is_data_loss(Superblock::decode(encoded(superblock)).status()))
         << geometry.grain_bytes << ' ' << geometry.unit_bytes << ' ' << geometry.region_bytes;
   }
 }

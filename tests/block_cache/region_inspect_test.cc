@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "base/prng.h"
 #include "block_cache/region/inspect.h"
 #include "block_cache/region/removal_list.h"
 #include "gmock/gmock.h"
+#include "nvcache/status.h"
 #include "support/block_cache_fixture.h"
 #include "support/power_loss_medium.h"
 #include "support/region_cache.h"
@@ -35,16 +35,16 @@ std::string spec(const std::string& more = "&restart=warm") {
 }
 
 ReadMedium reader_of(const Image& image) {
-  return [&image](uint64_t offset, MutableBytes into) -> absl::Status {
+  return [&image](uint64_t offset, MutableBytes into) -> Status {
     if (offset > image.size() || image.size() - offset < into.size()) {
-      return absl::DataLossError("it ends");
+      return data_loss_error("it ends");
     }
     std::memcpy(into.data(), image.data() + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   };
 }
 
-absl::StatusOr<Inspection> inspect_image(const Image& image, const InspectOptions& options = {}) {
+StatusOr<Inspection> inspect_image(const Image& image, const InspectOptions& options = {}) {
   return inspect_regions(reader_of(image), image.size(), options);
 }
 
@@ -240,7 +240,7 @@ TEST(RegionInspect, AnotherVersionIsRefused) {
   image[8] = std::byte{Superblock::kVersion + 1};
   image[Superblock::kBytes - 1] ^= std::byte{1};
   const auto found = inspect_image(image);
-  EXPECT_TRUE(absl::IsFailedPrecondition(found.status())) << found.status();
+  EXPECT_TRUE(is_failed_precondition(found.status())) << found.status();
   EXPECT_THAT(std::string(found.status().message()), HasSubstr("version 3"));
 }
 
@@ -268,7 +268,7 @@ TEST(RegionInspect, TakesAnyBytes) {
   Image image(kSizeBytes);
   for (int round = 0; round < 20; ++round) {
     for (std::byte& each : image) each = static_cast<std::byte>(random());
-    EXPECT_TRUE(absl::IsNotFound(inspect_image(image).status())) << round;
+    EXPECT_TRUE(is_not_found(inspect_image(image).status())) << round;
   }
   // A superblock of any values under a right checksum.
   const Image right = filled();
@@ -289,8 +289,8 @@ TEST(RegionInspect, TakesAnyBytes) {
 }
 
 TEST(RegionInspect, ZerosAreNotFound) {
-  EXPECT_TRUE(absl::IsNotFound(inspect_image(Image(kSizeBytes)).status()));
-  EXPECT_TRUE(absl::IsNotFound(inspect_image(Image()).status()));
+  EXPECT_TRUE(is_not_found(inspect_image(Image(kSizeBytes)).status()));
+  EXPECT_TRUE(is_not_found(inspect_image(Image()).status()));
 }
 
 // Between the footer and the index, as a cache does it that has the medium open.
@@ -305,7 +305,7 @@ TEST(RegionInspect, ARegionThatIsWrittenAtTheSameTimeIsFreeAndNotDamaged) {
       Image now = image;
       const auto read = [&](uint64_t offset, MutableBytes into) {
         const bool footer = offset == end - RegionFooter::kBytes;
-        absl::Status status = reader_of(now)(offset, into);
+        Status status = reader_of(now)(offset, into);
         if (footer) {
           const uint64_t at = index ? end - RegionFooter::kBytes - 32 : begin;
           const ptrdiff_t bytes = index ? 32 : kRegionBytes / 2;
@@ -337,7 +337,7 @@ TEST(RegionInspect, ARunningCacheNeverLooksDamaged) {
     Image units((offset + into.size() - begin + 511) / 512 * 512 + 512);
     auto* const aligned =
         reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(units.data()) + 511) / 512 * 512);
-    absl::Status status = on->read(begin, {aligned, units.size() - 512});
+    Status status = on->read(begin, {aligned, units.size() - 512});
     if (!into.empty()) std::memcpy(into.data(), aligned + (offset - begin), into.size());
     return status;
   };
@@ -359,16 +359,16 @@ TEST(RegionInspect, AMediumThatFailsIsDamagedHereAndThereOrGone) {
   const Inspection before = inspected(image);
   const auto region = static_cast<uint32_t>(a_region_with_blocks(before));
   for (const bool gone : {false, true}) {
-    const auto read = [&](uint64_t offset, MutableBytes into) -> absl::Status {
+    const auto read = [&](uint64_t offset, MutableBytes into) -> Status {
       const Geometry& geometry = before.superblock.geometry;
       const bool fails = gone ? offset >= Geometry::kHeadBytes
                               : offset == geometry.end_of(region) - RegionFooter::kBytes;
-      return fails ? absl::UnavailableError("gone") : reader_of(image)(offset, into);
+      return fails ? unavailable_error("gone") : reader_of(image)(offset, into);
     };
     const auto found = inspect_regions(read, image.size());
     ASSERT_EQ(found.ok(), !gone) << found.status();
     if (gone) {
-      EXPECT_TRUE(absl::IsUnavailable(found.status())) << found.status();
+      EXPECT_TRUE(is_unavailable(found.status())) << found.status();
     } else {
       EXPECT_EQ(found->damaged_regions, 1u);
     }
@@ -380,9 +380,9 @@ TEST(RegionInspect, EndsWhenToldTo) {
   int steps = 0;
   const InspectOptions options = {.progress = [&](std::string_view, uint64_t done, uint64_t of) {
     EXPECT_LT(done, of);
-    return ++steps < 40 ? absl::OkStatus() : absl::CancelledError("enough");
+    return ++steps < 40 ? ok_status() : cancelled_error("enough");
   }};
-  EXPECT_TRUE(absl::IsCancelled(inspect_image(image, options).status()));
+  EXPECT_TRUE(is_cancelled(inspect_image(image, options).status()));
   EXPECT_EQ(steps, 40);
 }
 

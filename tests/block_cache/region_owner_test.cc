@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "absl/status/status.h"
 #include "gmock/gmock.h"
+#include "nvcache/status.h"
 #include "support/block_cache_fixture.h"
 #include "support/region_cache.h"
 
@@ -34,7 +34,7 @@ class RegionOwner : public testing::Test {
   }
   std::string refused(const std::string& file, const std::string& more) const {
     const auto cache = open_block_cache(spec(file, more));
-    EXPECT_TRUE(absl::IsFailedPrecondition(cache.status())) << cache.status();
+    EXPECT_TRUE(is_failed_precondition(cache.status())) << cache.status();
     return std::string(cache.status().message());
   }
   TempDir folder_;
@@ -79,7 +79,7 @@ TEST_F(RegionOwner, FormatBeginsAnew) {
 TEST_F(RegionOwner, ANameNeedsARestart) {
   const auto cache = open_block_cache(spec("a", "&owner=orders"));
   EXPECT_THAT(std::string(cache.status().message()), HasSubstr("restart=warm"));
-  EXPECT_TRUE(absl::IsInvalidArgument(cache.status()));
+  EXPECT_TRUE(is_invalid_argument(cache.status()));
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
   PowerLossMedium medium(image_of_a_history(test_seed() + 5, "&keys=immutable", /*closed=*/false));
   const RegionWriter::Events events = {
       .wants_room = [] {},
-      .wrote = [](uint64_t, const absl::Status&) {},
+      .wrote = [](uint64_t, const Status&) {},
       .lost = [](uint32_t, std::span<const BlockRecord>) {},
   };
   const auto space = RegionSpace::open(medium,
@@ -234,7 +234,7 @@ class PacedMedium final : public Medium {
 
   uint64_t size_bytes() const override { return inner_.size_bytes(); }
   const Traits& traits() const override { return inner_.traits(); }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
+  Status read(uint64_t offset, MutableBytes into) override {
     if (offset >= Geometry::kHeadBytes && footers_left_.fetch_sub(1) <= 0) {
       const uint64_t before = bytes_.fetch_add(into.size());
       const double seconds = static_cast<double>(clock_.now_ns()) / 1e9 + 0.05;
@@ -242,9 +242,9 @@ class PacedMedium final : public Medium {
     }
     return inner_.read(offset, into);
   }
-  absl::Status write(uint64_t offset, ByteView from) override { return inner_.write(offset, from); }
-  absl::Status drain() override { return inner_.drain(); }
-  absl::Status resize(uint64_t size_bytes) override { return inner_.resize(size_bytes); }
+  Status write(uint64_t offset, ByteView from) override { return inner_.write(offset, from); }
+  Status drain() override { return inner_.drain(); }
+  Status resize(uint64_t size_bytes) override { return inner_.resize(size_bytes); }
 
  private:
   PowerLossMedium inner_;

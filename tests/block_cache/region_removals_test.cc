@@ -170,18 +170,18 @@ class BadSpotMedium final : public Medium {
 
   uint64_t size_bytes() const override { return inner_.size_bytes(); }
   const Traits& traits() const override { return inner_.traits(); }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
+  Status read(uint64_t offset, MutableBytes into) override {
     return meets(offset, into.size()) ? eio() : inner_.read(offset, into);
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
+  Status write(uint64_t offset, ByteView from) override {
     return meets(offset, from.size()) ? eio() : inner_.write(offset, from);
   }
-  absl::Status drain() override { return inner_.drain(); }
-  absl::Status resize(uint64_t size_bytes) override { return inner_.resize(size_bytes); }
+  Status drain() override { return inner_.drain(); }
+  Status resize(uint64_t size_bytes) override { return inner_.resize(size_bytes); }
   void on_destruction(std::vector<std::byte>* durable) { inner_.on_destruction(durable); }
 
  private:
-  static absl::Status eio() { return absl::InternalError("EIO"); }
+  static Status eio() { return internal_error("EIO"); }
   bool meets(uint64_t offset, uint64_t bytes) const {
     return offset < bad_.offset + bad_.size_bytes && bad_.offset < offset + bytes;
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kWarmKeys = 500;
 constexpr size_t kWarmBytes = 4000;
-const absl::Status kWarmEio = absl::DataLossError("Input/output error");
+const Status kWarmEio = data_loss_error("Input/output error");
 
 class RegionWarmFaults : public testing::Test {
  protected:

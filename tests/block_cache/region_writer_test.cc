@@ -26,29 +26,29 @@ class SparseMedium final : public Medium {
   explicit SparseMedium(uint64_t size_bytes) : size_bytes_(size_bytes) {}
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
+  Status read(uint64_t offset, MutableBytes into) override {
     MutexLock lock(mutex_);
     auto piece = pieces_.upper_bound(offset);
-    if (piece == pieces_.begin()) return absl::DataLossError("never written");
+    if (piece == pieces_.begin()) return data_loss_error("never written");
     --piece;
     const uint64_t within = offset - piece->first;
-    if (within + into.size() > piece->second.size()) return absl::DataLossError("never written");
+    if (within + into.size() > piece->second.size()) return data_loss_error("never written");
     std::memcpy(into.data(), piece->second.data() + within, into.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
-    if (offset + from.size() > size_bytes_) return absl::OutOfRangeError("past the end");
+  Status write(uint64_t offset, ByteView from) override {
+    if (offset + from.size() > size_bytes_) return out_of_range_error("past the end");
     MutexLock lock(mutex_);
     pieces_[offset].assign(from.begin(), from.end());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  Status resize(uint64_t) override { return ok_status(); }
 
  private:
   const uint64_t size_bytes_;
   const Traits traits_{.name = "sparse"};
   Mutex mutex_;
-  std::map<uint64_t, std::vector<std::byte>> pieces_ ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::vector<std::byte>> pieces_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 TEST(RegionWriter, PlacesReadsAndFreesBlocksFarOut) {
@@ -64,7 +64,7 @@ TEST(RegionWriter, PlacesReadsAndFreesBlocksFarOut) {
     const uint32_t free_regions = table.free_regions();
     RegionWriter writer({.geometry = geometry, .nonce = 1}, medium, table,
                         {.wants_room = [] {},
-                         .wrote = [](uint64_t, const absl::Status&) {},
+                         .wrote = [](uint64_t, const Status&) {},
                          .lost = [](uint32_t, std::span<const BlockRecord>) {}});
     ASSERT_TRUE(writer.start());
     RegionWriter::Spot spot;
@@ -110,9 +110,9 @@ class GatedMedium final : public Medium {
   GatedMedium(uint64_t size_bytes, uint32_t gate) : size_bytes_(size_bytes), gate_(gate) {}
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t, MutableBytes) override { return absl::UnimplementedError("read"); }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
-  absl::Status write(uint64_t offset, ByteView from) override {
+  Status read(uint64_t, MutableBytes) override { return unimplemented_error("read"); }
+  Status resize(uint64_t) override { return ok_status(); }
+  Status write(uint64_t offset, ByteView from) override {
     const bool zeros = std::ranges::all_of(from.last(RegionFooter::kBytes),
                                            [](std::byte b) { return b == std::byte{0}; });
     MutexLock lock(mutex_);
@@ -127,7 +127,7 @@ class GatedMedium final : public Medium {
     }
     --in_flight_;
     events_.push_back({offset, from.size(), false, zeros});
-    return offset == fails_at_ ? absl::DataLossError("Input/output error") : absl::OkStatus();
+    return offset == fails_at_ ? data_loss_error("Input/output error") : ok_status();
   }
   void fail_at(uint64_t offset) {
     MutexLock lock(mutex_);
@@ -148,11 +148,11 @@ class GatedMedium final : public Medium {
   const Traits traits_{.name = "gated"};
   mutable Mutex mutex_;
   CondVar changed_;
-  std::vector<Event> events_ ABSL_GUARDED_BY(mutex_);
-  uint32_t in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t most_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t fails_at_ ABSL_GUARDED_BY(mutex_) = ~uint64_t{0};
-  bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<Event> events_ NVCACHE_GUARDED_BY(mutex_);
+  uint32_t in_flight_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t most_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint64_t fails_at_ NVCACHE_GUARDED_BY(mutex_) = ~uint64_t{0};
+  bool failed_ NVCACHE_GUARDED_BY(mutex_) = false;
 };
 
 // A writer of regions of 8 MiB on a gated medium.
@@ -170,7 +170,7 @@ struct GatedWriter {
       : medium(geometry.region_at(4), gate),
         writer({.geometry = geometry, .nonce = 1}, medium, table,
                {.wants_room = [this] { make_room(); },
-                .wrote = [](uint64_t, const absl::Status&) {},
+                .wrote = [](uint64_t, const Status&) {},
                 .lost = [this](uint32_t, std::span<const BlockRecord>) { ++lost; }}) {}
   void make_room() {
     ++asked;
@@ -264,7 +264,7 @@ TEST(RegionWriter, EveryRegionIsWholeWhoeverAppends) {
   RegionTable table({.regions = kRegions, .limit = kRegions});
   RegionWriter writer({.geometry = kSmall, .nonce = 9, .buffers = 6}, medium, table,
                       {.wants_room = [] {},
-                       .wrote = [](uint64_t, const absl::Status&) {},
+                       .wrote = [](uint64_t, const Status&) {},
                        .lost = [](uint32_t, std::span<const BlockRecord>) { FAIL(); }});
   ASSERT_TRUE(writer.start());
   std::atomic<uint64_t> appended{0};

@@ -135,10 +135,10 @@ TEST(RemovalList, OfMoreRegionsThanItHasRoomForJoinsThem) {
 class ImageOfVersion1 {
  public:
   RemovalList::Read read() {
-    return [this](uint64_t offset, MutableBytes into) -> absl::Status {
-      if (into.size() > bytes_.size() - offset) return absl::OutOfRangeError("");
+    return [this](uint64_t offset, MutableBytes into) -> Status {
+      if (into.size() > bytes_.size() - offset) return out_of_range_error("");
       std::memcpy(into.data(), bytes_.data() + offset, into.size());
-      return absl::OkStatus();
+      return ok_status();
     };
   }
   void put(uint64_t at, const void* from, size_t count) {

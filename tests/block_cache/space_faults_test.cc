@@ -20,16 +20,16 @@ class VastMedium final : public Medium {
       : size_bytes_(size_bytes), traits_{.name = "vast", .io_granularity_bytes = unit_bytes} {}
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t, MutableBytes) override { return absl::OkStatus(); }
-  absl::Status write(uint64_t, ByteView) override { return absl::OkStatus(); }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  Status read(uint64_t, MutableBytes) override { return ok_status(); }
+  Status write(uint64_t, ByteView) override { return ok_status(); }
+  Status resize(uint64_t) override { return ok_status(); }
 
  private:
   const uint64_t size_bytes_;
   const Traits traits_;
 };
 
-absl::Status try_make(uint64_t size_bytes, uint32_t unit_bytes) {
+Status try_make(uint64_t size_bytes, uint32_t unit_bytes) {
   Config config = *parse_config("nvcache://?size=1MiB&maintenance=0&shards=1");
   config.max_size_bytes = size_bytes;
   return BlockCacheImpl::make(config, std::make_unique<VastMedium>(size_bytes, unit_bytes),
@@ -39,13 +39,13 @@ absl::Status try_make(uint64_t size_bytes, uint32_t unit_bytes) {
 
 TEST(BlockCacheSize, MoreGrainsThan32BitsCanNameAreRefusedAtOpen) {
   constexpr uint64_t kTiB = uint64_t{1} << 40;
-  const absl::Status refused = try_make(kTiB + 4096, 1);
-  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
-  EXPECT_THAT(std::string(message_of(refused)),
+  const Status refused = try_make(kTiB + 4096, 1);
+  EXPECT_TRUE(is_invalid_argument(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
               testing::AllOf(testing::HasSubstr("max_size"), testing::HasSubstr("256 bytes"),
                              testing::HasSubstr("1.00 TiB"), testing::HasSubstr("512 bytes")));
-  const absl::Status large = try_make(2 * kTiB + 4096, 512);
-  EXPECT_THAT(std::string(message_of(large)), testing::HasSubstr("grain of 1024 bytes would do"));
+  const Status large = try_make(2 * kTiB + 4096, 512);
+  EXPECT_THAT(std::string(large.message()), testing::HasSubstr("grain of 1024 bytes would do"));
   EXPECT_TRUE(try_make(kTiB, 1).ok()) << "the largest that fits";
 }
 
@@ -55,13 +55,13 @@ TEST(BlockCacheSize, AShrinkOfADeviceToAnySizeSucceeds) {
                                 ",io=direct&admission=always&eviction=clock");
   for (uint64_t i = 0; i < 900; ++i) put(*cache, {1, i}, 4096);
   cache->drain();
-  const absl::Status shrunk = cache->resize((1 << 20) + 1001);
+  const Status shrunk = cache->resize((1 << 20) + 1001);
   EXPECT_TRUE(shrunk.ok()) << shrunk;
   EXPECT_LE(cache->stats().size_bytes, (1u << 20) + 1001) << "whole grains";
   EXPECT_EQ(cache->stats().size_bytes % 512, 0u);
   EXPECT_LE(cache->stats().used_bytes, cache->stats().size_bytes);
   EXPECT_GT(cache->stats().blocks, 200u);
-  const absl::Status grown = cache->resize((2 << 20) + 77);
+  const Status grown = cache->resize((2 << 20) + 77);
   EXPECT_TRUE(grown.ok()) << grown;
   EXPECT_GE(cache->stats().size_bytes, 2u << 20);
 }
@@ -70,9 +70,9 @@ TEST(BlockCacheSize, ASizeThatIsTooSmallIsRefusedAndEvictsNothing) {
   const auto cache = test::open("nvcache://?size=4MiB&admission=always&eviction=clock");
   for (uint64_t i = 0; i < 100; ++i) put(*cache, {1, i}, 4096);
   for (const uint64_t size_bytes : {1u, 65'535u}) {
-    const absl::Status refused = cache->resize(size_bytes);
-    EXPECT_EQ(refused.code(), absl::StatusCode::kOutOfRange) << refused;
-    EXPECT_THAT(std::string(message_of(refused)),
+    const Status refused = cache->resize(size_bytes);
+    EXPECT_EQ(refused.code(), StatusCode::kOutOfRange) << refused;
+    EXPECT_THAT(std::string(refused.message()),
                 testing::HasSubstr("allowed: 0, and 65536 to max_size"));
     EXPECT_EQ(cache->stats().blocks, 100u);
     EXPECT_EQ(cache->stats().size_bytes, 4u << 20);
@@ -86,7 +86,7 @@ TEST(BlockCacheSize, AShrinkUnderAPinAtTheVeryEndSucceeds) {
   for (uint64_t i = 0; i < 75; ++i) ASSERT_TRUE(put(*cache, {1, i}, 4096).admitted());
   const Lookup last = cache->lookup({1, 74});
   ASSERT_TRUE(last.hit());
-  const absl::Status shrunk = cache->resize(100 << 10);
+  const Status shrunk = cache->resize(100 << 10);
   EXPECT_TRUE(shrunk.ok()) << shrunk;
   EXPECT_TRUE(holds(last.pin.bytes(), {1, 74}, 4096));
 }
@@ -134,17 +134,17 @@ class LargeSectorDevice final : public Medium {
   explicit LargeSectorDevice(uint64_t size_bytes) : bytes_(size_bytes) {}
   uint64_t size_bytes() const override { return bytes_.size(); }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
-    if (!aligned(offset, into.data(), into.size())) return absl::InvalidArgumentError("EINVAL");
+  Status read(uint64_t offset, MutableBytes into) override {
+    if (!aligned(offset, into.data(), into.size())) return invalid_argument_error("EINVAL");
     std::memcpy(into.data(), bytes_.data() + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
-    if (!aligned(offset, from.data(), from.size())) return absl::InvalidArgumentError("EINVAL");
+  Status write(uint64_t offset, ByteView from) override {
+    if (!aligned(offset, from.data(), from.size())) return invalid_argument_error("EINVAL");
     std::memcpy(bytes_.data() + offset, from.data(), from.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  Status resize(uint64_t) override { return ok_status(); }
 
  private:
   static bool aligned(uint64_t offset, const void* buffer, uint64_t length) {

@@ -31,12 +31,12 @@ class CountingMedium final : public Medium {
 
   uint64_t size_bytes() const override { return 1 << 20; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t, MutableBytes) override { return absl::OkStatus(); }
-  absl::Status write(uint64_t, ByteView) override {
+  Status read(uint64_t, MutableBytes) override { return ok_status(); }
+  Status write(uint64_t, ByteView) override {
     if (++writes_ == 1 && first_throws_) throw std::runtime_error("as told");
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  Status resize(uint64_t) override { return ok_status(); }
 
  private:
   const bool first_throws_;
@@ -49,11 +49,11 @@ class CountingMedium final : public Medium {
 struct Told {
   WriteQueue::Events events() {
     return {.written = [this](const PendingBlock& block,
-                              const absl::Status& status) { add(block, status, &written); },
+                              const Status& status) { add(block, status, &written); },
             .left = [this](const PendingBlock& block,
-                           const absl::Status& status) { add(block, status, &left); }};
+                           const Status& status) { add(block, status, &left); }};
   }
-  static void add(const PendingBlock& block, const absl::Status& status,
+  static void add(const PendingBlock& block, const Status& status,
                   std::vector<std::pair<uint64_t, bool>>* list) {
     list->emplace_back(block.handle, status.ok());
   }
@@ -93,11 +93,11 @@ TEST(WriteQueue, FindsABlockUntilItHasBeenTold) {
     return queue_seen->find(block.handle, block.key, &size_bytes) != nullptr &&
            size_bytes == kBytes;
   };
-  WriteQueue queue(medium, 16 * kBytes,
-                   {.written = [&](const PendingBlock& block,
-                                   const absl::Status&) { found_when_written = found(block); },
-                    .left = [&](const PendingBlock& block,
-                                const absl::Status&) { found_when_left = found(block); }});
+  WriteQueue queue(
+      medium, 16 * kBytes,
+      {.written = [&](const PendingBlock& block,
+                      const Status&) { found_when_written = found(block); },
+       .left = [&](const PendingBlock& block, const Status&) { found_when_left = found(block); }});
   queue_seen = &queue;
   ASSERT_TRUE(queue.push(block_of(1)));
   queue.drain();
@@ -117,17 +117,16 @@ TEST(WriteQueue, WritesWhatIsLeft) {
 
 TEST(WriteQueue, ABlockThatMayNotBeWrittenIsToldAndGone) {
   CountingMedium medium;
-  std::vector<absl::StatusCode> left;
-  WriteQueue queue(medium, 16 * kBytes,
-                   {.written = [](const PendingBlock&, const absl::Status&) {},
-                    .left = [&](const PendingBlock&,
-                                const absl::Status& status) { left.push_back(status.code()); },
-                    .may_write = [](const PendingBlock& block) { return block.handle != 1; }});
+  std::vector<StatusCode> left;
+  WriteQueue queue(
+      medium, 16 * kBytes,
+      {.written = [](const PendingBlock&, const Status&) {},
+       .left = [&](const PendingBlock&, const Status& status) { left.push_back(status.code()); },
+       .may_write = [](const PendingBlock& block) { return block.handle != 1; }});
   for (uint64_t handle = 0; handle < 3; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
   queue.drain();
   EXPECT_EQ(medium.writes(), 2u);
-  EXPECT_EQ(left,
-            (std::vector{absl::StatusCode::kOk, WriteQueue::kNotAsked, absl::StatusCode::kOk}));
+  EXPECT_EQ(left, (std::vector{StatusCode::kOk, WriteQueue::kNotAsked, StatusCode::kOk}));
   EXPECT_EQ(queue.pending_bytes(), 0u);
 }
 

@@ -118,7 +118,7 @@ TEST(AdmissionSpec, AMistakeIsNamedWithWhatIsAllowed) {
   };
   for (const BadAdmission& bad : cases) {
     const auto made = make_admission(bad.spec, kContext);
-    ASSERT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << bad.spec;
+    ASSERT_EQ(made.status().code(), StatusCode::kInvalidArgument) << bad.spec;
     const std::string message(made.status().message());
     EXPECT_NE(message.find(bad.named), std::string::npos) << message;
     EXPECT_NE(message.find("allowed"), std::string::npos) << message;
@@ -161,7 +161,7 @@ TEST(AdmissionSpec, AnyBytesAreReadWithoutHarm) {
       ++accepted;
       EXPECT_TRUE(make_admission((*made)->describe(), kContext).ok()) << (*made)->describe();
     } else {
-      EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument);
     }
   }
   EXPECT_GT(accepted, 0);

@@ -30,7 +30,7 @@ TEST_P(BlockCacheSizeContract, ResizesDownAndUp) {
     ASSERT_TRUE(holds(lookup.pin.bytes(), {1, i}, 4096));
   }
   EXPECT_GT(kept, 100u);
-  EXPECT_EQ(cache->resize(size_for(16 << 20)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(cache->resize(size_for(16 << 20)).code(), StatusCode::kOutOfRange);
   ASSERT_TRUE(cache->resize(size_for(8 << 20)).ok());
   for (uint64_t i = 0; i < 1500; ++i) put(*cache, {2, i}, 4096);
   cache->drain();

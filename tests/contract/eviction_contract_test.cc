@@ -73,7 +73,7 @@ TEST(EvictionSpec, AMistakeIsNamedWithWhatIsAllowed) {
   };
   for (const BadSpec& bad : cases) {
     const auto made = make_eviction(bad.spec, {});
-    ASSERT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << bad.spec;
+    ASSERT_EQ(made.status().code(), StatusCode::kInvalidArgument) << bad.spec;
     const std::string message(made.status().message());
     EXPECT_NE(message.find(bad.named), std::string::npos) << message;
     EXPECT_NE(message.find("allowed"), std::string::npos) << message;
@@ -96,7 +96,7 @@ TEST(EvictionSpec, AnyBytesAreReadWithoutHarm) {
     }
     const auto made = make_eviction(spec, {.max_slots = 16});
     if (!made.ok()) {
-      EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument);
     }
   }
 }

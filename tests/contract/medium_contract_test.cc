@@ -77,8 +77,8 @@ class MediumContract : public testing::TestWithParam<NamedMedium> {
     auto opened =
         open_medium(spec, {.size_bytes = kSizeBytes, .max_size_bytes = kMaxSizeBytes}, clock_);
     if (GetParam().may_be_refused &&
-        (absl::IsPermissionDenied(opened.status()) || absl::IsUnimplemented(opened.status()))) {
-      GTEST_SKIP() << message_of(opened.status());
+        (is_permission_denied(opened.status()) || is_unimplemented(opened.status()))) {
+      GTEST_SKIP() << opened.status().message();
     }
     ASSERT_TRUE(opened.ok()) << opened.status();
     medium_ = *std::move(opened);
@@ -87,7 +87,7 @@ class MediumContract : public testing::TestWithParam<NamedMedium> {
 
   Block read_piece(uint64_t offset) {
     Block into;
-    EXPECT_EQ(medium_->read(offset, into.mutable_view()), absl::OkStatus());
+    EXPECT_EQ(medium_->read(offset, into.mutable_view()), ok_status());
     return into;
   }
 
@@ -117,7 +117,7 @@ TEST_P(MediumContract, TraitsAgreeWithEachOther) {
 TEST_P(MediumContract, ReadsWhatWasWritten) {
   for (const uint64_t offset : {uint64_t{0}, kPiece, kSizeBytes - kPiece}) {
     const Block block(offset + 1, kPiece);
-    ASSERT_EQ(medium_->write(offset, block.view()), absl::OkStatus());
+    ASSERT_EQ(medium_->write(offset, block.view()), ok_status());
     EXPECT_TRUE(same(read_piece(offset).view(), block.view())) << "at " << offset;
   }
 }
@@ -126,9 +126,9 @@ TEST_P(MediumContract, AWriteChangesNothingBesideIt) {
   const Block before(1, kPiece);
   const Block middle(2, kPiece);
   const Block after(3, kPiece);
-  ASSERT_EQ(medium_->write(0, before.view()), absl::OkStatus());
-  ASSERT_EQ(medium_->write(2 * kPiece, after.view()), absl::OkStatus());
-  ASSERT_EQ(medium_->write(kPiece, middle.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(0, before.view()), ok_status());
+  ASSERT_EQ(medium_->write(2 * kPiece, after.view()), ok_status());
+  ASSERT_EQ(medium_->write(kPiece, middle.view()), ok_status());
   EXPECT_TRUE(same(read_piece(0).view(), before.view()));
   EXPECT_TRUE(same(read_piece(2 * kPiece).view(), after.view()));
 }
@@ -136,9 +136,9 @@ TEST_P(MediumContract, AWriteChangesNothingBesideIt) {
 TEST_P(MediumContract, SmallestAccessIsTheGranularity) {
   const uint32_t unit = medium_->traits().io_granularity_bytes;
   const Block block(7, kPiece);
-  ASSERT_EQ(medium_->write(3 * uint64_t{unit}, block.view().first(unit)), absl::OkStatus());
+  ASSERT_EQ(medium_->write(3 * uint64_t{unit}, block.view().first(unit)), ok_status());
   Block into;
-  ASSERT_EQ(medium_->read(3 * uint64_t{unit}, into.mutable_view().first(unit)), absl::OkStatus());
+  ASSERT_EQ(medium_->read(3 * uint64_t{unit}, into.mutable_view().first(unit)), ok_status());
   EXPECT_TRUE(same(into.view().first(unit), block.view().first(unit)));
 }
 
@@ -146,16 +146,16 @@ TEST_P(MediumContract, OffTheGranularityIsRefused) {
   const uint32_t unit = medium_->traits().io_granularity_bytes;
   Block block;
   if (unit == 1) {  // nothing is off it
-    EXPECT_EQ(medium_->write(13, block.mutable_view().subspan(7, 5)), absl::OkStatus());
-    EXPECT_EQ(medium_->read(13, block.mutable_view().subspan(3, 5)), absl::OkStatus());
+    EXPECT_EQ(medium_->write(13, block.mutable_view().subspan(7, 5)), ok_status());
+    EXPECT_EQ(medium_->read(13, block.mutable_view().subspan(3, 5)), ok_status());
     return;
   }
   const MutableBytes bytes = block.mutable_view();
-  EXPECT_TRUE(absl::IsInvalidArgument(medium_->read(1, bytes)));
-  EXPECT_TRUE(absl::IsInvalidArgument(medium_->write(unit / 2, bytes)));
-  EXPECT_TRUE(absl::IsInvalidArgument(medium_->read(0, bytes.first(unit - 1))));
-  EXPECT_TRUE(absl::IsInvalidArgument(medium_->write(0, bytes.subspan(1, unit))));
-  EXPECT_THAT(std::string(message_of(medium_->read(1, bytes))),
+  EXPECT_TRUE(is_invalid_argument(medium_->read(1, bytes)));
+  EXPECT_TRUE(is_invalid_argument(medium_->write(unit / 2, bytes)));
+  EXPECT_TRUE(is_invalid_argument(medium_->read(0, bytes.first(unit - 1))));
+  EXPECT_TRUE(is_invalid_argument(medium_->write(0, bytes.subspan(1, unit))));
+  EXPECT_THAT(std::string(medium_->read(1, bytes).message()),
               testing::HasSubstr("multiples of " + std::to_string(unit)));
 }
 
@@ -163,16 +163,16 @@ TEST_P(MediumContract, PastTheEndIsOutOfRange) {
   Block block;
   for (const uint64_t offset :
        {kSizeBytes, kSizeBytes - kPiece / 2, kMaxSizeBytes, ~uint64_t{0} - kPiece + 1}) {
-    EXPECT_TRUE(absl::IsOutOfRange(medium_->read(offset, block.mutable_view()))) << offset;
-    EXPECT_TRUE(absl::IsOutOfRange(medium_->write(offset, block.view()))) << offset;
+    EXPECT_TRUE(is_out_of_range(medium_->read(offset, block.mutable_view()))) << offset;
+    EXPECT_TRUE(is_out_of_range(medium_->write(offset, block.view()))) << offset;
   }
 }
 
 TEST_P(MediumContract, InPlaceBytesAreThoseThatReadReturns) {
   if (medium_->traits().reads == Reads::kByCopy) return;  // no such bytes: see the traits' test
   const Block block(11, kPiece);
-  ASSERT_EQ(medium_->write(5 * kPiece, block.view()), absl::OkStatus());
-  ASSERT_EQ(medium_->on_direct_read({5 * kPiece, kPiece}), absl::OkStatus());
+  ASSERT_EQ(medium_->write(5 * kPiece, block.view()), ok_status());
+  ASSERT_EQ(medium_->on_direct_read({5 * kPiece, kPiece}), ok_status());
   ASSERT_GE(medium_->direct().size(), kMaxSizeBytes);
   EXPECT_TRUE(same(medium_->direct().subspan(5 * kPiece, kPiece), block.view()));
 }
@@ -181,50 +181,50 @@ TEST_P(MediumContract, ShrinkingAndGrowingKeepThePrefixAndTheAddress) {
   const ByteView direct = medium_->direct();
   const Block kept(1, kPiece);
   const Block dropped(2, kPiece);
-  ASSERT_EQ(medium_->write(kSizeBytes / 2 - kPiece, kept.view()), absl::OkStatus());
-  ASSERT_EQ(medium_->write(kSizeBytes - kPiece, dropped.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(kSizeBytes / 2 - kPiece, kept.view()), ok_status());
+  ASSERT_EQ(medium_->write(kSizeBytes - kPiece, dropped.view()), ok_status());
 
-  ASSERT_EQ(medium_->resize(kSizeBytes / 2), absl::OkStatus());
+  ASSERT_EQ(medium_->resize(kSizeBytes / 2), ok_status());
   EXPECT_EQ(medium_->size_bytes(), kSizeBytes / 2);
   Block block;
-  EXPECT_TRUE(absl::IsOutOfRange(medium_->read(kSizeBytes / 2, block.mutable_view())));
+  EXPECT_TRUE(is_out_of_range(medium_->read(kSizeBytes / 2, block.mutable_view())));
   EXPECT_TRUE(same(read_piece(kSizeBytes / 2 - kPiece).view(), kept.view()));
 
-  ASSERT_EQ(medium_->resize(kMaxSizeBytes), absl::OkStatus());
+  ASSERT_EQ(medium_->resize(kMaxSizeBytes), ok_status());
   EXPECT_TRUE(same(read_piece(kSizeBytes / 2 - kPiece).view(), kept.view()));
   EXPECT_TRUE(all_zero(read_piece(kSizeBytes - kPiece).view())) << "space was given back";
-  ASSERT_EQ(medium_->write(kMaxSizeBytes - kPiece, dropped.view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(kMaxSizeBytes - kPiece, dropped.view()), ok_status());
   EXPECT_TRUE(same(read_piece(kMaxSizeBytes - kPiece).view(), dropped.view()));
   EXPECT_EQ(medium_->direct().data(), direct.data());
 }
 
 TEST_P(MediumContract, ResizingPastTheMaximumOrToNothingIsOutOfRange) {
   for (const uint64_t size_bytes : {kMaxSizeBytes + kPiece, uint64_t{0}}) {
-    const absl::Status status = medium_->resize(size_bytes);
-    EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-    EXPECT_THAT(std::string(message_of(status)), testing::HasSubstr(std::to_string(kMaxSizeBytes)));
+    const Status status = medium_->resize(size_bytes);
+    EXPECT_TRUE(is_out_of_range(status)) << status;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr(std::to_string(kMaxSizeBytes)));
   }
   EXPECT_EQ(medium_->size_bytes(), kSizeBytes);
 }
 
 TEST_P(MediumContract, ADiscardChangesNothingBesideItOrIsRefused) {
   for (uint64_t piece = 0; piece < 3; ++piece) {
-    ASSERT_EQ(medium_->write(piece * kPiece, Block(piece + 1, kPiece).view()), absl::OkStatus());
+    ASSERT_EQ(medium_->write(piece * kPiece, Block(piece + 1, kPiece).view()), ok_status());
   }
-  const absl::Status status = medium_->discard({kPiece, kPiece});
-  EXPECT_TRUE(status.ok() || absl::IsUnimplemented(status)) << status;
+  const Status status = medium_->discard({kPiece, kPiece});
+  EXPECT_TRUE(status.ok() || is_unimplemented(status)) << status;
   EXPECT_TRUE(same(read_piece(0).view(), Block(1, kPiece).view()));
   EXPECT_TRUE(same(read_piece(2 * kPiece).view(), Block(3, kPiece).view()));
-  ASSERT_EQ(medium_->write(kPiece, Block(9, kPiece).view()), absl::OkStatus());
+  ASSERT_EQ(medium_->write(kPiece, Block(9, kPiece).view()), ok_status());
   EXPECT_TRUE(same(read_piece(kPiece).view(), Block(9, kPiece).view()));
   EXPECT_FALSE(medium_->discard({kSizeBytes, kPiece}).ok()) << "past the end";
 }
 
 TEST_P(MediumContract, FlushAndDrainSucceed) {
   const Block block(1, kPiece);
-  ASSERT_EQ(medium_->write(0, block.view()), absl::OkStatus());
-  EXPECT_EQ(medium_->flush({0, kPiece}), absl::OkStatus());
-  EXPECT_EQ(medium_->drain(), absl::OkStatus());
+  ASSERT_EQ(medium_->write(0, block.view()), ok_status());
+  EXPECT_EQ(medium_->flush({0, kPiece}), ok_status());
+  EXPECT_EQ(medium_->drain(), ok_status());
 }
 
 TEST_P(MediumContract, ConcurrentAccessToDisjointExtents) {

@@ -61,7 +61,7 @@ TEST(PlacementSpec, AMistakeIsNamedWithWhatIsAllowed) {
   };
   for (const Case& bad : cases) {
     const auto made = make_placement(bad.spec);
-    ASSERT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << bad.spec;
+    ASSERT_EQ(made.status().code(), StatusCode::kInvalidArgument) << bad.spec;
     const std::string message(made.status().message());
     EXPECT_NE(message.find(bad.named), std::string::npos) << message;
     EXPECT_NE(message.find("allowed"), std::string::npos) << message;

@@ -238,7 +238,7 @@ TEST_P(TieredCacheContract, AnInsertWithATokenFromBeforeAChangeIsRefused) {
   const auto insert = [&](uint64_t id, uint64_t version, MissToken token,
                           TieredCache::Handle** handle) {
     const Object object = engine.codec->make(id, version, Engine::kObjectBytes);
-    const absl::Status status =
+    const Status status =
         engine.cache->insert(key_of(id), object, Priority::kLow, handle, nullptr, token);
     if (!status.ok() && handle != nullptr) engine.codec->destroy(key_of(id), object);
     return status;
@@ -248,11 +248,11 @@ TEST_P(TieredCacheContract, AnInsertWithATokenFromBeforeAChangeIsRefused) {
     TieredCache::Handle** const wanted = holds ? &handle : nullptr;
     const MissToken first = engine.cache->token(key_of(1));
     engine.put(1, 2);
-    EXPECT_TRUE(absl::IsAborted(insert(1, 1, first, wanted))) << "it was inserted meanwhile";
+    EXPECT_TRUE(is_aborted(insert(1, 1, first, wanted))) << "it was inserted meanwhile";
     EXPECT_EQ(engine.get(1), 2u);
     const MissToken second = engine.cache->token(key_of(1));
     engine.cache->erase(key_of(1));
-    EXPECT_TRUE(absl::IsAborted(insert(1, 2, second, wanted))) << "it was erased meanwhile";
+    EXPECT_TRUE(is_aborted(insert(1, 2, second, wanted))) << "it was erased meanwhile";
     EXPECT_EQ(engine.get(1), 0u);
     EXPECT_TRUE(insert(1, 3, engine.cache->token(key_of(1)), wanted).ok());
     EXPECT_EQ(engine.get(1), 3u);

@@ -36,7 +36,7 @@ std::vector<std::byte> value_of(uint64_t n) {
 std::unique_ptr<KvStore> open(const std::string& path) {
   auto store = open_kv_store("nvkv://?size=1MiB&zone=64KiB&medium=file:" + path);
   if (!store.ok()) {
-    fmt::print("{}\n", message_of(store.status()));
+    fmt::print("{}\n", store.status().message());
     std::exit(2);
   }
   const KvStats stats = (*store)->stats();

@@ -130,10 +130,10 @@ class PausingCache final : public BlockCache, private Admission::Owner {
     return verdict;
   }
   bool contains(const BlockKey& key) const override { return inner_->contains(key); }
-  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+  StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
     return inner_->erase(blocks, gone);
   }
-  absl::Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
+  Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { inner_->set_dataset_size(size_bytes); }
   void note_storage_read(uint64_t took_ns) override { inner_->note_storage_read(took_ns); }
   void drain() override { inner_->drain(); }

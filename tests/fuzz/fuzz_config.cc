@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<nvcache::Config> config = nvcache::parse_config(text);
+  const nvcache::StatusOr<nvcache::Config> config = nvcache::parse_config(text);
   if (!config.ok()) {
     if (config.status().message().empty()) std::abort();
     return 0;

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/inspect.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 namespace {
@@ -91,10 +91,10 @@ void inspect(ByteView bytes) {
     if (at + Superblock::kBytes <= image.size()) superblock.encode(image.subspan(at));
   }
   for (uint32_t region = 0; region < 4; ++region) seal(superblock.geometry, region, input, image);
-  const auto read = [image](uint64_t offset, MutableBytes into) -> absl::Status {
+  const auto read = [image](uint64_t offset, MutableBytes into) -> Status {
     if (offset > image.size() || image.size() - offset < into.size()) __builtin_trap();
     std::memcpy(into.data(), image.data() + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   };
   const auto found = inspect_regions(read, image.size(), {.read_blocks = true});
   if (!found.ok()) return;

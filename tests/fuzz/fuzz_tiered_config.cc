@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nvcache::TieredConfig;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<TieredConfig> config = nvcache::parse_tiered_config(text);
+  const nvcache::StatusOr<TieredConfig> config = nvcache::parse_tiered_config(text);
   if (!config.ok()) {
     if (config.status().message().empty()) std::abort();
     return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the build, then builds and runs an outside project against the installed
-# tree: by find_package, and a C program by pkg-config.
+# tree: by find_package, and the programs of README and the guides by pkg-config.
 #
 # usage: install_test.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
@@ -26,6 +26,12 @@ export PKG_CONFIG_PATH
 cc -O1 "$source/examples/c_quickstart.c" -o "$work/by_pkg_config" \
   $(pkg-config --cflags --libs nvcache)
 libdir=$(pkg-config --variable=libdir nvcache)
+for program in cpp_quickstart kv_store engine_adapter; do
+  echo "== $program by pkg-config"
+  c++ -std=c++20 -O1 "$source/examples/$program.cc" -o "$work/$program" \
+    $(pkg-config --cflags --libs nvcache)
+  LD_LIBRARY_PATH=$libdir "$work/$program" | tail -n 2
+done
 echo "== by pkg-config"
 # Not head, which may close the pipe while the program still writes.
 LD_LIBRARY_PATH=$libdir "$work/by_pkg_config" | sed -n 1,2p
@@ -33,7 +39,7 @@ if [[ -x $work/prefix/bin/nvcache ]]; then
   "$work/prefix/bin/nvcache" --version
   echo "== policies from outside, by the guide's line"
   (cd "$work" && c++ -std=c++20 -O1 -shared -fPIC "$source/examples/own_policies.cc" \
-    -o own_policies.so $(pkg-config --cflags nvcache) $(pkg-config --libs absl_status))
+    -o own_policies.so $(pkg-config --cflags nvcache))
   for key in {1..400} {1..400}; do echo "$key"; done > "$work/keys.txt"
   "$work/prefix/bin/nvcache" replay "$work/keys.txt" --policies "$work/own_policies.so" \
     --spec 'always+coldest(5)' --dram 0 --tier 50%

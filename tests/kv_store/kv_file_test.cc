@@ -34,7 +34,7 @@ TEST_F(KvFile, RefusesAFileThatAllUsersMayWrite) {
   std::filesystem::permissions(path_, std::filesystem::perms(0666));
   const auto refused = open_kv_store(spec());
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("mode 666 lets every user write"));
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0666));
   std::filesystem::permissions(path_, std::filesystem::perms(0600));

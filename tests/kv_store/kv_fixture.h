@@ -77,7 +77,7 @@ struct ValueSizes {
 };
 
 // A store in the page cache, which outlives its process and no loss of power.
-inline absl::StatusOr<std::unique_ptr<KvStoreImpl>> make_kv_in_page_cache(
+inline StatusOr<std::unique_ptr<KvStoreImpl>> make_kv_in_page_cache(
     const KvConfig& config, std::unique_ptr<PageCacheMedium> file) {
   KvMedium on;
   on.survives_power = false;

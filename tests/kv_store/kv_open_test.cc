@@ -18,7 +18,7 @@ using test::put_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string message(const absl::Status& status) { return std::string(status.message()); }
+std::string message(const Status& status) { return std::string(status.message()); }
 
 std::string contents(const std::string& path) {
   std::ostringstream all;
@@ -52,7 +52,7 @@ class KvOpen : public ::testing::Test {
     const std::string before = contents(path_);
     const auto store = open_kv_store(spec());
     ASSERT_FALSE(store.ok());
-    EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition) << store.status();
+    EXPECT_EQ(store.status().code(), StatusCode::kFailedPrecondition) << store.status();
     EXPECT_THAT(message(store.status()), HasSubstr(reason));
     EXPECT_TRUE(contents(path_) == before);
   }
@@ -285,7 +285,7 @@ TEST(KvSpec, SaysWhatIsWrong) {
   for (const auto& [spec, reason] : cases) {
     const auto store = open_kv_store(spec);
     ASSERT_FALSE(store.ok()) << spec;
-    EXPECT_EQ(store.status().code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_EQ(store.status().code(), StatusCode::kInvalidArgument) << spec;
     EXPECT_THAT(message(store.status()), HasSubstr(reason)) << spec;
   }
 }

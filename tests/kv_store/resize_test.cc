@@ -175,7 +175,7 @@ TEST_F(ResizeTest, WhoGivesUpFindsTheStoreAsItWas) {
     ++calls;
     return false;
   });
-  EXPECT_EQ(resized.status().code(), absl::StatusCode::kAborted) << resized.status();
+  EXPECT_EQ(resized.status().code(), StatusCode::kAborted) << resized.status();
   EXPECT_EQ(calls, 1);
   EXPECT_FALSE(std::filesystem::exists(resizing_path(path_)));
   EXPECT_EQ(found(*open(spec("4MiB")), 100), 100);

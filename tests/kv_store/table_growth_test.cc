@@ -152,7 +152,7 @@ TEST_F(TableGrowth, WithoutRoomTheStoreGoesOnAsItIs) {
 TEST_F(TableGrowth, WhoGivesUpFindsTheStoreAsItWas) {
   const KvStats before = fill_table();
   const auto resized = resize_kv_store(spec(), [](uint64_t, uint64_t) { return false; });
-  EXPECT_EQ(resized.status().code(), absl::StatusCode::kAborted) << resized.status();
+  EXPECT_EQ(resized.status().code(), StatusCode::kAborted) << resized.status();
   EXPECT_EQ(open(spec())->stats().items, before.items);
 }
 

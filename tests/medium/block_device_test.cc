@@ -26,7 +26,7 @@ class BlockDevice : public testing::Test {
   void SetUp() override {
     if (device_.path().empty()) GTEST_SKIP() << "no loop device here: " << device_.why();
   }
-  absl::StatusOr<std::unique_ptr<Medium>> open(bool format = false, uint64_t size_bytes = kMiB) {
+  StatusOr<std::unique_ptr<Medium>> open(bool format = false, uint64_t size_bytes = kMiB) {
     return BlockDeviceMedium::open(device_.path(), format, {.size_bytes = size_bytes});
   }
   void write_behind(uint64_t at, const std::string& text) {
@@ -58,8 +58,8 @@ TEST_F(BlockDevice, OneWithDataIsRefusedAndLeftAlone) {
     SCOPED_TRACE(at);
     write_behind(at, "#");
     const auto refused = open();
-    EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition) << refused.status();
-    EXPECT_THAT(message_of(refused.status()), HasSubstr("format=yes"));
+    EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition) << refused.status();
+    EXPECT_THAT(refused.status().message(), HasSubstr("format=yes"));
     EXPECT_EQ(read_behind(at, 1), "#");
     EXPECT_NE(read_behind(0, 7), "nvcache");
     write_behind(at, std::string(1, '\0'));
@@ -80,7 +80,7 @@ TEST_F(BlockDevice, OneThatOthersUseNowIsRefusedThoughItHasOurMark) {
       write_behind(at, "#");
       write_behind(2 * kMiB, "data of others");
       const auto refused = open();
-      EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition) << refused.status();
+      EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition) << refused.status();
       EXPECT_EQ(read_behind(2 * kMiB, 4), "data");
       EXPECT_EQ(read_behind(0, 16), left.substr(0, 16));
       write_behind(at, std::string(1, '\0'));
@@ -124,15 +124,15 @@ TEST_F(BlockDevice, OneCacheAtATime) {
   const auto first = open();
   ASSERT_TRUE(first.ok());
   const auto second = open();
-  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(message_of(second.status()), HasSubstr("in use by another cache"));
+  EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(second.status().message(), HasSubstr("in use by another cache"));
 }
 
 TEST_F(BlockDevice, AsLargeAsTheDeviceAndNoLarger) {
   EXPECT_TRUE(open(false, 15 * kMiB).ok());
   const auto refused = open(false, 15 * kMiB + 1);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(message_of(refused.status()), HasSubstr("allowed: up to 15.0 MiB"));
+  EXPECT_EQ(refused.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused.status().message(), HasSubstr("allowed: up to 15.0 MiB"));
 }
 
 TEST_F(BlockDevice, ACacheServesFromIt) {
@@ -161,13 +161,13 @@ TEST(BlockDeviceSpec, NeedsABlockDevice) {
   const std::string path = folder.file("file");
   std::ofstream(path) << "text";
   const auto file = BlockDeviceMedium::open(path, true, {.size_bytes = kMiB});
-  EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(message_of(file.status()), HasSubstr("medium=file:" + path));
+  EXPECT_EQ(file.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(file.status().message(), HasSubstr("medium=file:" + path));
   EXPECT_EQ(
       BlockDeviceMedium::open(folder.file("none"), true, {.size_bytes = kMiB}).status().code(),
-      absl::StatusCode::kNotFound);
-  EXPECT_THAT(message_of(check_medium("nvme:")), HasSubstr("no device given"));
-  EXPECT_THAT(message_of(check_medium("nvme:/dev/x,fmt=yes")), HasSubstr("allowed: format=yes"));
+      StatusCode::kNotFound);
+  EXPECT_THAT(check_medium("nvme:").message(), HasSubstr("no device given"));
+  EXPECT_THAT(check_medium("nvme:/dev/x,fmt=yes").message(), HasSubstr("allowed: format=yes"));
 }
 
 }  // namespace

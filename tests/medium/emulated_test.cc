@@ -234,32 +234,32 @@ TEST_F(EmulatedMediumTest, FlashIsNotByteAddressableEvenOnMemory) {
 
 TEST_F(EmulatedMediumTest, ReadsWritesAndInPlaceReadsTakeTime) {
   const auto medium = open("emulated:optane");
-  ASSERT_EQ(medium->write(0, block_), absl::OkStatus());
+  ASSERT_EQ(medium->write(0, block_), ok_status());
   EXPECT_EQ(clock_.now_ns(), 8192u);  // 16384 bytes at 2 bytes per ns
   clock_.wait_until_ns(1'000'000'000);
-  ASSERT_EQ(medium->read(0, block_), absl::OkStatus());
+  ASSERT_EQ(medium->read(0, block_), ok_status());
   const uint64_t after_read_ns = clock_.now_ns();
   EXPECT_NEAR(static_cast<double>(after_read_ns - 1'000'000'000), 170 + 16384 / 3.0, 1);
-  ASSERT_EQ(medium->on_direct_read({0, kBlock}), absl::OkStatus());
+  ASSERT_EQ(medium->on_direct_read({0, kBlock}), ok_status());
   EXPECT_NEAR(static_cast<double>(clock_.now_ns() - after_read_ns), 170 + 16384 / 3.0, 1);
 }
 
 TEST_F(EmulatedMediumTest, FlushAndDrainTakeTime) {
   const auto medium = open("emulated:dram");
-  ASSERT_EQ(medium->flush({0, 64}), absl::OkStatus());
+  ASSERT_EQ(medium->flush({0, 64}), ok_status());
   EXPECT_EQ(clock_.now_ns(), 100u);
-  ASSERT_EQ(medium->drain(), absl::OkStatus());
+  ASSERT_EQ(medium->drain(), ok_status());
   EXPECT_EQ(clock_.now_ns(), 115u);
-  ASSERT_EQ(medium->drain(), absl::OkStatus());  // nothing to wait for but the fence
+  ASSERT_EQ(medium->drain(), ok_status());  // nothing to wait for but the fence
   EXPECT_EQ(clock_.now_ns(), 130u);
 
   const auto optane = open("emulated:optane");
   const uint64_t start_ns = clock_.now_ns();
-  ASSERT_EQ(optane->flush({0, kBlock}), absl::OkStatus());
+  ASSERT_EQ(optane->flush({0, kBlock}), ok_status());
   EXPECT_EQ(clock_.now_ns() - start_ns, 2560u);  // 256 lines of 10 ns
-  ASSERT_EQ(optane->drain(), absl::OkStatus());
+  ASSERT_EQ(optane->drain(), ok_status());
   EXPECT_EQ(clock_.now_ns() - start_ns, 8192u + 15u);
-  EXPECT_TRUE(absl::IsOutOfRange(optane->flush({1 << 20, 1})));
+  EXPECT_TRUE(is_out_of_range(optane->flush({1 << 20, 1})));
   EXPECT_EQ(clock_.now_ns() - start_ns, 8192u + 15u);
 }
 
@@ -275,16 +275,16 @@ TEST_F(EmulatedMediumTest, StoresInPlaceAreChargedWhenTheyAreAnnounced) {
 
 TEST_F(EmulatedMediumTest, AFlushOfFlashCostsTheDrainAlone) {
   const auto medium = open("emulated:flash");
-  ASSERT_EQ(medium->flush({0, kBlock}), absl::OkStatus());
+  ASSERT_EQ(medium->flush({0, kBlock}), ok_status());
   EXPECT_EQ(clock_.now_ns(), 0u);
-  ASSERT_EQ(medium->drain(), absl::OkStatus());
+  ASSERT_EQ(medium->drain(), ok_status());
   EXPECT_EQ(clock_.now_ns(), 20'000u);
 }
 
 TEST_F(EmulatedMediumTest, RefusedAccessesCostNothing) {
   const auto medium = open("emulated:optane");
-  EXPECT_TRUE(absl::IsOutOfRange(medium->read(1 << 20, block_)));
-  EXPECT_TRUE(absl::IsOutOfRange(medium->write(1 << 20, block_)));
+  EXPECT_TRUE(is_out_of_range(medium->read(1 << 20, block_)));
+  EXPECT_TRUE(is_out_of_range(medium->write(1 << 20, block_)));
   EXPECT_EQ(clock_.now_ns(), 0u);
 }
 
@@ -294,14 +294,14 @@ TEST_F(EmulatedMediumTest, PassesFailuresOfTheInnerMediumOn) {
   auto failing = std::make_unique<FailingMedium>(*std::move(dram));
   FailingMedium& switches = *failing;
   EmulatedMedium medium(profile("optane"), std::move(failing), clock_);
-  switches.fail_reads(absl::DataLossError("bad cell"), 1);
-  switches.fail_writes(absl::UnavailableError("gone"));
-  EXPECT_EQ(medium.read(0, block_), absl::OkStatus());
-  EXPECT_TRUE(absl::IsDataLoss(medium.read(0, block_)));
-  EXPECT_TRUE(absl::IsDataLoss(medium.on_direct_read({0, 64})));
-  EXPECT_TRUE(absl::IsUnavailable(medium.write(0, block_)));
+  switches.fail_reads(data_loss_error("bad cell"), 1);
+  switches.fail_writes(unavailable_error("gone"));
+  EXPECT_EQ(medium.read(0, block_), ok_status());
+  EXPECT_TRUE(is_data_loss(medium.read(0, block_)));
+  EXPECT_TRUE(is_data_loss(medium.on_direct_read({0, 64})));
+  EXPECT_TRUE(is_unavailable(medium.write(0, block_)));
   switches.heal();
-  EXPECT_EQ(medium.write(0, block_), absl::OkStatus());
+  EXPECT_EQ(medium.write(0, block_), ok_status());
   EXPECT_EQ(switches.reads(), 3u);
   EXPECT_EQ(switches.writes(), 2u);
 }
@@ -312,7 +312,7 @@ TEST_F(EmulatedMediumTest, RealTimeWaitsAtLeastAsLongAsTheModelSays) {
   std::unique_ptr<std::byte, void (*)(void*)> block(
       static_cast<std::byte*>(std::aligned_alloc(4096, 4096)), &std::free);
   const uint64_t start_ns = system_clock().now_ns();
-  ASSERT_EQ((*medium)->read(0, {block.get(), 4096}), absl::OkStatus());
+  ASSERT_EQ((*medium)->read(0, {block.get(), 4096}), ok_status());
   EXPECT_GE(system_clock().now_ns() - start_ns, 85'000u);
 }
 

@@ -64,8 +64,8 @@ TEST_F(FileLockTest, AnotherDescriptorOfThisProcessIsRefusedAtOnce) {
   ASSERT_TRUE(lock_file(first, path_, "store").ok());
   const int second = open_file();
   int pauses = 0;
-  const absl::Status refused = lock_file(second, path_, "store", [&] { ++pauses; });
-  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  const Status refused = lock_file(second, path_, "store", [&] { ++pauses; });
+  EXPECT_EQ(refused.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("in use by another store"));
   EXPECT_EQ(pauses, 0);
   close(first);
@@ -93,7 +93,7 @@ TEST_F(FileLockTest, ALockThatStaysIsRefused) {
   const int second = open_file();
   int pauses = 0;
   EXPECT_EQ(lock_file(second, path_, "cache", [&] { ++pauses; }).code(),
-            absl::StatusCode::kFailedPrecondition);
+            StatusCode::kFailedPrecondition);
   EXPECT_EQ(pauses, kLockAttempts - 1);
   close(second);
 }

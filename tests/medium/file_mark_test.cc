@@ -25,7 +25,7 @@ constexpr uint64_t kPieceBytes = 1 << 20;
 
 class FileMark : public testing::TestWithParam<FileIo> {
  protected:
-  absl::StatusOr<std::unique_ptr<Medium>> open(uint64_t max_size_bytes = kBlocksBytes) {
+  StatusOr<std::unique_ptr<Medium>> open(uint64_t max_size_bytes = kBlocksBytes) {
     return open_file_medium(path_, GetParam(),
                             {.size_bytes = kBlocksBytes, .max_size_bytes = max_size_bytes});
   }
@@ -52,7 +52,7 @@ class FileMark : public testing::TestWithParam<FileIo> {
           static_cast<std::byte*>(std::aligned_alloc(kPieceBytes, kPieceBytes)), &std::free};
       std::fill_n(block.get(), kPieceBytes, std::byte{42});
       for (uint64_t at = 0; at < kBlocksBytes; at += kPieceBytes) {
-        ASSERT_EQ((*medium)->write(at, {block.get(), kPieceBytes}), absl::OkStatus());
+        ASSERT_EQ((*medium)->write(at, {block.get(), kPieceBytes}), ok_status());
       }
       std::filesystem::copy_file(path_, left, std::filesystem::copy_options::overwrite_existing);
     }
@@ -81,9 +81,9 @@ TEST_P(FileMark, DataOfOthersIsRefusedAndStaysAsItWas) {
   for (const auto& file : files) {
     make(file.length_bytes, file.data_at, "letters\n");
     const std::string before = contents();
-    const absl::Status refused = open().status();
-    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << file.length_bytes << ": " << refused;
-    EXPECT_THAT(std::string(message_of(refused)),
+    const Status refused = open().status();
+    EXPECT_TRUE(is_failed_precondition(refused)) << file.length_bytes << ": " << refused;
+    EXPECT_THAT(std::string(refused.message()),
                 AllOf(HasSubstr(path_), HasSubstr("remove it"), HasSubstr("nothing was changed")));
     EXPECT_TRUE(contents() == before) << file.length_bytes;
   }
@@ -93,29 +93,29 @@ TEST_P(FileMark, FilesOfZerosAreTaken) {
   for (const uint64_t length_bytes :
        {uint64_t{0}, uint64_t{1}, kBlocksBytes, 3 * kBlocksBytes + 5}) {
     make(length_bytes, 0, "");
-    EXPECT_EQ(open().status(), absl::OkStatus()) << length_bytes;
-    EXPECT_EQ(open().status(), absl::OkStatus()) << "again, with its mark: " << length_bytes;
+    EXPECT_EQ(open().status(), ok_status()) << length_bytes;
+    EXPECT_EQ(open().status(), ok_status()) << "again, with its mark: " << length_bytes;
   }
 }
 
 TEST_P(FileMark, WhatACrashLeftIsTakenAgainInEverySize) {
   leave_by_a_crash();
-  EXPECT_EQ(open().status(), absl::OkStatus());
-  EXPECT_EQ(open(4 * kBlocksBytes).status(), absl::OkStatus()) << "larger";
-  EXPECT_EQ(open().status(), absl::OkStatus()) << "smaller again";
+  EXPECT_EQ(open().status(), ok_status());
+  EXPECT_EQ(open(4 * kBlocksBytes).status(), ok_status()) << "larger";
+  EXPECT_EQ(open().status(), ok_status()) << "smaller again";
   leave_by_a_crash(4 * kBlocksBytes);
-  EXPECT_EQ(open().status(), absl::OkStatus());
+  EXPECT_EQ(open().status(), ok_status());
 }
 
 TEST_P(FileMark, WithoutItsMarkWhatACrashLeftIsData) {  // the negative control
   leave_by_a_crash();
   std::filesystem::resize_file(path_, kBlocksBytes);
-  EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
+  EXPECT_TRUE(is_failed_precondition(open().status()));
 }
 
 TEST_P(FileMark, RegionsAreKnownByTheirSuperblockToo) {
   make(3 * kPieceBytes, 0, std::string(kRegionsHead) + "and blocks");
-  EXPECT_EQ(open().status(), absl::OkStatus());
+  EXPECT_EQ(open().status(), ok_status());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -33,7 +34,7 @@ using testing::HasSubstr;
 constexpr uint64_t kSizeBytes = 1 << 20;
 constexpr uint64_t kPiece = 8192;
 
-std::string text(const absl::Status& status) { return std::string(message_of(status)); }
+std::string text(const Status& status) { return std::string(status.message()); }
 
 struct AlignedPiece {
   std::unique_ptr<std::byte, void (*)(void*)> bytes{
@@ -45,8 +46,8 @@ struct AlignedPiece {
 
 class FileMediumTest : public testing::TestWithParam<FileIo> {
  protected:
-  absl::StatusOr<std::unique_ptr<Medium>> try_open(uint64_t size_bytes = kSizeBytes,
-                                                   uint64_t max_size_bytes = 0) {
+  StatusOr<std::unique_ptr<Medium>> try_open(uint64_t size_bytes = kSizeBytes,
+                                             uint64_t max_size_bytes = 0) {
     return open_file_medium(path_, GetParam(),
                             {.size_bytes = size_bytes, .max_size_bytes = max_size_bytes});
   }
@@ -102,9 +103,9 @@ TEST_P(FileMediumTest, PutsAFileIntoADirectory) {
 TEST_P(FileMediumTest, ASecondOpenerIsToldWhichFileIsInUse) {
   auto medium = open();
   const auto second = try_open();
-  EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
+  EXPECT_TRUE(is_failed_precondition(second.status())) << second.status();
   EXPECT_THAT(text(second.status()), AllOf(HasSubstr(path_), HasSubstr("in use")));
-  EXPECT_EQ(medium->write(0, piece_), absl::OkStatus()) << "the first is not disturbed";
+  EXPECT_EQ(medium->write(0, piece_), ok_status()) << "the first is not disturbed";
   medium.reset();
   EXPECT_TRUE(try_open().ok());
 }
@@ -114,7 +115,7 @@ TEST_P(FileMediumTest, NoRoomIsSaidAtOpenWithPathAndSizes) {
   ASSERT_EQ(statvfs(directory_.path().c_str(), &room), 0);
   const uint64_t too_much = static_cast<uint64_t>(room.f_bavail) * room.f_frsize + (1ull << 40);
   const auto medium = try_open(too_much);
-  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+  EXPECT_TRUE(is_resource_exhausted(medium.status())) << medium.status();
   EXPECT_THAT(text(medium.status()), AllOf(HasSubstr(path_), HasSubstr("no space left"),
                                            HasSubstr(std::to_string(too_much)), HasSubstr("free")));
   EXPECT_FALSE(std::filesystem::exists(path_)) << "nothing is left behind";
@@ -125,10 +126,10 @@ TEST_P(FileMediumTest, NoRoomToGrowIsAnErrorAndChangesNothing) {
   ASSERT_EQ(statvfs(directory_.path().c_str(), &room), 0);
   const uint64_t too_much = static_cast<uint64_t>(room.f_bavail) * room.f_frsize + (1ull << 30);
   const auto medium = open(too_much / kPiece * kPiece);
-  const absl::Status status = medium->resize(too_much / kPiece * kPiece);
-  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  const Status status = medium->resize(too_much / kPiece * kPiece);
+  EXPECT_TRUE(is_resource_exhausted(status)) << status;
   EXPECT_EQ(medium->size_bytes(), kSizeBytes);
-  EXPECT_EQ(medium->write(kSizeBytes - kPiece, piece_), absl::OkStatus());
+  EXPECT_EQ(medium->write(kSizeBytes - kPiece, piece_), ok_status());
 }
 
 TEST_P(FileMediumTest, TheFileSizeLimitIsAnErrorAndNotASignal) {
@@ -138,49 +139,49 @@ TEST_P(FileMediumTest, TheFileSizeLimitIsAnErrorAndNotASignal) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
   const auto medium = try_open();
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
-  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+  EXPECT_TRUE(is_resource_exhausted(medium.status())) << medium.status();
   EXPECT_THAT(text(medium.status()), AllOf(HasSubstr(path_), HasSubstr("ulimit -f")));
 }
 
 TEST_P(FileMediumTest, ShrinkingGivesSpaceBackWithoutCuttingTheFile) {
   const auto medium = open();
-  ASSERT_EQ(medium->write(0, piece_), absl::OkStatus());
-  ASSERT_EQ(medium->resize(kSizeBytes / 4), absl::OkStatus());
+  ASSERT_EQ(medium->write(0, piece_), ok_status());
+  ASSERT_EQ(medium->resize(kSizeBytes / 4), ok_status());
   EXPECT_LE(allocated_bytes(), kSizeBytes / 2);
   EXPECT_EQ(std::filesystem::file_size(path_), kSizeBytes + kFileMarkBytes);
-  ASSERT_EQ(medium->resize(kSizeBytes), absl::OkStatus());
+  ASSERT_EQ(medium->resize(kSizeBytes), ok_status());
   EXPECT_GE(allocated_bytes(), kSizeBytes);
 }
 
 TEST_P(FileMediumTest, AFileCutShortByOthersIsAnErrorAndNotASignal) {
   const auto medium = open();
-  ASSERT_EQ(medium->write(kSizeBytes / 2, piece_), absl::OkStatus());
+  ASSERT_EQ(medium->write(kSizeBytes / 2, piece_), ok_status());
   ASSERT_EQ(truncate(path_.c_str(), kPiece), 0);
-  const absl::Status read = medium->read(kSizeBytes / 2, piece_);
-  EXPECT_TRUE(absl::IsUnavailable(read)) << read;
+  const Status read = medium->read(kSizeBytes / 2, piece_);
+  EXPECT_TRUE(is_unavailable(read)) << read;
   EXPECT_THAT(text(read), AllOf(HasSubstr(path_), HasSubstr("cut short")));
-  const absl::Status write = medium->write(kSizeBytes / 2, piece_);
-  EXPECT_TRUE(absl::IsUnavailable(write)) << write;
-  const absl::Status in_place = medium->on_direct_read({kSizeBytes / 2, kPiece});
+  const Status write = medium->write(kSizeBytes / 2, piece_);
+  EXPECT_TRUE(is_unavailable(write)) << write;
+  const Status in_place = medium->on_direct_read({kSizeBytes / 2, kPiece});
   EXPECT_EQ(in_place.ok(), medium->traits().reads == Reads::kByCopy) << in_place;
   EXPECT_EQ(std::filesystem::file_size(path_), kPiece) << "a write must not grow it back";
 }
 
 TEST_P(FileMediumTest, WhatIsNoRegularFileIsRefused) {
   path_ = "/dev/null";
-  const absl::Status device = try_open().status();
+  const Status device = try_open().status();
   EXPECT_FALSE(device.ok());
   EXPECT_THAT(text(device), HasSubstr("/dev/null"));
   path_ = directory_.file("missing/blocks");
-  const absl::Status missing = try_open().status();
-  EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
+  const Status missing = try_open().status();
+  EXPECT_TRUE(is_not_found(missing)) << missing;
   EXPECT_THAT(text(missing), HasSubstr(path_));
 }
 
 TEST_P(FileMediumTest, SizesThatMakeNoSenseAreRefused) {
-  EXPECT_TRUE(absl::IsInvalidArgument(try_open(0).status()));
-  const absl::Status status = try_open(kSizeBytes, kSizeBytes / 2).status();
-  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_TRUE(is_invalid_argument(try_open(0).status()));
+  const Status status = try_open(kSizeBytes, kSizeBytes / 2).status();
+  EXPECT_TRUE(is_invalid_argument(status));
   EXPECT_THAT(text(status), HasSubstr("max_size"));
 }
 
@@ -200,15 +201,15 @@ TEST(DaxFileMedium, ReadsInPlaceAndNoticesAFileCutShort) {
   auto medium = DaxFileMedium::map(*std::move(file));
   ASSERT_TRUE(medium.ok()) << medium.status();
   const std::vector<std::byte> block(8192, std::byte{7});
-  ASSERT_EQ((*medium)->write(kFileBytes / 2, block), absl::OkStatus());
-  ASSERT_EQ((*medium)->on_direct_read({kFileBytes / 2, block.size()}), absl::OkStatus());
+  ASSERT_EQ((*medium)->write(kFileBytes / 2, block), ok_status());
+  ASSERT_EQ((*medium)->on_direct_read({kFileBytes / 2, block.size()}), ok_status());
   const ByteView in_place = (*medium)->direct().subspan(kFileBytes / 2, block.size());
   EXPECT_TRUE(std::equal(block.begin(), block.end(), in_place.begin()));
   EXPECT_EQ((*medium)->traits().reads, Reads::kInPlaceAsked);
   ASSERT_EQ(truncate(path.c_str(), 8192), 0);
-  const absl::Status cut = (*medium)->on_direct_read({kFileBytes / 2, block.size()});
-  EXPECT_TRUE(absl::IsUnavailable(cut)) << cut;
-  EXPECT_TRUE(absl::IsOutOfRange((*medium)->on_direct_read({kFileBytes, 1})));
+  const Status cut = (*medium)->on_direct_read({kFileBytes / 2, block.size()});
+  EXPECT_TRUE(is_unavailable(cut)) << cut;
+  EXPECT_TRUE(is_out_of_range((*medium)->on_direct_read({kFileBytes, 1})));
 }
 
 TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
@@ -219,7 +220,7 @@ TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
   EXPECT_LE((*medium)->size_bytes(), 100'001u);
   EXPECT_EQ((*medium)->size_bytes() % (*medium)->traits().io_granularity_bytes, 0u);
   const auto tiny = open_file_medium(directory.file("tiny"), FileIo::kDirect, {.size_bytes = 100});
-  EXPECT_TRUE(absl::IsInvalidArgument(tiny.status())) << tiny.status();
+  EXPECT_TRUE(is_invalid_argument(tiny.status())) << tiny.status();
 }
 
 // What a kernel that does not tell the unit of direct I/O is asked by trial.
@@ -233,11 +234,11 @@ TEST(DirectFileMedium, FindsTheSectorsOfADriveByTrial) {
 }
 
 TEST(ErrnoStatus, MapsWhatDevicesReturn) {
-  EXPECT_TRUE(absl::IsDataLoss(errno_status("reading file", "/mnt/x", EIO)));
-  EXPECT_TRUE(absl::IsResourceExhausted(errno_status("writing file", "/mnt/x", ENOSPC)));
-  EXPECT_TRUE(absl::IsResourceExhausted(errno_status("writing file", "/mnt/x", EDQUOT)));
-  EXPECT_TRUE(absl::IsPermissionDenied(errno_status("opening file", "/mnt/x", EACCES)));
-  EXPECT_TRUE(absl::IsUnavailable(errno_status("reading file", "/mnt/x", ENXIO)));
+  EXPECT_TRUE(is_data_loss(errno_status("reading file", "/mnt/x", EIO)));
+  EXPECT_TRUE(is_resource_exhausted(errno_status("writing file", "/mnt/x", ENOSPC)));
+  EXPECT_TRUE(is_resource_exhausted(errno_status("writing file", "/mnt/x", EDQUOT)));
+  EXPECT_TRUE(is_permission_denied(errno_status("opening file", "/mnt/x", EACCES)));
+  EXPECT_TRUE(is_unavailable(errno_status("reading file", "/mnt/x", ENXIO)));
   EXPECT_EQ(text(errno_status("reading file", "/mnt/x", EIO)),
             "reading file /mnt/x: Input/output error");
 }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class FileOwnerTest : public testing::TestWithParam<FileIo> {
  protected:
-  absl::StatusOr<std::unique_ptr<Medium>> open(bool keep_file = true) const {
+  StatusOr<std::unique_ptr<Medium>> open(bool keep_file = true) const {
     return open_file_medium(
         path_, GetParam(),
         {.size_bytes = 1 << 20, .max_size_bytes = 1 << 20, .keep_file = keep_file});
@@ -30,7 +30,7 @@ class FileOwnerTest : public testing::TestWithParam<FileIo> {
     EXPECT_EQ(stat(path_.c_str(), &found), 0);
     return found.st_mode & 0777;
   }
-  void expect_refused(absl::StatusCode code, const std::string& reason) const {
+  void expect_refused(StatusCode code, const std::string& reason) const {
     const uint32_t before = mode();
     const auto opened = open();
     ASSERT_FALSE(opened.ok());
@@ -56,7 +56,7 @@ TEST_P(FileOwnerTest, OthersLoseTheirRights) {
 TEST_P(FileOwnerTest, AFileThatAllUsersMayWriteIsRefused) {
   fill();
   ASSERT_EQ(chmod(path_.c_str(), 0666), 0);
-  expect_refused(absl::StatusCode::kFailedPrecondition, "mode 666 lets every user write");
+  expect_refused(StatusCode::kFailedPrecondition, "mode 666 lets every user write");
   ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
   EXPECT_TRUE(open().ok());
 }
@@ -65,7 +65,7 @@ TEST_P(FileOwnerTest, ALinkIsRefused) {
   fill();
   std::filesystem::rename(path_, folder_.file("real"));
   std::filesystem::create_symlink(folder_.file("real"), path_);
-  expect_refused(absl::StatusCode::kInvalidArgument, "a symbolic link");
+  expect_refused(StatusCode::kInvalidArgument, "a symbolic link");
   EXPECT_TRUE(open(/*keep_file=*/false).ok()) << "what it holds is not believed";
 }
 
@@ -80,8 +80,7 @@ TEST_P(FileOwnerTest, ALinkToNothingIsRefused) {
 TEST_P(FileOwnerTest, AFileOfAnotherUserIsRefused) {
   fill();
   if (chown(path_.c_str(), geteuid() + 1, getegid()) != 0) GTEST_SKIP() << "needs root";
-  expect_refused(absl::StatusCode::kFailedPrecondition,
-                 "owned by user " + std::to_string(geteuid() + 1));
+  expect_refused(StatusCode::kFailedPrecondition, "owned by user " + std::to_string(geteuid() + 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Io, FileOwnerTest, testing::Values(FileIo::kMmap, FileIo::kDirect),

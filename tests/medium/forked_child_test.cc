@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kForkSizeBytes = 4 << 20;
 
-absl::StatusOr<std::unique_ptr<Medium>> open_again(const std::string& spec) {
+StatusOr<std::unique_ptr<Medium>> open_again(const std::string& spec) {
   return open_medium(
       spec, {.size_bytes = kForkSizeBytes, .max_size_bytes = kForkSizeBytes, .keep_file = true},
       system_clock());
@@ -156,11 +156,11 @@ TEST(ForkedChildOfAMedium, AFileOfAKilledProcessIsWaitedFor) {
     });
     ASSERT_TRUE(holder.wait_until_done());
     const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    const absl::Status living = lock_file(fd, path, "store");
+    const Status living = lock_file(fd, path, "store");
     EXPECT_THAT(std::string(living.message()),
                 HasSubstr("process " + std::to_string(holder.pid())));
     kill(holder.pid(), SIGKILL);
-    const absl::Status killed = lock_file(fd, path, "store");
+    const Status killed = lock_file(fd, path, "store");
     EXPECT_TRUE(killed.ok()) << killed;
     close(fd);
     EXPECT_EQ(holder.end(), -SIGKILL);

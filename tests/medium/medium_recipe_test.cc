@@ -82,7 +82,7 @@ TEST(MediumRecipe, ExamplesWorkAndShowEveryOption) {
   for (const MediumRow& row : kMedia) {
     std::string examples;
     for (const std::string_view example : row.examples) {
-      EXPECT_EQ(check_medium(example), absl::OkStatus()) << example;
+      EXPECT_EQ(check_medium(example), ok_status()) << example;
       EXPECT_EQ(find_medium_row(example), &row) << example;
       EXPECT_EQ(place_of_medium(example).empty(),
                 example.find("PATH") == example.npos && example.find("DEVICE") == example.npos)

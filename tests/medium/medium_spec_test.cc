@@ -18,12 +18,12 @@ using testing::HasSubstr;
 
 class MediumSpec : public testing::Test {
  protected:
-  absl::StatusOr<std::unique_ptr<Medium>> open(const std::string& spec) {
+  StatusOr<std::unique_ptr<Medium>> open(const std::string& spec) {
     return open_medium(spec, {.size_bytes = 1 << 20}, clock_);
   }
   std::string name_of(const std::string& spec) {
     const auto medium = open(spec);
-    return medium.ok() ? (*medium)->traits().name : medium.status().ToString();
+    return medium.ok() ? (*medium)->traits().name : medium.status().to_string();
   }
 
   TempDir directory_;
@@ -79,8 +79,8 @@ class MediumMistake : public MediumSpec, public testing::WithParamInterface<Mist
 TEST_P(MediumMistake, IsNamedTogetherWithWhatIsAllowed) {
   const auto medium = open(GetParam().spec);
   ASSERT_FALSE(medium.ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(medium.status())) << medium.status();
-  const std::string message(message_of(medium.status()));
+  EXPECT_TRUE(is_invalid_argument(medium.status())) << medium.status();
+  const std::string message(medium.status().message());
   EXPECT_THAT(message, HasSubstr(GetParam().problem));
   EXPECT_THAT(message, HasSubstr("allowed: "));
   EXPECT_THAT(message.substr(message.find("allowed: ")), HasSubstr(GetParam().allowed));
@@ -123,14 +123,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(MediumSpec, ASizeOfZeroIsRefused) {
   for (const std::string spec : {"dram", "emulated:cxl"}) {
     const auto medium = open_medium(spec, {}, clock_);
-    EXPECT_TRUE(absl::IsInvalidArgument(medium.status())) << spec;
-    EXPECT_THAT(std::string(message_of(medium.status())), HasSubstr("size is 0"));
+    EXPECT_TRUE(is_invalid_argument(medium.status())) << spec;
+    EXPECT_THAT(std::string(medium.status().message()), HasSubstr("size is 0"));
   }
 }
 
 TEST_F(MediumSpec, AddressSpaceThatIsNotThereIsResourceExhausted) {
   const auto medium = open_medium("dram", {.size_bytes = uint64_t{1} << 60}, clock_);
-  EXPECT_TRUE(absl::IsResourceExhausted(medium.status())) << medium.status();
+  EXPECT_TRUE(is_resource_exhausted(medium.status())) << medium.status();
 }
 
 }  // namespace

@@ -17,15 +17,15 @@ class SlowMedium final : public Medium {
 
   uint64_t size_bytes() const override { return 1 << 20; }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t, MutableBytes) override { return take(); }
-  [[nodiscard]] absl::Status write(uint64_t, ByteView) override { return take(); }
-  [[nodiscard]] absl::Status on_direct_read(Extent) override { return take(); }
-  [[nodiscard]] absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  [[nodiscard]] Status read(uint64_t, MutableBytes) override { return take(); }
+  [[nodiscard]] Status write(uint64_t, ByteView) override { return take(); }
+  [[nodiscard]] Status on_direct_read(Extent) override { return take(); }
+  [[nodiscard]] Status resize(uint64_t) override { return ok_status(); }
 
  private:
-  absl::Status take() {
+  Status take() {
     clock_.wait_until_ns(clock_.now_ns() + access_ns_);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   VirtualClock& clock_;

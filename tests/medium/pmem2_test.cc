@@ -9,21 +9,21 @@ namespace nvcache {
 namespace {
 
 TEST(Pmem2, WithoutItTheMessageNamesThePackage) {
-  const absl::Status status = Pmem2::load("libnvcache_has_no_such.so.1").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  const Status status = Pmem2::load("libnvcache_has_no_such.so.1").status();
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   const std::string message(status.message());
   EXPECT_NE(message.find("libnvcache_has_no_such.so.1"), std::string::npos) << message;
   EXPECT_NE(message.find("Install the package libpmem2,"), std::string::npos) << message;
 }
 
 TEST(Pmem2, AnotherLibraryIsRefused) {
-  const absl::Status status = Pmem2::load("libc.so.6").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  const Status status = Pmem2::load("libc.so.6").status();
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(), "libc.so.6 is not libpmem2 of version 1: functions are missing");
 }
 
 TEST(Pmem2, IsLoadedOnce) {
-  const absl::StatusOr<const Pmem2*> pmem2 = Pmem2::get();
+  const StatusOr<const Pmem2*> pmem2 = Pmem2::get();
   ASSERT_TRUE(pmem2.ok()) << pmem2.status();
   EXPECT_EQ(*Pmem2::get(), *pmem2);
   pmem2_config* config = nullptr;

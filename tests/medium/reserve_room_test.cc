@@ -76,7 +76,7 @@ TEST_F(ReserveRoom, IsSparseWhereItCannotBeReserved) {
 
 TEST_F(ReserveRoom, IsRefusedOnAFullDisk) {
   const auto room = reserve_room(fd_, "data", kBytes, full);
-  EXPECT_EQ(room.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(room.status().code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(length(), 0u);
 }
 

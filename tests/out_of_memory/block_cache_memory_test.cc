@@ -66,7 +66,7 @@ TEST_P(OutOfMemory, OpeningIsAStatus) {
       [&] {
         const auto cache = open_block_cache(text);
         if (!cache.ok()) {
-          EXPECT_EQ(cache.status().code(), absl::StatusCode::kResourceExhausted) << cache.status();
+          EXPECT_EQ(cache.status().code(), StatusCode::kResourceExhausted) << cache.status();
         }
       },
       [] {});
@@ -85,13 +85,13 @@ TEST(OutOfMemoryWarm, AnOpeningThatFailsLeavesWhatIsThere) {
     const auto cache = test::open(text);
     for (uint64_t i = 0; i < 100; ++i) put(*cache, {1, i}, 2000);
   }
-  absl::StatusOr<std::unique_ptr<BlockCache>> opened;
+  StatusOr<std::unique_ptr<BlockCache>> opened;
   uint64_t refused = 0;
   sweep(
       Allocations::kOfThisThread, [&] { opened = open_block_cache(text); },
       [&] {
         refused += opened.ok() ? 0 : 1;
-        opened = absl::UnknownError("");  // closes it, with memory
+        opened = unknown_error("");  // closes it, with memory
         const auto cache = test::open(text);
         while (cache->stats().recovering != 0) std::this_thread::yield();
         EXPECT_EQ(cache->stats().recovered_blocks, 100u);

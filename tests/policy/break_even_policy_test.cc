@@ -169,7 +169,7 @@ TEST(BreakEven, ArgumentsAreNumbers) {
   EXPECT_EQ(make()->describe(), "break_even(0.05,0.5)");
   for (const char* bad : {"break_even(x)", "break_even(-1)", "break_even(1,2,3)"}) {
     const auto policy = make_admission(bad, {.cache_size_bytes = 1 << 20});
-    EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_EQ(policy.status().code(), StatusCode::kInvalidArgument) << bad;
   }
 }
 

@@ -51,24 +51,24 @@ class LastIn final : public EvictionPolicy {
 // The registry lives as long as the process: the tests of a run share what they added.
 const bool added = [] {
   PolicyRegistry& registry = policy_registry();
-  const absl::Status even = registry.add(AdmissionKind{
+  const Status even = registry.add(AdmissionKind{
       .name = "even_only",
       .usage = "even_only(ANYTHING)",
       .make = [](PolicyArguments arguments,
-                 const AdmissionContext&) -> absl::StatusOr<std::unique_ptr<AdmissionPolicy>> {
+                 const AdmissionContext&) -> StatusOr<std::unique_ptr<AdmissionPolicy>> {
         std::string joined;
         for (const std::string_view argument : arguments) {
-          if (argument == "wrong") return absl::InvalidArgumentError("'wrong' given");
+          if (argument == "wrong") return invalid_argument_error("'wrong' given");
           if (argument == "throw") throw std::runtime_error("did \x01 not work");
           if (argument == "null") return nullptr;
           joined.append(joined.empty() ? "" : ",").append(argument);
         }
         return std::make_unique<EvenOnly>(joined);
       }});
-  const absl::Status last = registry.add(EvictionKind{
+  const Status last = registry.add(EvictionKind{
       .name = "last_in",
       .usage = "last_in",
-      .make = [](PolicyArguments, uint32_t) -> absl::StatusOr<std::unique_ptr<EvictionPolicy>> {
+      .make = [](PolicyArguments, uint32_t) -> StatusOr<std::unique_ptr<EvictionPolicy>> {
         return std::make_unique<LastIn>();
       }});
   return even.ok() && last.ok();
@@ -98,7 +98,7 @@ TEST(OutsidePolicies, ServeACache) {
 }
 
 TEST(OutsidePolicies, AreListedWhereAnUnknownOneIsNamed) {
-  for (const absl::Status& status :
+  for (const Status& status :
        {make_admission("never_heard", {}).status(), make_eviction("never_heard", {}).status()}) {
     const std::string message(status.message());
     EXPECT_NE(message.find(message.starts_with("admission") ? "even_only(ANYTHING)" : "last_in"),
@@ -127,13 +127,13 @@ TEST(OutsidePolicies, ANameIsTakenOnce) {
     return registry.add(EvictionKind{
         .name = name, .usage = "", .make = [](auto, auto) { return std::make_unique<LastIn>(); }});
   };
-  EXPECT_EQ(status_of("lru").code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(status_of("last_in").code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(status_of("lru").code(), StatusCode::kAlreadyExists);
+  EXPECT_EQ(status_of("last_in").code(), StatusCode::kAlreadyExists);
   for (const std::string name : {"", "Lru", "1st", "a-b", "a(b)", "a+b", " a"}) {
-    EXPECT_EQ(status_of(name).code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(status_of(name).code(), StatusCode::kInvalidArgument) << name;
   }
   EXPECT_EQ(registry.add(EvictionKind{.name = "unmade", .usage = "", .make = nullptr}).code(),
-            absl::StatusCode::kInvalidArgument);
+            StatusCode::kInvalidArgument);
 }
 
 // Breaks every promise.

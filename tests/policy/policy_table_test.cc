@@ -83,8 +83,8 @@ void expect_rows_are_whole(const Table& table, Make&& make) {
     EXPECT_TRUE(make(row.example).ok()) << row.example;
     EXPECT_NE(refusal.find(row.usage), std::string::npos) << refusal;
     const std::string bad(row.name);
-    const absl::Status status = make(bad + "(1,2,3,4,5)").status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    const Status status = make(bad + "(1,2,3,4,5)").status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad;
   }
 }
 

@@ -17,8 +17,8 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kMiB = 1 << 20;
 
-absl::StatusOr<std::unique_ptr<AdmissionPolicy>> budget(std::string_view spec,
-                                                        uint64_t cache_size_bytes = 1 << 30) {
+StatusOr<std::unique_ptr<AdmissionPolicy>> budget(std::string_view spec,
+                                                  uint64_t cache_size_bytes = 1 << 30) {
   return make_admission(spec, {.cache_size_bytes = cache_size_bytes});
 }
 
@@ -94,8 +94,8 @@ TEST(WriteBudgetPolicy, SaysWhatItTakes) {
         "write_budget(50MiB/week)", "write_budget(-1DWPD)", "write_budget(DWPD)",
         "write_budget(9999TiB/s)", "write_budget(1MiB/s,1GiB)", "write_budget(1MiB/s,burst:1KiB)",
         "write_budget(1MiB/s,burst:x)", "write_budget(1MiB/s,burst:1GiB,x)"}) {
-    const absl::Status status = budget(bad).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    const Status status = budget(bad).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad;
     EXPECT_NE(status.message().find("RATE: a size per s, min, hour or day"), std::string::npos)
         << status;
   }

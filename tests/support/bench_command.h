@@ -12,7 +12,7 @@
 
 namespace nvcache::test {
 
-inline bool has_rocksdb() { return !absl::IsUnimplemented(check_store("lru:size=1MiB", "disk")); }
+inline bool has_rocksdb() { return !is_unimplemented(check_store("lru:size=1MiB", "disk")); }
 
 inline void add_commands(CLI::App& app) {
   add_hybrid_cache_command(app, "nvcache bench hybrid-cache");

@@ -34,7 +34,7 @@ inline bool holds(ByteView bytes, const BlockKey& key, size_t size_bytes, uint64
 }
 
 inline std::unique_ptr<BlockCache> open(const std::string& spec) {
-  absl::StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
+  StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
   EXPECT_TRUE(cache.ok()) << spec << ": " << cache.status();
   return cache.ok() ? *std::move(cache) : nullptr;
 }
@@ -43,9 +43,9 @@ inline std::unique_ptr<BlockCache> open(const std::string& spec) {
 inline std::unique_ptr<BlockCacheImpl> make_on(const std::string& spec,
                                                std::unique_ptr<Medium> medium,
                                                Clock& clock = system_clock()) {
-  const absl::StatusOr<Config> config = parse_config(spec);
+  const StatusOr<Config> config = parse_config(spec);
   EXPECT_TRUE(config.ok()) << config.status();
-  absl::StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
+  StatusOr<std::unique_ptr<BlockCacheImpl>> cache =
       BlockCacheImpl::make(*config, std::move(medium), clock);
   EXPECT_TRUE(cache.ok()) << cache.status();
   return *std::move(cache);
@@ -53,7 +53,7 @@ inline std::unique_ptr<BlockCacheImpl> make_on(const std::string& spec,
 
 inline uint64_t erase_files(BlockCache& cache, const std::vector<uint64_t>& files,
                             Gone gone = Gone::kForGood) {
-  const absl::StatusOr<uint64_t> erased = cache.erase(Blocks{.files = files}, gone);
+  const StatusOr<uint64_t> erased = cache.erase(Blocks{.files = files}, gone);
   EXPECT_TRUE(erased.ok()) << erased.status();
   return erased.value_or(0);
 }

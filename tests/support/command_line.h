@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/status/status.h"
 #include "apps/command/exit_code.h"
 #include "apps/command/interrupt.h"
+#include "nvcache/status.h"
 
 namespace nvcache::test {
 
@@ -52,7 +52,7 @@ template <typename Run>
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     ::kill(::getpid(), SIGINT);
   }).detach();
-  const absl::Status status = run();
+  const Status status = run();
   const bool removed = !std::filesystem::exists(databases);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);

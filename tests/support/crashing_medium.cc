@@ -34,22 +34,20 @@ CrashingMedium::CrashingMedium(const std::vector<std::byte>& image) : CrashingMe
   std::copy(image.begin(), image.end(), shadow_.begin());
 }
 
-absl::Status CrashingMedium::read(uint64_t offset, MutableBytes into) {
-  if (absl::Status status = check_range("crashing", offset, into.size(), current_bytes_);
-      !status.ok()) {
+Status CrashingMedium::read(uint64_t offset, MutableBytes into) {
+  if (Status status = check_range("crashing", offset, into.size(), current_bytes_); !status.ok()) {
     return status;
   }
   if (!into.empty()) std::memcpy(into.data(), base_ + offset, into.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status CrashingMedium::write(uint64_t offset, ByteView from) {
-  if (absl::Status status = check_range("crashing", offset, from.size(), current_bytes_);
-      !status.ok()) {
+Status CrashingMedium::write(uint64_t offset, ByteView from) {
+  if (Status status = check_range("crashing", offset, from.size(), current_bytes_); !status.ok()) {
     return status;
   }
   if (!from.empty()) std::memcpy(base_ + offset, from.data(), from.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Like the hardware, it reads a line while other threads may store beside the flushed bytes.
@@ -62,9 +60,8 @@ __attribute__((no_sanitize("thread"))) void CrashingMedium::load_line(uint64_t o
   __builtin_memcpy(to, words, kLineBytes);
 }
 
-absl::Status CrashingMedium::flush(Extent extent) {
-  if (absl::Status status =
-          check_range("crashing", extent.offset, extent.size_bytes, current_bytes_);
+Status CrashingMedium::flush(Extent extent) {
+  if (Status status = check_range("crashing", extent.offset, extent.size_bytes, current_bytes_);
       !status.ok()) {
     return status;
   }
@@ -77,10 +74,10 @@ absl::Status CrashingMedium::flush(Extent extent) {
     flushed_lines_.fetch_add(1, std::memory_order_relaxed);
     if (std::memcmp(line.bytes, shadow_.data() + at, kLineBytes) != 0) pending_.push_back(line);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status CrashingMedium::drain() {
+Status CrashingMedium::drain() {
   MutexLock lock(mutex_);
   pass_boundary();
   drains_.fetch_add(1, std::memory_order_relaxed);
@@ -88,10 +85,10 @@ absl::Status CrashingMedium::drain() {
     std::memcpy(shadow_.data() + line.offset, line.bytes, kLineBytes);
   }
   pending_.clear();
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status CrashingMedium::resize(uint64_t size_bytes) {
+Status CrashingMedium::resize(uint64_t size_bytes) {
   return check_resize("crashing", size_bytes, size_bytes == current_bytes_ ? size_bytes : 0);
 }
 

@@ -15,10 +15,10 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "base/prng.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -32,12 +32,12 @@ class CrashingMedium final : public Medium {
 
   uint64_t size_bytes() const override { return current_bytes_; }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override;
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override;
-  [[nodiscard]] absl::Status flush(Extent extent) override;
-  [[nodiscard]] absl::Status drain() override;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
+  [[nodiscard]] Status flush(Extent extent) override;
+  [[nodiscard]] Status drain() override;
   ByteView direct() const override { return {base_, current_bytes_}; }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override;
+  [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
   // What a power failure would leave now.
   std::vector<std::byte> crash(uint64_t seed);
@@ -62,8 +62,8 @@ class CrashingMedium final : public Medium {
     std::byte bytes[kLineBytes];
   };
 
-  void pass_boundary() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::vector<std::byte> make_image(uint64_t seed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void pass_boundary() NVCACHE_REQUIRES(mutex_);
+  std::vector<std::byte> make_image(uint64_t seed) NVCACHE_REQUIRES(mutex_);
   void load_line(uint64_t offset, std::byte* to) const;
 
   const uint64_t current_bytes_;
@@ -71,11 +71,11 @@ class CrashingMedium final : public Medium {
   std::byte* const base_;
   const Traits traits_;
   Mutex mutex_;
-  std::vector<std::byte> shadow_ ABSL_GUARDED_BY(mutex_);
-  std::vector<PendingLine> pending_ ABSL_GUARDED_BY(mutex_);
-  bool armed_ ABSL_GUARDED_BY(mutex_) = false;
-  uint64_t crash_boundary_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t crash_seed_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::byte> shadow_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<PendingLine> pending_ NVCACHE_GUARDED_BY(mutex_);
+  bool armed_ NVCACHE_GUARDED_BY(mutex_) = false;
+  uint64_t crash_boundary_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint64_t crash_seed_ NVCACHE_GUARDED_BY(mutex_) = 0;
   std::vector<std::byte> image_;
   std::atomic<bool> crashed_{false};
   std::atomic<uint64_t> boundaries_{0};

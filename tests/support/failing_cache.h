@@ -20,7 +20,7 @@ struct FailingCache {
 // cannot be opened, there is no cache and the test fails. The clock must outlive the cache.
 inline FailingCache open_failing(const std::string& spec, const std::string& medium_spec,
                                  Clock& clock = system_clock()) {
-  const absl::StatusOr<Config> config = parse_config(spec);
+  const StatusOr<Config> config = parse_config(spec);
   EXPECT_TRUE(config.ok()) << config.status();
   if (!config.ok()) return {};
   auto inner = open_medium(

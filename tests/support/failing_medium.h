@@ -26,24 +26,24 @@ class FailingMedium final : public Medium {
 
   // After `successes` more reads (in-place ones included), writes or flushes, all fail with
   // `status`, until heal().
-  void fail_reads(absl::Status status, uint64_t successes = 0) {
+  void fail_reads(Status status, uint64_t successes = 0) {
     reads_.arm(std::move(status), successes);
   }
-  void fail_writes(absl::Status status, uint64_t successes = 0) {
+  void fail_writes(Status status, uint64_t successes = 0) {
     writes_.arm(std::move(status), successes);
   }
-  void fail_flushes(absl::Status status, uint64_t successes = 0) {
+  void fail_flushes(Status status, uint64_t successes = 0) {
     flushes_.arm(std::move(status), successes);
   }
-  void fail_drains(absl::Status status, uint64_t successes = 0) {
+  void fail_drains(Status status, uint64_t successes = 0) {
     drains_.arm(std::move(status), successes);
   }
-  void fail_discards(absl::Status status, uint64_t successes = 0) {
+  void fail_discards(Status status, uint64_t successes = 0) {
     discards_.arm(std::move(status), successes);
   }
   // From now on each access fails with `status` by chance, `percent` in a hundred; the
   // choices follow from the seed and the number of the access. Until heal().
-  void fail_some(const absl::Status& status, uint32_t percent, uint64_t seed) {
+  void fail_some(const Status& status, uint32_t percent, uint64_t seed) {
     reads_.arm_some(status, percent, mix64(seed));
     writes_.arm_some(status, percent, mix64(seed + 1));
   }
@@ -57,13 +57,13 @@ class FailingMedium final : public Medium {
 
   // Inverts the bits of `mask` in the byte at `offset`, behind the user's back.
   // Aligned to the granularity within. Not counted as an access.
-  [[nodiscard]] absl::Status flip_bits(uint64_t offset, std::byte mask = std::byte{0xff}) {
+  [[nodiscard]] Status flip_bits(uint64_t offset, std::byte mask = std::byte{0xff}) {
     const uint64_t unit = traits_.io_granularity_bytes;
     std::vector<std::byte> room(2 * unit);
     const uint64_t misaligned = reinterpret_cast<uintptr_t>(room.data()) % unit;
     const MutableBytes bytes(room.data() + (unit - misaligned) % unit, unit);
     const uint64_t begin = offset / unit * unit;
-    if (absl::Status status = inner_->read(begin, bytes); !status.ok()) return status;
+    if (Status status = inner_->read(begin, bytes); !status.ok()) return status;
     bytes[offset - begin] ^= mask;
     return inner_->write(begin, bytes);
   }
@@ -75,51 +75,49 @@ class FailingMedium final : public Medium {
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
-    if (absl::Status status = reads_.next(); !status.ok()) return status;
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override {
+    if (Status status = reads_.next(); !status.ok()) return status;
     return inner_->read(offset, into);
   }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
-    if (absl::Status status = writes_.next(); !status.ok()) return status;
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override {
+    if (Status status = writes_.next(); !status.ok()) return status;
     return inner_->write(offset, from);
   }
-  [[nodiscard]] absl::Status flush(Extent extent) override {
-    if (absl::Status status = flushes_.next(); !status.ok()) return status;
+  [[nodiscard]] Status flush(Extent extent) override {
+    if (Status status = flushes_.next(); !status.ok()) return status;
     return inner_->flush(extent);
   }
-  [[nodiscard]] absl::Status drain() override {
-    if (absl::Status status = drains_.next(); !status.ok()) return status;
+  [[nodiscard]] Status drain() override {
+    if (Status status = drains_.next(); !status.ok()) return status;
     return inner_->drain();
   }
-  [[nodiscard]] absl::Status discard(Extent extent) override {
-    if (absl::Status status = discards_.next(); !status.ok()) return status;
+  [[nodiscard]] Status discard(Extent extent) override {
+    if (Status status = discards_.next(); !status.ok()) return status;
     return inner_->discard(extent);
   }
   ByteView direct() const override { return inner_->direct(); }
-  [[nodiscard]] absl::Status on_direct_read(Extent extent) override {
-    if (absl::Status status = reads_.next(); !status.ok()) return status;
+  [[nodiscard]] Status on_direct_read(Extent extent) override {
+    if (Status status = reads_.next(); !status.ok()) return status;
     return inner_->on_direct_read(extent);
   }
-  [[nodiscard]] absl::Status resize(uint64_t size_bytes) override {
-    return inner_->resize(size_bytes);
-  }
+  [[nodiscard]] Status resize(uint64_t size_bytes) override { return inner_->resize(size_bytes); }
 
  private:
   // One kind of access: how many were asked for, and which is the first to fail.
   struct Switch {
     std::atomic<uint64_t> count{0};
     Mutex mutex;
-    uint64_t fails_from ABSL_GUARDED_BY(mutex) = std::numeric_limits<uint64_t>::max();
-    uint32_t failing_percent ABSL_GUARDED_BY(mutex) = 0;
-    uint64_t seed ABSL_GUARDED_BY(mutex) = 0;
-    absl::Status failure ABSL_GUARDED_BY(mutex);
+    uint64_t fails_from NVCACHE_GUARDED_BY(mutex) = std::numeric_limits<uint64_t>::max();
+    uint32_t failing_percent NVCACHE_GUARDED_BY(mutex) = 0;
+    uint64_t seed NVCACHE_GUARDED_BY(mutex) = 0;
+    Status failure NVCACHE_GUARDED_BY(mutex);
 
-    void arm(absl::Status status, uint64_t successes) {
+    void arm(Status status, uint64_t successes) {
       MutexLock lock(mutex);
       failure = std::move(status);
       fails_from = count.load() + successes;
     }
-    void arm_some(const absl::Status& status, uint32_t percent, uint64_t new_seed) {
+    void arm_some(const Status& status, uint32_t percent, uint64_t new_seed) {
       MutexLock lock(mutex);
       failure = status;
       failing_percent = percent;
@@ -130,11 +128,11 @@ class FailingMedium final : public Medium {
       fails_from = std::numeric_limits<uint64_t>::max();
       failing_percent = 0;
     }
-    absl::Status next() {
+    Status next() {
       MutexLock lock(mutex);
       const uint64_t number = count.fetch_add(1);
       const bool fails = number >= fails_from || mix64(seed + number) % 100 < failing_percent;
-      return fails ? failure : absl::OkStatus();
+      return fails ? failure : ok_status();
     }
   };
 

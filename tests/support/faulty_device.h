@@ -63,34 +63,34 @@ class FaultyDevice final : public Medium {
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
-    if (absl::Status status = on_direct_read({offset, into.size()}); !status.ok()) return status;
+  Status read(uint64_t offset, MutableBytes into) override {
+    if (Status status = on_direct_read({offset, into.size()}); !status.ok()) return status;
     std::memcpy(into.data(), bytes_ + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status on_direct_read(Extent extent) override {
+  Status on_direct_read(Extent extent) override {
     if (const uint64_t cost_ns = cost_of(extent.size_bytes); cost_ns != 0) {
       clock_.wait_until_ns(clock_.now_ns() + cost_ns);
     }
-    if (!fails(extent, /*writes=*/false)) return absl::OkStatus();
+    if (!fails(extent, /*writes=*/false)) return ok_status();
     ++failed_reads_;
-    return absl::DataLossError("Input/output error");
+    return data_loss_error("Input/output error");
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
+  Status write(uint64_t offset, ByteView from) override {
     const Extent extent{offset, from.size()};
     take_time(extent.size_bytes);
-    if (offset + from.size() > size_bytes_) return absl::OutOfRangeError("past the end");
+    if (offset + from.size() > size_bytes_) return out_of_range_error("past the end");
     if (fails(extent, /*writes=*/true)) {
       ++failed_writes_;
-      return absl::DataLossError("Input/output error");
+      return data_loss_error("Input/output error");
     }
     std::memcpy(bytes_ + offset, from.data(), from.size());
-    return absl::OkStatus();
+    return ok_status();
   }
   ByteView direct() const override {
     return traits_.is_device ? ByteView{} : ByteView{bytes_, size_bytes_};
   }
-  absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  Status resize(uint64_t) override { return ok_status(); }
 
  private:
   static bool meet(Extent a, Extent b) {
@@ -139,9 +139,9 @@ class FaultyDevice final : public Medium {
   std::atomic<uint64_t> failed_writes_{0};
   std::atomic<uint64_t> failed_reads_{0};
   Mutex mutex_;
-  std::vector<Fault> faults_ ABSL_GUARDED_BY(mutex_);
-  std::vector<bool> holes_ ABSL_GUARDED_BY(mutex_);  // pages that were never written
-  uint64_t busy_until_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Fault> faults_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<bool> holes_ NVCACHE_GUARDED_BY(mutex_);  // pages that were never written
+  uint64_t busy_until_ns_ NVCACHE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nvcache::test

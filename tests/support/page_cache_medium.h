@@ -58,19 +58,19 @@ class PageCacheMedium final : public Medium, public PageFile {
 
   uint64_t size_bytes() const override { return disk_.size(); }
   const Traits& traits() const override { return traits_; }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override {
     std::memcpy(into.data(), base() + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override {
     std::memcpy(base() + offset, from.data(), from.size());
-    return absl::OkStatus();
+    return ok_status();
   }
   ByteView direct() const override { return {base(), disk_.size()}; }
-  [[nodiscard]] absl::Status resize(uint64_t) override { return absl::OkStatus(); }
+  [[nodiscard]] Status resize(uint64_t) override { return ok_status(); }
 
-  [[nodiscard]] absl::Status sync_all() override { return sync({0, disk_.size()}); }
-  [[nodiscard]] absl::Status sync(Extent extent) override {
+  [[nodiscard]] Status sync_all() override { return sync({0, disk_.size()}); }
+  [[nodiscard]] Status sync(Extent extent) override {
     if (syncs_left_-- == 0) {
       image_ = lose_power(seed_);
       lost_power_ = true;
@@ -80,7 +80,7 @@ class PageCacheMedium final : public Medium, public PageFile {
         (extent.offset + extent.size_bytes - begin + kPageBytes - 1) / kPageBytes;
     std::memcpy(disk_.data() + begin, base() + begin,
                 std::min(pages * kPageBytes, disk_.size() - begin));
-    return absl::OkStatus();
+    return ok_status();
   }
   void populate(Extent) override {}
 

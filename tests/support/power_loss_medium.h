@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "base/mutex.h"
 #include "base/prng.h"
 #include "medium/check.h"
 #include "medium/medium.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -40,24 +40,24 @@ class PowerLossMedium final : public Medium {
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const Traits& traits() const override { return traits_; }
-  absl::Status read(uint64_t offset, MutableBytes into) override {
-    if (absl::Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
+  Status read(uint64_t offset, MutableBytes into) override {
+    if (Status status = check(offset, into.data(), into.size()); !status.ok()) return status;
     MutexLock lock(mutex_);
     std::memcpy(into.data(), now_.data() + offset, into.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status write(uint64_t offset, ByteView from) override {
-    if (absl::Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
+  Status write(uint64_t offset, ByteView from) override {
+    if (Status status = check(offset, from.data(), from.size()); !status.ok()) return status;
     MutexLock lock(mutex_);
     std::memcpy(now_.data() + offset, from.data(), from.size());
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status drain() override {
+  Status drain() override {
     MutexLock lock(mutex_);
     durable_ = now_;
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status discard(Extent extent) override {
+  Status discard(Extent extent) override {
     MutexLock lock(mutex_);
     Prng random(mix64(++discards_));
     const uint64_t odds = random.below(5);  // none, all, or each sector by chance
@@ -65,13 +65,13 @@ class PowerLossMedium final : public Medium {
       if (random.below(4) >= odds) continue;
       std::memset(now_.data() + at, random.below(4) == 0 ? 0x5d : 0, kSectorBytes);
     }
-    return absl::OkStatus();
+    return ok_status();
   }
   uint64_t discards() const {
     MutexLock lock(mutex_);
     return discards_;
   }
-  absl::Status resize(uint64_t) override { return absl::UnimplementedError("resize"); }
+  Status resize(uint64_t) override { return unimplemented_error("resize"); }
 
   // Leaves what is durable at the end there, when the medium is destroyed.
   void on_destruction(std::vector<std::byte>* durable) { at_end_ = durable; }
@@ -99,9 +99,8 @@ class PowerLossMedium final : public Medium {
   }
 
  private:
-  absl::Status check(uint64_t offset, const void* buffer, uint64_t length) const {
-    if (absl::Status status = check_range("power loss", offset, length, size_bytes());
-        !status.ok()) {
+  Status check(uint64_t offset, const void* buffer, uint64_t length) const {
+    if (Status status = check_range("power loss", offset, length, size_bytes()); !status.ok()) {
       return status;
     }
     return check_granularity("power loss", offset, buffer, length, traits_.io_granularity_bytes);
@@ -111,9 +110,9 @@ class PowerLossMedium final : public Medium {
   const Traits traits_;
   std::vector<std::byte>* at_end_ = nullptr;
   mutable Mutex mutex_;
-  std::vector<std::byte> now_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::byte> durable_ ABSL_GUARDED_BY(mutex_);
-  uint64_t discards_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::byte> now_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<std::byte> durable_ NVCACHE_GUARDED_BY(mutex_);
+  uint64_t discards_ NVCACHE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nvcache

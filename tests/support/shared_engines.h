@@ -50,7 +50,7 @@ inline uint64_t file_of_keys() {
 
 inline TierStats shared_tier_of(const Engine& engine) { return engine.cache->stats().tiers[1]; }
 
-inline absl::Status refusal_of_tier(const std::string& spec) {
+inline Status refusal_of_tier(const std::string& spec) {
   const auto config = parse_tiered_config(spec);
   EXPECT_TRUE(config.ok()) << config.status();
   return TieredCacheImpl::make(*config, std::make_shared<TestCodec>()).status();

@@ -84,7 +84,7 @@ class Engine {
 
   explicit Engine(const std::string& spec, Clock& clock = system_clock(), uint64_t form = 0) {
     codec->form_of_objects = form;
-    const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+    const StatusOr<TieredConfig> config = parse_tiered_config(spec);
     EXPECT_TRUE(config.ok()) << config.status();
     cache = TieredCacheImpl::make(*config, codec, clock).value();
   }

@@ -79,7 +79,7 @@ class EventRecorder : public WT_EVENT_HANDLER {
   }
   const std::function<void()> at_panic_;
   mutable Mutex mutex_;
-  std::vector<std::string> messages_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> messages_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 // The second tier of a connection.

@@ -18,7 +18,7 @@ constexpr uint64_t kBlocks = 400;  // more than the first tier and the second ho
 
 std::unique_ptr<TieredCacheImpl> make_cache(const std::shared_ptr<TestCodec>& codec,
                                             const OpenMedium& open_medium) {
-  const absl::StatusOr<TieredConfig> config = parse_tiered_config(kTwoTiers);
+  const StatusOr<TieredConfig> config = parse_tiered_config(kTwoTiers);
   EXPECT_TRUE(config.ok()) << config.status();
   auto cache = TieredCacheImpl::make(*config, codec, system_clock(), open_medium);
   EXPECT_TRUE(cache.ok()) << cache.status();
@@ -52,7 +52,7 @@ TEST(TieredOpenMedium, ReadersDoNotWaitForAnOpeningThatTakesLong) {
   std::atomic<bool> opens{false};
   std::atomic<bool> may_open{false};
   std::thread::id opener;
-  const absl::StatusOr<TieredConfig> config = parse_tiered_config(
+  const StatusOr<TieredConfig> config = parse_tiered_config(
       "tiered://?dram=64KiB&shards=1&metadata=free&demote=background&tier=(size=4MiB,shards=1)");
   ASSERT_TRUE(config.ok()) << config.status();
   const auto cache =
@@ -83,9 +83,9 @@ TEST(TieredOpenMedium, ATierWhoseMediumCannotBeOpenedStaysOffAndTheCacheGoesOn) 
   const auto codec = std::make_shared<TestCodec>();
   int calls = 0;
   const auto cache =
-      make_cache(codec, [&](const Config&, Clock&) -> absl::StatusOr<std::unique_ptr<Medium>> {
+      make_cache(codec, [&](const Config&, Clock&) -> StatusOr<std::unique_ptr<Medium>> {
         ++calls;
-        return absl::UnavailableError("none here");
+        return unavailable_error("none here");
       });
   fill(*cache, *codec);
   EXPECT_EQ(calls, 2) << "of two tiers, one time each";

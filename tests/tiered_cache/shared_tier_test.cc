@@ -230,8 +230,8 @@ TEST(SharedTier, EverySettingIsNamedByItsRefusal) {
     std::string tier = "name=each,space=regions," + setting;
     if (key != "size") tier += ",size=8MiB";
     if (key != "medium") tier += ",medium=file:/nowhere/x";
-    const absl::Status refused = refusal_of_tier(spec_sharing(tier));
-    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << setting;
+    const Status refused = refusal_of_tier(spec_sharing(tier));
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument) << setting;
     EXPECT_THAT(refused.message(), HasSubstr(key + "=")) << setting;
   }
 }

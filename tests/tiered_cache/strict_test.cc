@@ -30,8 +30,8 @@ TEST(StrictTieredCache, FullOfHeldBlocksRefuses) {
   }
   const Object object = engine.codec->make(9, 1, Engine::kObjectBytes);
   TieredCache::Handle* handle = nullptr;
-  const absl::Status refused = engine.cache->insert(key_of(9), object, Priority::kLow, &handle);
-  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  const Status refused = engine.cache->insert(key_of(9), object, Priority::kLow, &handle);
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(engine.codec->alive, 5) << "the object stays the caller's";
   EXPECT_TRUE(engine.cache->insert(key_of(9), object, Priority::kLow, nullptr).ok());
   EXPECT_EQ(engine.served_by(9), -1) << "there is no room to hold it";
@@ -63,7 +63,7 @@ TEST(StrictTieredCache, WhatWasHeldWhenItsTurnCameIsEvictedLater) {
   const auto insert = [&](uint64_t id) {
     TieredCache::Handle* handle = nullptr;
     const Object object = engine.codec->make(id, 1, Engine::kObjectBytes);
-    const absl::Status status = engine.cache->insert(key_of(id), object, Priority::kLow, &handle);
+    const Status status = engine.cache->insert(key_of(id), object, Priority::kLow, &handle);
     if (!status.ok()) {
       engine.codec->destroy(key_of(id), object);
       return false;
@@ -152,7 +152,7 @@ TEST(StrictTieredCache, ARefusedInsertErasesTheOlderObject) {
     const Object newer = engine.codec->make(1, 2, Engine::kObjectBytes);
     TieredCache::Handle* handle = nullptr;
     EXPECT_EQ(engine.cache->insert(key_of(1), newer, Priority::kLow, &handle).code(),
-              absl::StatusCode::kResourceExhausted);
+              StatusCode::kResourceExhausted);
     for (TieredCache::Handle* const each : held) engine.cache->release(each);
     EXPECT_EQ(engine.get(1), 0u);
     engine.codec->destroy(key_of(1), newer);
@@ -183,7 +183,7 @@ TEST(StrictTieredCache, HoldsNoMoreThanItsSizeFromAnyTier) {
     const Object object = engine.codec->make(30, 1, Engine::kObjectBytes);
     TieredCache::Handle* handle = nullptr;
     EXPECT_EQ(engine.cache->insert(key_of(30), object, Priority::kLow, &handle).code(),
-              absl::StatusCode::kResourceExhausted);
+              StatusCode::kResourceExhausted);
     EXPECT_EQ(engine.cache->standalone(key_of(31), object), nullptr);
     TieredCache::Handle* const beyond = engine.cache->standalone(key_of(31), object, true);
     ASSERT_NE(beyond, nullptr) << "the engine cannot go on without";

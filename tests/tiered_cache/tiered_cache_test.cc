@@ -345,9 +345,9 @@ TEST(TieredConfig, MistakesAreNamed) {
       {"tiered://?dram=1MiB&size=3", "'size' is not a key"},
   };
   for (const auto& [spec, expected] : kMistakes) {
-    const absl::StatusOr<TieredConfig> parsed = parse_tiered_config(spec);
+    const StatusOr<TieredConfig> parsed = parse_tiered_config(spec);
     ASSERT_FALSE(parsed.ok()) << spec;
-    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument);
     EXPECT_NE(std::string(parsed.status().message()).find(expected), std::string::npos)
         << spec << ": " << parsed.status();
   }

@@ -173,7 +173,8 @@ TEST_F(TieredRestart, ATierThatCannotComeBackIsAnErrorOfTheOpening) {
   ASSERT_TRUE(config.ok()) << config.status();
   const auto second = TieredCacheImpl::make(*config, std::make_shared<test::TestCodec>());
   ASSERT_FALSE(second.ok());
-  EXPECT_NE(second.status().ToString().find("tier 1: file "), std::string::npos) << second.status();
+  EXPECT_NE(second.status().to_string().find("tier 1: file "), std::string::npos)
+      << second.status();
 }
 
 // Inserts and looks up until it is killed; a byte for each so many operations.

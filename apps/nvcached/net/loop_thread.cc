@@ -28,7 +28,7 @@ bool LoopThread::create() {
   return wake_event_ != nullptr && event_add(wake_event_, nullptr) == 0;
 }
 
-absl::Status LoopThread::start() {
+Status LoopThread::start() {
   NVCACHE_ASSERT(wake_event_ != nullptr && !thread_.joinable());
   return start_thread(&thread_, [this] {
     pthread_setname_np(pthread_self(), name_);

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "nvcache/status.h"
 
 namespace nvcache::server {
 
@@ -29,7 +29,7 @@ class LoopThread {
   event_base* base() { return base_; }
 
   // RESOURCE_EXHAUSTED: the system has no thread for it.
-  [[nodiscard]] absl::Status start();
+  [[nodiscard]] Status start();
   void wake();
   // Waits for the event that is being served. The caller may free its events after that.
   void stop();

@@ -10,7 +10,7 @@
 #include <new>
 #include <string_view>
 
-#include "absl/strings/escaping.h"
+#include "apps/nvcached/protocol/base64.h"
 #include "apps/nvcached/service/stats_report.h"
 
 namespace nvcache::server {
@@ -28,7 +28,7 @@ bool may_see_metrics(const Service& service, evhttp_request* request) {
   const std::string_view header = given == nullptr ? "" : given;
   if (!header.starts_with(kBasic)) return false;
   std::string decoded;
-  if (!absl::Base64Unescape(given + kBasic.size(), &decoded)) return false;
+  if (!decode_base64(header.substr(kBasic.size()), &decoded)) return false;
   const size_t colon = decoded.find(':');
   if (colon == std::string::npos) return false;
   const std::string_view words = decoded;
@@ -43,10 +43,10 @@ MetricsServer::~MetricsServer() {
   sweep();
 }
 
-absl::Status MetricsServer::start(event_base* base, const std::vector<Listening>& sockets) {
+Status MetricsServer::start(event_base* base, const std::vector<Listening>& sockets) {
   connections_.reserve(kMostConnections);
   http_ = evhttp_new(base);
-  if (http_ == nullptr) return absl::ResourceExhaustedError("out of memory for the metrics port");
+  if (http_ == nullptr) return resource_exhausted_error("out of memory for the metrics port");
   evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
   evhttp_set_max_headers_size(http_, 8192);
   evhttp_set_max_body_size(http_, 0);
@@ -55,16 +55,16 @@ absl::Status MetricsServer::start(event_base* base, const std::vector<Listening>
   evhttp_set_bevcb(http_, on_connection, this);
   port_ = sockets.front().port;
   for (const Listening& socket : sockets) {
-    if (absl::Status status = start_listening(socket, kBacklog); !status.ok()) return status;
+    if (Status status = start_listening(socket, kBacklog); !status.ok()) return status;
     evhttp_bound_socket* bound = evhttp_accept_socket_with_handle(http_, socket.fd);
     if (bound == nullptr) {
       close(socket.fd);
-      return absl::UnavailableError("cannot accept on the metrics port");
+      return unavailable_error("cannot accept on the metrics port");
     }
     sockets_.push_back(bound);
     addresses_.push_back("metrics:" + socket.address.substr(socket.address.find(':') + 1));
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bufferevent* MetricsServer::on_connection(event_base* base, void* self) {

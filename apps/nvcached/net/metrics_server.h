@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "apps/nvcached/net/sockets.h"
 #include "apps/nvcached/service/service.h"
+#include "nvcache/status.h"
 
 struct bufferevent;
 
@@ -33,7 +33,7 @@ class MetricsServer {
   MetricsServer& operator=(const MetricsServer&) = delete;
 
   // Takes the sockets, which are bound.
-  [[nodiscard]] absl::Status start(event_base* base, const std::vector<Listening>& sockets);
+  [[nodiscard]] Status start(event_base* base, const std::vector<Listening>& sockets);
   // Called once a second: forgets connections that have ended.
   void sweep();
   int port() const { return port_; }

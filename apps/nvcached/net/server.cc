@@ -29,7 +29,7 @@ class EventServer final : public Server {
   explicit EventServer(Service& service) : service_(service) {}
   ~EventServer() override { stop(); }
 
-  absl::Status start(Sockets sockets);
+  Status start(Sockets sockets);
   void stop() override;
   const std::vector<std::string>& addresses() const override { return addresses_; }
   int tcp_port() const override { return tcp_port_; }
@@ -45,9 +45,9 @@ class EventServer final : public Server {
   };
 
   void take(Sockets sockets);
-  absl::Status start_loop();
-  absl::Status start_udp();
-  absl::Status start_metrics();
+  Status start_loop();
+  Status start_udp();
+  Status start_metrics();
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
   void return_memory();
@@ -89,7 +89,7 @@ void EventServer::take(Sockets sockets) {
   metrics_sockets_ = std::move(sockets.metrics);
 }
 
-absl::Status EventServer::start(Sockets sockets) {
+Status EventServer::start(Sockets sockets) {
   take(std::move(sockets));
   const Settings& settings = service_.settings();
   if (settings.tls) {
@@ -98,7 +98,7 @@ absl::Status EventServer::start(Sockets sockets) {
     tls_ = *std::move(context);
     service_.note_certificates();
     service_.on_refresh_certs = [this] {
-      absl::Status status = tls_->refresh();
+      Status status = tls_->refresh();
       if (status.ok()) service_.note_certificates();
       return status;
     };
@@ -112,7 +112,7 @@ absl::Status EventServer::start(Sockets sockets) {
   };
   for (int i = 0; i < settings.threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(service_, find_costliest));
-    if (absl::Status status = workers_.back()->start(); !status.ok()) return status;
+    if (Status status = workers_.back()->start(); !status.ok()) return status;
   }
   service_.visit_connections = [this](const StatVisitor& visit) {
     for (const auto& listener : listeners_) {
@@ -128,43 +128,43 @@ absl::Status EventServer::start(Sockets sockets) {
   return start_loop();
 }
 
-absl::Status EventServer::start_loop() {
+Status EventServer::start_loop() {
   loop_ = std::make_unique<LoopThread>("nvcached accept");
-  if (!loop_->create()) return absl::ResourceExhaustedError("cannot create an event loop");
+  if (!loop_->create()) return resource_exhausted_error("cannot create an event loop");
   second_event_ = event_new(loop_->base(), -1, EV_PERSIST, on_second, this);
   event_add(second_event_, &kSecond);
   for (const auto& listener : listeners_) {
-    absl::Status status = start_listening(listener->socket, service_.settings().backlog);
+    Status status = start_listening(listener->socket, service_.settings().backlog);
     if (!status.ok()) return status;
     listener->accepts = event_new(loop_->base(), listener->socket.fd, EV_READ | EV_PERSIST,
                                   on_accept, listener.get());
     if (listener->accepts == nullptr || event_add(listener->accepts, nullptr) != 0) {
-      return absl::ResourceExhaustedError("cannot watch a listening socket");
+      return resource_exhausted_error("cannot watch a listening socket");
     }
   }
-  if (absl::Status status = start_udp(); !status.ok()) return status;
-  if (absl::Status status = start_metrics(); !status.ok()) return status;
+  if (Status status = start_udp(); !status.ok()) return status;
+  if (Status status = start_metrics(); !status.ok()) return status;
   return loop_->start();
 }
 
 // On a thread of its own, so that a flood of datagrams keeps no client from being accepted.
-absl::Status EventServer::start_udp() {
-  if (udp_.empty()) return absl::OkStatus();
+Status EventServer::start_udp() {
+  if (udp_.empty()) return ok_status();
   udp_loop_ = std::make_unique<LoopThread>("nvcached udp");
   bool good = udp_loop_->create();
   for (const auto& endpoint : udp_) good = good && endpoint->start(udp_loop_->base());
-  if (!good) return absl::ResourceExhaustedError("cannot watch a UDP socket");
+  if (!good) return resource_exhausted_error("cannot watch a UDP socket");
   return udp_loop_->start();
 }
 
-absl::Status EventServer::start_metrics() {
-  if (metrics_sockets_.empty()) return absl::OkStatus();
+Status EventServer::start_metrics() {
+  if (metrics_sockets_.empty()) return ok_status();
   metrics_ = std::make_unique<MetricsServer>(service_);
-  absl::Status status = metrics_->start(loop_->base(), std::exchange(metrics_sockets_, {}));
+  Status status = metrics_->start(loop_->base(), std::exchange(metrics_sockets_, {}));
   if (!status.ok()) return status;
   metrics_port_ = metrics_->port();
   for (const std::string& address : metrics_->addresses()) addresses_.push_back(address);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Where --buffer-memory is nearly full, and a second later, gives back to the system what libc
@@ -269,9 +269,9 @@ void EventServer::stop() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets) {
+StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets) {
   auto server = std::make_unique<EventServer>(service);
-  if (absl::Status status = server->start(std::move(sockets)); !status.ok()) return status;
+  if (Status status = server->start(std::move(sockets)); !status.ok()) return status;
   return server;
 }
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/net/sockets.h"
 #include "apps/nvcached/service/service.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
@@ -19,8 +19,7 @@ class Server {
  public:
   // Listens on `sockets`, which it takes, and serves as soon as it returns. `service` must outlive
   // the server.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Server>> start(Service& service,
-                                                                     Sockets sockets);
+  [[nodiscard]] static StatusOr<std::unique_ptr<Server>> start(Service& service, Sockets sockets);
   virtual ~Server() = default;  // calls stop()
 
   // Takes no new connections, and closes each old one after its current request.

@@ -12,6 +12,7 @@
 
 #include "apps/nvcached/protocol/words.h"
 #include "base/descriptors.h"
+#include "base/errno_status.h"
 #include "base/text.h"
 #include "fmt/ranges.h"
 
@@ -24,7 +25,7 @@ struct HostPort {
   bool tls = true;
 };
 
-absl::StatusOr<HostPort> parse_host(std::string_view text, int port) {
+StatusOr<HostPort> parse_host(std::string_view text, int port) {
   constexpr std::string_view kNoTls = "notls:";
   const bool tls = !text.starts_with(kNoTls);
   if (!tls) text.remove_prefix(kNoTls.size());
@@ -144,11 +145,11 @@ SocketFile::~SocketFile() {
   }
 }
 
-absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port, int type) {
+StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port, int type) {
   std::vector<Listening> all;
   std::set<std::string_view> known;  // addresses; the lists of names live as long
   std::vector<std::unique_ptr<addrinfo, void (*)(addrinfo*)>> lists;
-  const auto give_up = [&](absl::Status status) {
+  const auto give_up = [&](Status status) {
     for (const Listening& one : all) close(one.fd);
     return status;
   };
@@ -188,15 +189,15 @@ absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
       if (host->port == 0) break;  // any free port: a second address would get a different port
     }
     if ((all.size() == before && error != 0) || error == EADDRINUSE) {
-      return give_up(absl::UnavailableError(fmt::format(
-          "cannot listen on {}port {}: {}", first.empty() ? "" : fmt::format("{} ", first),
-          host->port, std::strerror(error))));
+      return give_up(unavailable_error(fmt::format("cannot listen on {}port {}: {}",
+                                                   first.empty() ? "" : fmt::format("{} ", first),
+                                                   host->port, std::strerror(error))));
     }
   } while (!hosts.empty());
   return all;
 }
 
-absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask, int backlog) {
+StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask, int backlog) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -206,7 +207,7 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
   path.copy(address.sun_path, path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   const int fd = make_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "unix socket");
+  if (fd < 0) return errno_status(errno, "unix socket");
   remove_dead_socket(path, address);
   const mode_t before = umask(static_cast<mode_t>(~mask & 0777));
   const bool good = bind(fd, generic, sizeof address) == 0 && listen(fd, backlog) == 0;
@@ -214,23 +215,23 @@ absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
   umask(before);
   if (!good) {
     close(fd);
-    return absl::UnavailableError(
+    return unavailable_error(
         fmt::format("cannot listen on unix socket {}: {}", path, std::strerror(error)));
   }
   return Listening{fd, 0, "unix:" + path};
 }
 
-absl::Status start_listening(const Listening& socket, int backlog) {
+Status start_listening(const Listening& socket, int backlog) {
   // Its connections, once they end, keep no later server from the port.
   if (!socket.address.starts_with("unix:")) set_option(socket.fd, SOL_SOCKET, SO_REUSEADDR);
-  if (listen(socket.fd, backlog) == 0) return absl::OkStatus();
-  return absl::UnavailableError(
+  if (listen(socket.fd, backlog) == 0) return ok_status();
+  return unavailable_error(
       fmt::format("cannot listen on {}: {}", socket.address, std::strerror(errno)));
 }
 
-absl::StatusOr<Sockets> bind_sockets(const Settings& settings) {
+StatusOr<Sockets> bind_sockets(const Settings& settings) {
   Sockets sockets;
-  const auto give_up = [&](absl::Status status) {
+  const auto give_up = [&](Status status) {
     for (const auto* some : {&sockets.clients, &sockets.udp, &sockets.metrics}) {
       for (const Listening& one : *some) close(one.fd);
     }

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/options/settings.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
@@ -26,9 +26,8 @@ struct Listening {
 // interfaces. "notls:" may come before each. Port 0 means any free port. `type` is SOCK_STREAM or
 // SOCK_DGRAM. Connections are refused until start_listening(), and the ports are this process's
 // alone from now on. An address that is named twice is bound once.
-[[nodiscard]] absl::StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port,
-                                                             int type);
-[[nodiscard]] absl::Status start_listening(const Listening& socket, int backlog);
+[[nodiscard]] StatusOr<std::vector<Listening>> bind_to(std::string_view hosts, int port, int type);
+[[nodiscard]] Status start_listening(const Listening& socket, int backlog);
 
 // The file of a unix socket. It goes with this, unless another server has taken its name since.
 class SocketFile {
@@ -45,8 +44,8 @@ class SocketFile {
 
 // Replaces an existing socket file if no server has it. One that takes no more connections, because
 // it is stopped or busy, has it, too.
-[[nodiscard]] absl::StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
-                                                       int backlog);
+[[nodiscard]] StatusOr<Listening> listen_on_unix(const std::string& path, uint32_t mask,
+                                                 int backlog);
 
 // All that a server listens on. Bound early, so that a port that others have is known before a long
 // start; no client is served until the server is there. Clients of a unix socket wait until then:
@@ -57,7 +56,7 @@ struct Sockets {
   std::vector<Listening> udp;
   std::vector<Listening> metrics;
 };
-[[nodiscard]] absl::StatusOr<Sockets> bind_sockets(const Settings& settings);
+[[nodiscard]] StatusOr<Sockets> bind_sockets(const Settings& settings);
 
 // The hosts without their ports, each of them once: for another service on the same addresses.
 std::string hosts_alone(std::string_view hosts);

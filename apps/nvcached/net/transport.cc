@@ -94,19 +94,19 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<SSL_CTX, FreeContext>;
 
-absl::StatusOr<Context> read_context(const Settings& settings);
+StatusOr<Context> read_context(const Settings& settings);
 
 class OpensslContext final : public TlsContext {
  public:
   OpensslContext(const Settings& settings, Context context)
       : settings_(settings), context_(std::move(context)) {}
 
-  absl::Status refresh() override {
+  Status refresh() override {
     auto context = read_context(settings_);
     if (!context.ok()) return context.status();
     const MutexLock lock(mutex_);
     context_.swap(*context);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   std::unique_ptr<Transport> accept(int fd) override {
@@ -127,7 +127,7 @@ class OpensslContext final : public TlsContext {
 
   const Settings settings_;
   Mutex mutex_;
-  Context context_ ABSL_GUARDED_BY(mutex_);
+  Context context_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 std::string openssl_error() {
@@ -136,13 +136,13 @@ std::string openssl_error() {
   return text;
 }
 
-absl::StatusOr<Context> read_context(const Settings& settings) {
+StatusOr<Context> read_context(const Settings& settings) {
   if (settings.tls_certificate.empty()) {
     return invalid_argument("TLS needs a certificate: -o ssl_chain_cert=FILE");
   }
   Context context(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* ctx = context.get();
-  if (ctx == nullptr) return absl::ResourceExhaustedError(openssl_error());
+  if (ctx == nullptr) return resource_exhausted_error(openssl_error());
   constexpr int kVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION};
   SSL_CTX_set_min_proto_version(ctx, kVersions[settings.tls_min_version]);
   // A write that failed is repeated, and the buffer may have moved meanwhile.
@@ -181,7 +181,7 @@ std::unique_ptr<Transport> make_plain_transport(int fd) {
   return std::make_unique<PlainTransport>(fd);
 }
 
-absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& settings) {
+StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& settings) {
   auto context = read_context(settings);
   if (!context.ok()) return context.status();
   return std::make_unique<OpensslContext>(settings, *std::move(context));

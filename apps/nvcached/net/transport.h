@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/options/settings.h"
 #include "apps/nvcached/session/output.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
@@ -35,10 +35,9 @@ class TlsContext {
   // Takes the socket over. Null if there is no memory; the caller then keeps the socket.
   virtual std::unique_ptr<Transport> accept(int fd) = 0;
   // Reads the files again, for new connections. After an error the old ones stay in use.
-  [[nodiscard]] virtual absl::Status refresh() = 0;
+  [[nodiscard]] virtual Status refresh() = 0;
 };
 // Reads the certificate and the key that the settings name.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<TlsContext>> make_tls_context(
-    const Settings& settings);
+[[nodiscard]] StatusOr<std::unique_ptr<TlsContext>> make_tls_context(const Settings& settings);
 
 }  // namespace nvcache::server

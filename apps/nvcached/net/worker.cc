@@ -20,14 +20,14 @@ void count_ended(ConnectionGauges& gauges, uint64_t connections) {
 
 }  // namespace
 
-absl::Status Worker::start() {
+Status Worker::start() {
   NVCACHE_ASSERT(second_event_ == nullptr);
   if (loop_.create()) {
     second_event_ = event_new(loop_.base(), -1, EV_PERSIST, on_second, this);
     room_event_ = event_new(loop_.base(), -1, 0, on_room_tick, this);
   }
   if (second_event_ == nullptr || room_event_ == nullptr || event_add(second_event_, &kTick) != 0) {
-    return absl::ResourceExhaustedError("cannot create the event loop of a worker thread");
+    return resource_exhausted_error("cannot create the event loop of a worker thread");
   }
   share_.spare_input().reserve(LoopShare::kSpareInputBytes);
   return loop_.start();

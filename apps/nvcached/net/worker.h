@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/net/connection.h"
 #include "apps/nvcached/net/connection_owner.h"
 #include "apps/nvcached/net/loop_thread.h"
 #include "base/mutex.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
@@ -28,7 +28,7 @@ class Worker final : private ConnectionOwner {
   explicit Worker(Service& service, FindCostliest find_costliest = {})
       : service_(service), find_costliest_(std::move(find_costliest)), share_(service) {}
   ~Worker() { stop(); }
-  [[nodiscard]] absl::Status start();
+  [[nodiscard]] Status start();
   // Closes all connections and waits for the thread.
   void stop();
 
@@ -66,8 +66,8 @@ class Worker final : private ConnectionOwner {
   event* second_event_ = nullptr;
   event* room_event_ = nullptr;  // a moment after a client began to wait for room
   mutable Mutex mutex_;
-  std::list<std::unique_ptr<Connection>> adopted_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::unique_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::unique_ptr<Connection>> adopted_ NVCACHE_GUARDED_BY(mutex_);
+  std::list<std::unique_ptr<Connection>> connections_ NVCACHE_GUARDED_BY(mutex_);
   std::atomic<int> asked_to_close_{0};       // how many of those that cost most
   std::atomic<double> asked_cost_{kNoCost};  // and more than that
   std::atomic<bool> asked_spares_new_{true};

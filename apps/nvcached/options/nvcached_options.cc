@@ -53,7 +53,7 @@ GetoptTables getopt_tables() {
   return tables;
 }
 
-absl::Status check_together(const Settings& settings) {
+Status check_together(const Settings& settings) {
   if (settings.max_item_bytes > settings.memory_bytes / kItemsPerStore) {
     return invalid_argument(
         "-I: {} given; allowed: at most an eighth of -m ({}); give -m {} for it",
@@ -79,7 +79,7 @@ absl::Status check_together(const Settings& settings) {
   if (settings.sasl && settings.binding == Settings::Binding::kText) {
     return invalid_argument("-S and -B ascii: SASL is for the binary protocol; allowed: -Y alone");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // "-p, --port=NUM", "-D CHAR", "--medium=MEDIUM".
@@ -126,7 +126,7 @@ void append_wrapped(std::string& text, const std::vector<std::string_view>& word
 
 }  // namespace
 
-absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments) {
+StatusOr<Options> parse_options(const std::vector<std::string>& arguments) {
   const GetoptTables tables = getopt_tables();
   Options options;
   std::vector<std::string> words = {"nvcached"};
@@ -145,7 +145,7 @@ absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments)
     if (number == ':') return invalid_argument("option {} needs a value", words[at]);
     const OptionRow* row = row_of(number);
     if (row == nullptr) return invalid_argument("unknown option {}; see nvcached -h", words[at]);
-    absl::Status status = row->set(row->name(), optarg == nullptr ? "" : optarg, options);
+    Status status = row->set(row->name(), optarg == nullptr ? "" : optarg, options);
     if (!status.ok()) return status;
   }
   if (optind < argc) return invalid_argument("'{}' is not an option", words[optind]);
@@ -158,7 +158,7 @@ absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments)
   if (settings.sasl && !options.protocol_given) settings.binding = Settings::Binding::kBinary;
   const char* users = std::getenv("MEMCACHED_SASL_PWDB");
   if (settings.sasl && settings.auth_file.empty() && users != nullptr) settings.auth_file = users;
-  if (absl::Status status = check_together(settings); !status.ok()) return status;
+  if (Status status = check_together(settings); !status.ok()) return status;
   return options;
 }
 

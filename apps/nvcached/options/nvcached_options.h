@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/options/options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
 // `arguments` without the program's name.
-[[nodiscard]] absl::StatusOr<Options> parse_options(const std::vector<std::string>& arguments);
+[[nodiscard]] StatusOr<Options> parse_options(const std::vector<std::string>& arguments);
 
 // What `nvcached --help` prints: a line or more for each row of the tables.
 std::string help_text();

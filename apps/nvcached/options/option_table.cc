@@ -23,45 +23,45 @@ T& of(Options& options, T Options::*field) {
 }
 
 template <auto kField, int64_t kLow, int64_t kHigh>
-absl::Status set_int(std::string_view name, const std::string& value, Options& options) {
+Status set_int(std::string_view name, const std::string& value, Options& options) {
   int number = 0;
-  absl::Status status = parse_int(name, value, kLow, kHigh, number);
+  Status status = parse_int(name, value, kLow, kHigh, number);
   auto& field = of(options, kField);
   if (status.ok()) field = static_cast<std::remove_reference_t<decltype(field)>>(number);
   return status;
 }
 
 template <auto kField>
-absl::Status set_text(std::string_view, const std::string& value, Options& options) {
+Status set_text(std::string_view, const std::string& value, Options& options) {
   of(options, kField) = value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 template <auto kField, bool kValue = true>
-absl::Status set_flag(std::string_view, const std::string&, Options& options) {
+Status set_flag(std::string_view, const std::string&, Options& options) {
   of(options, kField) = kValue;
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // By one of option_values.h.
 template <auto kField, auto kParse>
-absl::Status set_parsed(std::string_view name, const std::string& value, Options& options) {
+Status set_parsed(std::string_view name, const std::string& value, Options& options) {
   return kParse(name, value, of(options, kField));
 }
 
 // Notes in a flag that the option was given.
 template <auto kFlag, SetOption kSet>
-absl::Status noted(std::string_view name, const std::string& value, Options& options) {
+Status noted(std::string_view name, const std::string& value, Options& options) {
   of(options, kFlag) = true;
   return kSet(name, value, options);
 }
 
-absl::Status ignore(std::string_view name, const std::string&, Options& options) {
+Status ignore(std::string_view name, const std::string&, Options& options) {
   options.ignored.emplace_back(name);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_max_absence(std::string_view name, const std::string& value, Options& options) {
+Status set_max_absence(std::string_view name, const std::string& value, Options& options) {
   constexpr std::string_view kEmpty = ",empty";
   std::string_view seconds = value;
   options.empty_after_absence = seconds.ends_with(kEmpty);
@@ -72,31 +72,31 @@ absl::Status set_max_absence(std::string_view name, const std::string& value, Op
                             name, value);
   }
   options.max_absence_s = static_cast<uint32_t>(*number);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // Several -l add up.
-absl::Status add_listen(std::string_view, const std::string& value, Options& options) {
+Status add_listen(std::string_view, const std::string& value, Options& options) {
   std::string& listen = options.settings.listen;
   listen += (listen.empty() ? "" : ",") + value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status add_verbosity(std::string_view, const std::string&, Options& options) {
+Status add_verbosity(std::string_view, const std::string&, Options& options) {
   ++options.settings.verbosity;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_memory_file(std::string_view, const std::string& value, Options& options) {
+Status set_memory_file(std::string_view, const std::string& value, Options& options) {
   options.medium = "file:" + value;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status refuse_no_eviction(std::string_view name, const std::string&, Options&) {
+Status refuse_no_eviction(std::string_view name, const std::string&, Options&) {
   return invalid_argument("{}: the store always evicts to make room; leave the option out", name);
 }
 
-absl::Status set_extended(std::string_view name, const std::string& list, Options& options) {
+Status set_extended(std::string_view name, const std::string& list, Options& options) {
   std::string_view rest = list;
   while (!rest.empty()) {
     const auto [item, behind] = split_once(rest, ',');
@@ -114,10 +114,10 @@ absl::Status set_extended(std::string_view name, const std::string& list, Option
           "effect here",
           name, word, allowed);
     }
-    absl::Status status = known->set(fmt::format("{} {}", name, word), std::string(value), options);
+    Status status = known->set(fmt::format("{} {}", name, word), std::string(value), options);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 constexpr OptionKind kMemcached = OptionKind::kMemcached;

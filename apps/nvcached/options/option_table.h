@@ -9,14 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "apps/nvcached/options/options.h"
+#include "nvcache/status.h"
 
 namespace nvcache::server {
 
 // Applies one option. `name` is the option as the user knows it, for error texts.
-using SetOption = absl::Status (*)(std::string_view name, const std::string& value,
-                                   Options& options);
+using SetOption = Status (*)(std::string_view name, const std::string& value, Options& options);
 
 enum class OptionKind : uint8_t {
   kMemcached,  // means what it means to memcached

@@ -10,47 +10,46 @@
 namespace nvcache::server {
 namespace {
 
-absl::Status refused(std::string_view name, std::string_view value, std::string_view allowed) {
+Status refused(std::string_view name, std::string_view value, std::string_view allowed) {
   return invalid_argument("{}: '{}' given; allowed: {}", name, value, allowed);
 }
 
 }  // namespace
 
-absl::Status parse_int(std::string_view name, std::string_view value, int64_t low, int64_t high,
-                       int& to) {
+Status parse_int(std::string_view name, std::string_view value, int64_t low, int64_t high,
+                 int& to) {
   int64_t number = 0;
   if (!parse_i64(value, number) || number < low || number > high) {
     return refused(name, value, fmt::format("{} to {}", low, high));
   }
   to = static_cast<int>(number);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_memory(std::string_view name, std::string_view value, uint64_t& bytes) {
+Status parse_memory(std::string_view name, std::string_view value, uint64_t& bytes) {
   uint64_t megabytes = 0;
   if (parse_u64(value, megabytes) && megabytes > 0 && megabytes < (uint64_t{1} << 33)) {
     bytes = megabytes << 20;
-    return absl::OkStatus();
+    return ok_status();
   }
   const auto size = parse_size_bytes(value);
   if (!size.ok() || *size == 0) {
     return refused(name, value, "megabytes, or a size such as 10GiB");
   }
   bytes = *size;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_item_size(std::string_view name, std::string_view value, uint64_t& bytes) {
+Status parse_item_size(std::string_view name, std::string_view value, uint64_t& bytes) {
   const auto size = parse_size_bytes(value);
   if (!size.ok() || *size < 1024 || *size > kMaxKvValueBytes) {
     return refused(name, value, fmt::format("1k to {}m", kMaxKvValueBytes >> 20));
   }
   bytes = *size;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_protocol(std::string_view name, std::string_view value,
-                            Settings::Binding& binding) {
+Status parse_protocol(std::string_view name, std::string_view value, Settings::Binding& binding) {
   if (value == "auto") {
     binding = Settings::Binding::kAuto;
   } else if (value == "ascii") {
@@ -60,10 +59,10 @@ absl::Status parse_protocol(std::string_view name, std::string_view value,
   } else {
     return refused(name, value, "auto, ascii, binary");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_mask(std::string_view name, std::string_view value, uint32_t& mask) {
+Status parse_mask(std::string_view name, std::string_view value, uint32_t& mask) {
   uint32_t number = 0;
   const char* const end = value.data() + value.size();
   const auto parsed = std::from_chars(value.data(), end, number, 8);
@@ -71,13 +70,13 @@ absl::Status parse_mask(std::string_view name, std::string_view value, uint32_t&
     return refused(name, value, "octal digits up to 777");
   }
   mask = number;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status parse_character(std::string_view name, std::string_view value, char& character) {
+Status parse_character(std::string_view name, std::string_view value, char& character) {
   if (value.size() != 1) return refused(name, value, "one character");
   character = value[0];
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache::server

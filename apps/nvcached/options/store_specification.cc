@@ -21,7 +21,7 @@ std::string percent_encoded(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::string> state_directory() {
+StatusOr<std::string> state_directory() {
   const char* state = std::getenv("XDG_STATE_HOME");
   if (state != nullptr && state[0] == '/') return std::string(state) + "/nvcached";
   const char* home = std::getenv("HOME");

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "apps/nvcached/options/options.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::server {
 
 // Where the data file lies by default: $XDG_STATE_HOME/nvcached, else ~/.local/state/nvcached.
 // INVALID_ARGUMENT if neither variable is an absolute path.
-[[nodiscard]] absl::StatusOr<std::string> state_directory();
+[[nodiscard]] StatusOr<std::string> state_directory();
 
 // --store as given; else a specification made of -m, -I, --medium and --durability.
 std::string store_spec_of(const Options& options);

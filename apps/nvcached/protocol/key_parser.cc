@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "absl/strings/escaping.h"
+#include "apps/nvcached/protocol/base64.h"
 
 namespace nvcache::server {
 
 Key decode_key(std::string_view sent, std::string& storage) {
-  const bool padded = sent.size() % 4 == 0;
-  if (!padded || !absl::Base64Unescape(absl::string_view(sent.data(), sent.size()), &storage)) {
-    return {{}, KeyFault::kNotBase64};
-  }
+  if (!decode_base64(sent, &storage)) return {{}, KeyFault::kNotBase64};
   return {storage, fault_of_key(storage.size())};
 }
 

@@ -117,7 +117,7 @@ class Items {
   // Gives the value a new cas and marks it stale.
   ItemResult invalidate(std::string_view key, bool compare, uint64_t cas, bool set_expiry,
                         uint32_t expires_s);
-  [[nodiscard]] absl::Status clear() { return store_.clear(); }
+  [[nodiscard]] Status clear() { return store_.clear(); }
 
   // As KvStore::visit(). Counts nothing as fetched.
   uint64_t visit(uint64_t cursor,

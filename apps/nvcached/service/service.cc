@@ -141,18 +141,18 @@ void Service::tick() {
   flush_at_s_.compare_exchange_strong(none, due);
 }
 
-absl::Status Service::flush_at(int64_t exptime) {
+Status Service::flush_at(int64_t exptime) {
   const uint32_t due = exptime > 0 ? items_.due_s(exptime) : 0;
   if (due > items_.now_s()) {
     flush_at_s_.store(due);
-    return absl::OkStatus();
+    return ok_status();
   }
   flush_at_s_.store(0);
   return items_.clear();
 }
 
-absl::Status Service::load_auth_file() {
-  if (!needs_auth()) return absl::OkStatus();
+Status Service::load_auth_file() {
+  if (!needs_auth()) return ok_status();
   std::ifstream file(settings_.auth_file, std::ios::binary);
   if (!file) return invalid_argument("auth file {} cannot be read", settings_.auth_file);
   std::map<std::string, std::string, std::less<>> passwords;
@@ -177,7 +177,7 @@ absl::Status Service::load_auth_file() {
   if (passwords.empty()) return invalid_argument("auth file {} names no user", settings_.auth_file);
   const MutexLock lock(mutex_);
   passwords_ = std::move(passwords);
-  return absl::OkStatus();
+  return ok_status();
 }
 
 bool Service::authenticate(std::string_view user, std::string_view password) const {

@@ -65,14 +65,14 @@ class Service {
   void tick();
   // Flushes at once if `exptime` is 0 or less; otherwise when this time comes. DATA_LOSS if the
   // medium fails.
-  [[nodiscard]] absl::Status flush_at(int64_t exptime);
+  [[nodiscard]] Status flush_at(int64_t exptime);
 
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }
 
   // Clients must first send a user and password of the file, which holds lines of "user:password":
   // text clients by a set, binary clients by SASL.
-  [[nodiscard]] absl::Status load_auth_file();
+  [[nodiscard]] Status load_auth_file();
   bool needs_auth() const { return !settings_.auth_file.empty(); }
   // Compares with every user of the file, so that timing tells nothing.
   bool authenticate(std::string_view user, std::string_view password) const;
@@ -94,7 +94,7 @@ class Service {
 
   // The server sets these before the first request. Empty functions are not called.
   std::function<void()> on_shutdown_command;
-  std::function<absl::Status()> on_refresh_certs;  // empty without TLS
+  std::function<Status()> on_refresh_certs;  // empty without TLS
   std::function<void(const StatVisitor&)> visit_connections;
 
  private:
@@ -103,7 +103,7 @@ class Service {
   };
   static constexpr size_t kMostPrefixes = 65536;
 
-  Totals totals_of_all() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Totals totals_of_all() const NVCACHE_REQUIRES(mutex_);
 
   const Settings settings_;
   Items items_;
@@ -122,10 +122,10 @@ class Service {
   bool warned_of_file_ = false;
 
   mutable Mutex mutex_;
-  std::deque<Counters> counters_ ABSL_GUARDED_BY(mutex_);
-  Totals zero_ ABSL_GUARDED_BY(mutex_){};
-  std::map<std::string, PrefixCounts, std::less<>> prefixes_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::string, std::less<>> passwords_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Counters> counters_ NVCACHE_GUARDED_BY(mutex_);
+  Totals zero_ NVCACHE_GUARDED_BY(mutex_){};
+  std::map<std::string, PrefixCounts, std::less<>> prefixes_ NVCACHE_GUARDED_BY(mutex_);
+  std::map<std::string, std::string, std::less<>> passwords_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache::server

@@ -65,14 +65,14 @@ class WatchLog {
   uint64_t skipped_lines() const { return skipped_lines_.load(std::memory_order_relaxed); }
 
  private:
-  void count_wanted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void count_wanted() NVCACHE_REQUIRES(mutex_);
 
   const size_t buffer_bytes_;
   std::atomic<uint32_t> wanted_{0};
   std::atomic<uint64_t> skipped_lines_{0};
   mutable Mutex mutex_;
-  uint64_t lines_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Watcher*> watchers_ ABSL_GUARDED_BY(mutex_);
+  uint64_t lines_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  std::vector<Watcher*> watchers_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 // The key as watchers and dumps show it: all but letters, digits and "-._~" as %XX.

@@ -244,9 +244,9 @@ void Session::command(const TextRequest& request, Output& out) {
       return stats_text(request.arguments, out);
     case TextOp::kRefreshCerts: {
       if (!service_.on_refresh_certs) return out.append("ERROR\r\n");
-      const absl::Status status = service_.on_refresh_certs();
+      const Status status = service_.on_refresh_certs();
       return out.append(status.ok() ? "OK\r\n"
-                                    : "SERVER_ERROR " + std::string(message_of(status)) + "\r\n");
+                                    : "SERVER_ERROR " + std::string(status.message()) + "\r\n");
     }
     case TextOp::kShutdown:
       if (!service_.settings().shutdown_command) {

@@ -57,9 +57,9 @@ void complain_once(const std::string& message) {
                message.c_str());
 }
 
-absl::StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
-                                                  std::shared_ptr<ObjectCodec> codec) {
-  absl::StatusOr<std::unique_ptr<TieredCache>> opened =
+StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
+                                            std::shared_ptr<ObjectCodec> codec) {
+  StatusOr<std::unique_ptr<TieredCache>> opened =
       open_tiered_cache(rocksdb::with_immutable_keys(spec), std::move(codec));
   if (!opened.ok()) return opened.status();
   auto cache = std::make_unique<Cache>();
@@ -81,9 +81,9 @@ Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const C
     complain_once(rocksdb::kNoWarmTierOfItsOwn);
     return nullptr;
   }
-  absl::StatusOr<std::unique_ptr<Cache>> cache = open_cache(settings.spec, std::move(far_codec));
+  StatusOr<std::unique_ptr<Cache>> cache = open_cache(settings.spec, std::move(far_codec));
   if (!cache.ok()) {
-    complain_once(std::string(message_of(cache.status())));
+    complain_once(std::string(cache.status().message()));
     return nullptr;
   }
   if (settings.nothing) (*cache)->control->set_capacity(0);
@@ -91,10 +91,9 @@ Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const C
 }
 
 Cache* open_by_spec(std::string_view spec, const Codec& codec, const Problem& problem) {
-  absl::StatusOr<std::unique_ptr<Cache>> cache =
-      open_cache(spec, std::make_shared<FarCodec>(codec));
+  StatusOr<std::unique_ptr<Cache>> cache = open_cache(spec, std::make_shared<FarCodec>(codec));
   if (cache.ok()) return cache->release();
-  const std::string_view message = message_of(cache.status());
+  const std::string_view message = cache.status().message();
   problem.tell(problem.to, message.data(), message.size());
   return nullptr;
 }

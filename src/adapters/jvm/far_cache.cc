@@ -35,10 +35,10 @@ class FarCache final : public TieredCache, public TieredCacheControl {
   FarCache(const Boundary& boundary, Cache* cache) : far_(boundary), cache_(cache) {}
   ~FarCache() override { far_.close(cache_); }
 
-  absl::Status insert(std::string_view key, const Object& object, Priority priority,
-                      Handle** handle, bool* replaced, MissToken token) override {
+  nvcache::Status insert(std::string_view key, const Object& object, Priority priority,
+                         Handle** handle, bool* replaced, MissToken token) override {
     const int code = far_.insert(cache_, key, object, priority, handle, replaced, token);
-    return {static_cast<absl::StatusCode>(code), ""};
+    return {static_cast<StatusCode>(code), ""};
   }
   MissToken token(std::string_view key) const override { return far_.token(cache_, key); }
   Handle* standalone(std::string_view key, const Object& object, bool beyond_limit) override {
@@ -81,7 +81,7 @@ class FarCache final : public TieredCache, public TieredCacheControl {
   void erase_unreferenced() override { far_.erase_unreferenced(cache_); }
   void drain() override { far_.drain(cache_); }
 
-  void for_each(absl::FunctionRef<void(std::string_view, const Object&)> visit) override {
+  void for_each(FunctionRef<void(std::string_view, const Object&)> visit) override {
     far_.for_each(cache_, {.visitor = &visit,
                            .visit = [](void* visitor, std::string_view key, const Object& object) {
                              (*static_cast<decltype(visit)*>(visitor))(key, object);

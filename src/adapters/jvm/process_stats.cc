@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "absl/strings/str_replace.h"
 #include "base/files.h"
 #include "base/never_destroyed.h"
 #include "base/text.h"
@@ -28,7 +27,7 @@ double interval_seconds() {
   if (value == nullptr || *value == '\0') return kDefaultSeconds;
   const auto seconds = parse_number("NVCACHE_STATS_SECONDS", value, 0.1, 86400);
   if (seconds.ok()) return *seconds;
-  std::fprintf(stderr, "nvcache: %s; it is %g\n", std::string(message_of(seconds.status())).c_str(),
+  std::fprintf(stderr, "nvcache: %s; it is %g\n", std::string(seconds.status().message()).c_str(),
                kDefaultSeconds);
   return kDefaultSeconds;
 }
@@ -36,8 +35,14 @@ double interval_seconds() {
 }  // namespace
 
 std::string path_of_process(const std::string& path, int64_t process) {
-  if (path.find("%p") == std::string::npos) return fmt::format("{}.{}", path, process);
-  return absl::StrReplaceAll(path, {{"%p", fmt::format("{}", process)}});
+  const std::string number = fmt::format("{}", process);
+  size_t at = path.find("%p");
+  if (at == std::string::npos) return fmt::format("{}.{}", path, number);
+  std::string named = path;
+  for (; at != std::string::npos; at = named.find("%p", at + number.size())) {
+    named.replace(at, 2, number);
+  }
+  return named;
 }
 
 ProcessStats& ProcessStats::of_this_process() {

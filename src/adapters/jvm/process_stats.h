@@ -38,15 +38,15 @@ class ProcessStats {
   void write();
 
  private:
-  void tell_problem(const TieredStats& stats) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void tell_problem(const TieredStats& stats) NVCACHE_REQUIRES(mutex_);
 
   const std::string json_path_;  // empty: none
   const std::string prometheus_path_;
   Mutex mutex_;
-  std::set<TieredCache*> open_ ABSL_GUARDED_BY(mutex_);
-  StatsSum closed_ ABSL_GUARDED_BY(mutex_);
-  bool complained_ ABSL_GUARDED_BY(mutex_) = false;  // of a file
-  bool told_ ABSL_GUARDED_BY(mutex_) = false;        // the problem of a tier
+  std::set<TieredCache*> open_ NVCACHE_GUARDED_BY(mutex_);
+  StatsSum closed_ NVCACHE_GUARDED_BY(mutex_);
+  bool complained_ NVCACHE_GUARDED_BY(mutex_) = false;  // of a file
+  bool told_ NVCACHE_GUARDED_BY(mutex_) = false;        // the problem of a tier
   BackgroundThread thread_;
 };
 

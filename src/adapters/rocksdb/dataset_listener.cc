@@ -55,7 +55,7 @@ class DatasetSizeListener final : public ::rocksdb::EventListener {
     tell();
   }
   // Under the lock, so that the cache never receives an older sum last.
-  void tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  void tell() NVCACHE_REQUIRES(mutex_) {
     uint64_t sum = 0;
     for (const auto& [database, bytes] : bytes_by_database_) sum += bytes;
     cache_->set_dataset_size(sum);
@@ -65,7 +65,7 @@ class DatasetSizeListener final : public ::rocksdb::EventListener {
   Mutex mutex_;
   // By the handle that a database keeps for its default column family as long as it is open.
   std::map<const ::rocksdb::ColumnFamilyHandle*, uint64_t> bytes_by_database_
-      ABSL_GUARDED_BY(mutex_);
+      NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace

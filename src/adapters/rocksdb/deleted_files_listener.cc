@@ -100,8 +100,8 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
 
   const Erase erase_;
   Mutex mutex_;
-  LiveFiles live_ ABSL_GUARDED_BY(mutex_);
-  std::vector<uint64_t> deleted_ ABSL_GUARDED_BY(mutex_);
+  LiveFiles live_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<uint64_t> deleted_ NVCACHE_GUARDED_BY(mutex_);
   Time::time_point rests_until_;  // the thread's own
   BackgroundThread thread_;       // the last: it stops first
 };

@@ -1,30 +1,30 @@
 #include "adapters/rocksdb/open.h"
 
-#include "absl/strings/str_cat.h"
 #include "adapters/rocksdb/restart_settings.h"
+#include "fmt/format.h"
 
 namespace nvcache::rocksdb {
 
-::rocksdb::Status to_rocksdb(const absl::Status& status) {
+::rocksdb::Status to_rocksdb(const nvcache::Status& status) {
   const ::rocksdb::Slice message(status.message().data(), status.message().size());
   switch (status.code()) {
-    case absl::StatusCode::kOk:
+    case StatusCode::kOk:
       return ::rocksdb::Status::OK();
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange:
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kOutOfRange:
       return ::rocksdb::Status::InvalidArgument(message);
-    case absl::StatusCode::kResourceExhausted:
+    case StatusCode::kResourceExhausted:
       return ::rocksdb::Status::NoSpace(message);
-    case absl::StatusCode::kUnimplemented:
+    case StatusCode::kUnimplemented:
       return ::rocksdb::Status::NotSupported(message);
     default:
       return ::rocksdb::Status::IOError(message);
   }
 }
 
-absl::StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options) {
+StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options) {
   if (options.cache != nullptr) return options.cache;
-  absl::StatusOr<std::unique_ptr<BlockCache>> opened =
+  StatusOr<std::unique_ptr<BlockCache>> opened =
       open_block_cache(with_restart_settings(options.spec));
   if (!opened.ok()) return opened.status();
   return std::shared_ptr<BlockCache>(*std::move(opened));
@@ -32,10 +32,10 @@ absl::StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& option
 
 std::string printable_options(const BlockCache& cache) {
   const Stats stats = cache.stats();
-  return absl::StrCat("    nvcache.medium: ", stats.medium,
-                      "\n    nvcache.size_bytes: ", stats.size_bytes,
-                      "\n    nvcache.admission: ", stats.admission,
-                      "\n    nvcache.eviction: ", stats.eviction, "\n");
+  return fmt::format(
+      "    nvcache.medium: {}\n    nvcache.size_bytes: {}\n    nvcache.admission: {}\n"
+      "    nvcache.eviction: {}\n",
+      stats.medium, stats.size_bytes, stats.admission, stats.eviction);
 }
 
 }  // namespace nvcache::rocksdb

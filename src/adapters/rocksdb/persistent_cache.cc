@@ -64,7 +64,7 @@ std::string PersistentCache::GetPrintableOptions() const try {
 Status NewPersistentCache(const CacheOptions& options,
                           std::shared_ptr<::rocksdb::PersistentCache>* persistent,
                           std::shared_ptr<BlockCache>* opened) try {
-  absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
+  StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
   if (!cache.ok()) return to_rocksdb(cache.status());
   *persistent = std::make_shared<PersistentCache>(*cache);
   if (opened != nullptr) *opened = *std::move(cache);

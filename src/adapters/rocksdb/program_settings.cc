@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "fmt/format.h"
+#include "nvcache/status_or.h"
 #include "spec/query.h"
 #include "tiered_cache/tiered_config.h"
 
@@ -20,7 +20,7 @@ using Settings = std::map<std::string_view, std::string_view>;
 // The settings of a specification by key; none if it has no such form.
 std::optional<Settings> settings_of(std::string_view spec) {
   constexpr QueryForm kForm = {.scheme = "tiered://", .form = "", .brackets = true};
-  absl::StatusOr<std::string_view> query = query_of(spec, kForm);
+  StatusOr<std::string_view> query = query_of(spec, kForm);
   if (!query.ok()) return std::nullopt;
   Settings settings;
   while (!query->empty()) {
@@ -36,7 +36,7 @@ std::optional<Settings> settings_of(std::string_view spec) {
 double share_beside(const Settings& given, std::string_view other, double share) {
   const auto found = given.find(other);
   if (found == given.end()) return share;
-  const absl::StatusOr<double> taken = parse_number(other, found->second, 0, 1);
+  const StatusOr<double> taken = parse_number(other, found->second, 0, 1);
   return taken.ok() ? std::min(share, 1 - *taken) : share;
 }
 
@@ -48,7 +48,7 @@ void append(std::string_view key, std::string_view value, std::string* spec) {
 }  // namespace
 
 bool has_warm_tier_of_its_own(std::string_view spec) {
-  const absl::StatusOr<TieredConfig> config = parse_tiered_config(spec);
+  const StatusOr<TieredConfig> config = parse_tiered_config(spec);
   return config.ok() && std::ranges::any_of(config->tiers, [](const TierConfig& tier) {
            return tier.restarts_warm() && tier.name.empty();
          });
@@ -82,8 +82,8 @@ ProgramSettings with_program_settings(std::string_view spec, const ProgramCache&
       program.capacity_bytes == 0 && !given->contains("dram") && !given->contains("tier");
   add("dram", std::to_string(merged.nothing ? 1 : program.capacity_bytes));
   add("strict", program.strict ? "on" : "off");
-  add("high_priority", fmt::to_string(share_beside(*given, "low_priority", program.high_ratio)));
-  add("low_priority", fmt::to_string(share_beside(*given, "high_priority", program.low_ratio)));
+  add("high_priority", fmt::format("{}", share_beside(*given, "low_priority", program.high_ratio)));
+  add("low_priority", fmt::format("{}", share_beside(*given, "high_priority", program.low_ratio)));
   add("metadata", program.charge_metadata ? "charge" : "free");
   const int bits = program.shard_bits;
   add("shards", bits < 0 ? "auto" : std::to_string(uint64_t{1} << std::min(bits, 32)));

@@ -41,7 +41,7 @@ std::shared_ptr<BlockCache> report_at_close(std::shared_ptr<BlockCache> cache, s
 ::rocksdb::SecondaryCache* create(const std::string& uri,
                                   std::unique_ptr<::rocksdb::SecondaryCache>* guard,
                                   std::string* error) {
-  absl::StatusOr<std::shared_ptr<BlockCache>> opened = open_from({.spec = uri});
+  StatusOr<std::shared_ptr<BlockCache>> opened = open_from({.spec = uri});
   if (!opened.ok()) {
     *error = std::string(opened.status().message());
     return nullptr;

@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "base/text.h"
 #include "block_cache/config.h"
 #include "medium/table.h"
+#include "nvcache/status_or.h"
 #include "spec/query.h"
 
 namespace nvcache::rocksdb {
@@ -23,7 +23,7 @@ constexpr std::array<RestartSetting, 2> kRestartSettings = {
 // The keys that a specification names; none if it has no such form.
 std::optional<SeenKeys> keys_of(std::string_view spec) {
   constexpr QueryForm kForm = {.scheme = "nvcache://", .form = ""};
-  absl::StatusOr<std::string_view> query = query_of(spec, kForm);
+  StatusOr<std::string_view> query = query_of(spec, kForm);
   if (!query.ok()) return std::nullopt;
   SeenKeys keys;
   while (!query->empty()) {
@@ -40,7 +40,7 @@ std::string with_restart_settings(std::string_view spec) {
   std::string given(strip(spec));  // what is added must come before the end that is stripped
   const std::optional<SeenKeys> keys = keys_of(given);
   if (!keys) return given;
-  const absl::StatusOr<Config> config = parse_config(given);
+  const StatusOr<Config> config = parse_config(given);
   if (!config.ok() || config->space == SpaceKind::kInPlace || !is_on_device(config->medium)) {
     return given;
   }

@@ -216,7 +216,7 @@ Status NewSecondaryCache(const CacheOptions& options,
                          std::shared_ptr<::rocksdb::SecondaryCache>* secondary,
                          std::shared_ptr<BlockCache>* opened) {
   return guarded([&] {
-    absl::StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
+    StatusOr<std::shared_ptr<BlockCache>> cache = open_from(options);
     if (!cache.ok()) return to_rocksdb(cache.status());
     *secondary = std::make_shared<SecondaryCache>(*cache, options.exclusive);
     if (opened != nullptr) *opened = *std::move(cache);

@@ -53,8 +53,8 @@ Status TieredBlockCacheBase::insert(const Slice& key, Object object, nvcache::Pr
   if (!parse_key(key, Form::kParsed, &lasting)) object.kind = kept_in_dram(object.kind);
   TieredCache::Handle* inserted = nullptr;
   bool replaced = false;
-  const absl::Status status = cache_->insert(view(key), object, priority,
-                                             handle == nullptr ? nullptr : &inserted, &replaced);
+  const nvcache::Status status = cache_->insert(view(key), object, priority,
+                                                handle == nullptr ? nullptr : &inserted, &replaced);
   if (handle != nullptr) *handle = outer(inserted);
   if (status.ok() && replaced) return Status::OkOverwritten();
   if (status.ok() || handle == nullptr) return Status::OK();

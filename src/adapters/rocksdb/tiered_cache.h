@@ -13,8 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/functional/function_ref.h"
 #include "adapters/rocksdb/versions.h"
+#include "nvcache/function_ref.h"
 #include "nvcache/tiered_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/memory_allocator.h"
@@ -66,7 +66,7 @@ class TieredBlockCacheBase : public ::rocksdb::Cache {
   Status insert(const Slice& key, Object object, nvcache::Priority priority, Handle** handle);
 
   // Makes RocksDB's object from a saved block.
-  using Create = absl::FunctionRef<Status(const Slice& block, void** value, size_t* charge)>;
+  using Create = FunctionRef<Status(const Slice& block, void** value, size_t* charge)>;
   // *made: whether the object was made for this lookup, from a block of a lower tier.
   Handle* find(const Slice& key, const CacheItemHelper* helper, bool* made, Create create);
   // Searches the first tier alone.

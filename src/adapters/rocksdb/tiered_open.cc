@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "adapters/rocksdb/open.h"
 #include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_codec.h"
 #include "adapters/rocksdb/versions.h"
 #include "base/files.h"
 #include "nvcache/rocksdb.h"
+#include "nvcache/status_or.h"
 #if NVCACHE_ROCKSDB_7
 #include "adapters/rocksdb/tiered_cache_7.h"
 #else
@@ -21,7 +21,7 @@ namespace nvcache::rocksdb {
                               std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
                               std::shared_ptr<::rocksdb::Cache>* cache,
                               std::shared_ptr<TieredCache>* opened) {
-  absl::StatusOr<std::unique_ptr<TieredCache>> made =
+  StatusOr<std::unique_ptr<TieredCache>> made =
       open_tiered_cache(with_immutable_keys(spec), make_codec(allocator));
   if (!made.ok()) return to_rocksdb(made.status());
   std::shared_ptr<TieredCache> shared = *std::move(made);
@@ -32,7 +32,7 @@ namespace nvcache::rocksdb {
 
 ::rocksdb::Status open_tiered(const std::string& spec, const std::string& stats_file,
                               std::unique_ptr<::rocksdb::Cache>* cache) {
-  absl::StatusOr<std::unique_ptr<TieredCache>> made =
+  StatusOr<std::unique_ptr<TieredCache>> made =
       open_tiered_cache(with_immutable_keys(spec), make_codec(/*allocator=*/nullptr));
   if (!made.ok()) return to_rocksdb(made.status());
   const std::shared_ptr<TieredCache> shared(made->release(), [stats_file](TieredCache* closed) {

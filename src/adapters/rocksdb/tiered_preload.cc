@@ -19,11 +19,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "adapters/rocksdb/program_options.h"
 #include "adapters/rocksdb/program_settings.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
+#include "fmt/format.h"
 #include "rocksdb/cache.h"
 
 namespace nvcache::rocksdb {
@@ -55,11 +55,11 @@ std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
   std::shared_ptr<TieredCache> opened;
   const ProgramSettings settings = with_program_settings(spec, program);
   if (has_warm_tier_of_its_own(settings.spec)) {
-    stop(absl::StrCat(kSpecVariable, ": ", kNoWarmTierOfItsOwn));
+    stop(fmt::format("{}: {}", kSpecVariable, kNoWarmTierOfItsOwn));
   }
   const ::rocksdb::Status status =
       open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
-  if (!status.ok()) stop(absl::StrCat(kSpecVariable, ": ", status.ToString()));
+  if (!status.ok()) stop(fmt::format("{}: {}", kSpecVariable, status.ToString()));
   if (settings.nothing) cache->SetCapacity(0);
   const char* const path = setting(kStatsFileVariable);
   if (path == nullptr) return cache;
@@ -77,7 +77,7 @@ std::shared_ptr<Cache> make_in_place_of(const Options& options) {
 template <typename Function>
 Function next(const char* symbol) {
   void* const found = dlsym(RTLD_NEXT, symbol);
-  if (found == nullptr) stop(absl::StrCat("no ", symbol, " in this process: is RocksDB in it?"));
+  if (found == nullptr) stop(fmt::format("no {} in this process: is RocksDB in it?", symbol));
   return reinterpret_cast<Function>(found);
 }
 

@@ -22,20 +22,20 @@
 namespace nvcache {
 namespace {
 
-absl::StatusOr<std::shared_ptr<FileBlockCache>> open_cache(const ExtensionConfig& config,
-                                                           const ErrorReport& report) {
+StatusOr<std::shared_ptr<FileBlockCache>> open_cache(const ExtensionConfig& config,
+                                                     const ErrorReport& report) {
   if (!config.cache_spec.empty()) {
     auto cache = open_shared_cache(config.cache_spec, config.on_write);
-    if (cache.ok() || absl::IsInvalidArgument(cache.status())) return cache;
-    report.say(nullptr, fmt::format("{}; going on without a cache", message_of(cache.status())));
+    if (cache.ok() || is_invalid_argument(cache.status())) return cache;
+    report.say(nullptr, fmt::format("{}; going on without a cache", cache.status().message()));
   }
   return std::make_shared<FileBlockCache>(nullptr, config.on_write);
 }
 
 int load(WT_CONNECTION* connection, WT_CONFIG_ARG* text) {
   const ErrorReport report(connection);
-  const auto refuse = [&](const absl::Status& status) {
-    report.say(nullptr, std::string(message_of(status)));
+  const auto refuse = [&](const Status& status) {
+    report.say(nullptr, std::string(status.message()));
     return EINVAL;
   };
   const auto config = read_extension_config(report.api(), text);

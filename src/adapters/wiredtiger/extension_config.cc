@@ -12,14 +12,14 @@ namespace {
 
 constexpr char kAllowedKeys[] = "cache, writes, stats, stats_interval, prometheus, log_dsync";
 
-absl::StatusOr<OnWrite> parse_on_write(std::string_view text) {
+StatusOr<OnWrite> parse_on_write(std::string_view text) {
   if (text == "offer") return OnWrite::kOffer;
   if (text == "update") return OnWrite::kUpdate;
   if (text == "skip") return OnWrite::kSkip;
   return invalid_argument("writes={}; allowed: offer, update, skip", text);
 }
 
-absl::StatusOr<double> parse_seconds(std::string_view text) {
+StatusOr<double> parse_seconds(std::string_view text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
@@ -30,7 +30,7 @@ absl::StatusOr<double> parse_seconds(std::string_view text) {
   return seconds;
 }
 
-absl::Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionConfig* config) {
+Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionConfig* config) {
   const std::string text(value.str, value.len);
   if (key == "cache") {
     const bool list = value.type == WT_CONFIG_ITEM::WT_CONFIG_ITEM_STRUCT && text.size() >= 2;
@@ -55,18 +55,18 @@ absl::Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionCo
   } else {
     return invalid_argument("unknown key {} in config=(...); allowed: {}", key, kAllowedKeys);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
 
-absl::StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api, WT_CONFIG_ARG* text) {
+StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api, WT_CONFIG_ARG* text) {
   ExtensionConfig config;
   WT_CONFIG_PARSER* parser = nullptr;
   if (text == nullptr || api->config_parser_open_arg(api, nullptr, text, &parser) != 0) {
     return config;  // nothing in config=()
   }
-  absl::Status status;
+  Status status;
   WT_CONFIG_ITEM key;
   WT_CONFIG_ITEM value;
   int error = 0;

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "adapters/wiredtiger/stats_writer.h"
 #include "file_cache/file_block_cache.h"
+#include "nvcache/status_or.h"
 #include "wiredtiger.h"
 #include "wiredtiger_ext.h"
 
@@ -19,7 +19,7 @@ struct ExtensionConfig {
 };
 
 // INVALID_ARGUMENT names the key, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api,
-                                                                    WT_CONFIG_ARG* text);
+[[nodiscard]] StatusOr<ExtensionConfig> read_extension_config(WT_EXTENSION_API* api,
+                                                              WT_CONFIG_ARG* text);
 
 }  // namespace nvcache

@@ -19,10 +19,10 @@ namespace {
 struct Place {
   Mutex mutex;  // held while the cache is opened or closed
   CondVar closed;
-  bool in_use ABSL_GUARDED_BY(mutex) = false;  // from opened to closed
-  std::weak_ptr<FileBlockCache> cache ABSL_GUARDED_BY(mutex);
-  std::string spec ABSL_GUARDED_BY(mutex);
-  OnWrite on_write ABSL_GUARDED_BY(mutex) = OnWrite::kOffer;
+  bool in_use NVCACHE_GUARDED_BY(mutex) = false;  // from opened to closed
+  std::weak_ptr<FileBlockCache> cache NVCACHE_GUARDED_BY(mutex);
+  std::string spec NVCACHE_GUARDED_BY(mutex);
+  OnWrite on_write NVCACHE_GUARDED_BY(mutex) = OnWrite::kOffer;
 };
 
 // What all databases of a cache hold. The last one closes the cache, and tells who waits for that.
@@ -61,8 +61,7 @@ std::string path_of(std::string_view medium) {
   return error ? path.string() : whole.string();
 }
 
-absl::StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec,
-                                                         OnWrite on_write) {
+StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec, OnWrite on_write) {
   auto cache = open_block_cache(spec);
   if (!cache.ok()) return cache.status();
   return std::make_shared<FileBlockCache>(*std::move(cache), on_write);
@@ -70,8 +69,8 @@ absl::StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& spec,
-                                                                  OnWrite on_write) {
+StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& spec,
+                                                            OnWrite on_write) {
   const auto config = parse_config(spec);
   if (!config.ok()) return config.status();
   if (config->restart == Restart::kWarm) {

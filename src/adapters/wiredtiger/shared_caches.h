@@ -11,14 +11,14 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "file_cache/file_block_cache.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // A new cache, or that of another database. INVALID_ARGUMENT if the specification is wrong, or if
 // a database of this process has another one for the same file; other errors are the medium's.
-[[nodiscard]] absl::StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(
-    const std::string& spec, OnWrite on_write);
+[[nodiscard]] StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& spec,
+                                                                          OnWrite on_write);
 
 }  // namespace nvcache

@@ -11,10 +11,10 @@
 namespace nvcache {
 namespace {
 
-absl::Status write_whole(const std::string& path, const std::string& text) {
+Status write_whole(const std::string& path, const std::string& text) {
   const int error = replace_file(path, text);
-  if (error == 0) return absl::OkStatus();
-  return absl::PermissionDeniedError(
+  if (error == 0) return ok_status();
+  return permission_denied_error(
       fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
 }
 
@@ -45,14 +45,14 @@ StatsWriter::StatsWriter(std::shared_ptr<FileBlockCache> files, const StatsFiles
                        complain_("writing statistics: " + what);
                    }}) {}
 
-absl::StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
+StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
     std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
     std::function<void(const std::string&)> complain) {
   std::unique_ptr<StatsWriter> writer(
       new StatsWriter(std::move(files), where, std::move(complain)));
-  if (absl::Status status = writer->write(); !status.ok()) return status;
+  if (Status status = writer->write(); !status.ok()) return status;
   if (where.interval_seconds > 0 && !writer->thread_.start()) {
-    return absl::ResourceExhaustedError("no thread to write the statistics");
+    return resource_exhausted_error("no thread to write the statistics");
   }
   return writer;
 }
@@ -60,24 +60,24 @@ absl::StatusOr<std::unique_ptr<StatsWriter>> StatsWriter::start(
 StatsWriter::~StatsWriter() {
   thread_.stop();
   try {
-    const absl::Status status = write();
-    if (!status.ok()) complain_(std::string(message_of(status)));
+    const Status status = write();
+    if (!status.ok()) complain_(std::string(status.message()));
   } catch (const std::bad_alloc&) {  // the file keeps what it had
   }
 }
 
-absl::Status StatsWriter::write() const {
+Status StatsWriter::write() const {
   if (!where_.json_path.empty()) {
-    absl::Status status = write_whole(where_.json_path, stats_json(*files_));
+    Status status = write_whole(where_.json_path, stats_json(*files_));
     if (!status.ok()) return status;
   }
-  if (where_.prometheus_path.empty()) return absl::OkStatus();
+  if (where_.prometheus_path.empty()) return ok_status();
   return write_whole(where_.prometheus_path, stats_prometheus(*files_));
 }
 
 void StatsWriter::write_or_complain() {
-  const absl::Status status = write();
-  if (!status.ok() && !complained_) complain_(std::string(message_of(status)));
+  const Status status = write();
+  if (!status.ok() && !complained_) complain_(std::string(status.message()));
   complained_ = !status.ok();
 }
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/background_thread.h"
 #include "file_cache/file_block_cache.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -26,7 +26,7 @@ class StatsWriter {
  public:
   // PERMISSION_DENIED when a file cannot be written at the start; RESOURCE_EXHAUSTED when there is
   // no thread.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<StatsWriter>> start(
+  [[nodiscard]] static StatusOr<std::unique_ptr<StatsWriter>> start(
       std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
       std::function<void(const std::string&)> complain);
   ~StatsWriter();  // writes once more
@@ -34,7 +34,7 @@ class StatsWriter {
  private:
   StatsWriter(std::shared_ptr<FileBlockCache> files, const StatsFiles& where,
               std::function<void(const std::string&)> complain);
-  absl::Status write() const;
+  Status write() const;
   void write_or_complain();
 
   const std::shared_ptr<FileBlockCache> files_;

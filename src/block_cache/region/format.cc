@@ -4,11 +4,11 @@
 #include <cstring>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "base/hash.h"
 #include "base/test_hooks.h"
 #include "fmt/format.h"
 #include "medium/file_mark.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 namespace {
@@ -89,7 +89,7 @@ void Superblock::encode(MutableBytes to) const {
   std::memcpy(to.data(), &raw, sizeof raw);
 }
 
-absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
+StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
   RawSuperblock raw;
   if (from.size() < sizeof raw) return std::optional<Superblock>();
   std::memcpy(&raw, from.data(), sizeof raw);
@@ -100,9 +100,9 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
     for (const uint32_t version : {kVersion1, kVersion}) {
       RawSuperblock own = raw;
       own.version = version;
-      if (raw.checksum == checksum_of(own, 0)) return absl::DataLossError("a damaged superblock");
+      if (raw.checksum == checksum_of(own, 0)) return data_loss_error("a damaged superblock");
     }
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("a superblock of version {}; this version of nvcache reads versions {} and {}",
                     raw.version, kVersion1, +kVersion));
   }
@@ -111,7 +111,7 @@ absl::StatusOr<std::optional<Superblock>> Superblock::decode(ByteView from) {
                     .unit_bytes = raw.unit_bytes,
                     .region_bytes = raw.region_bytes};
   if (raw.checksum != checksum_of(raw, 0) || !plausible(found.geometry)) {
-    return absl::DataLossError("a damaged superblock");
+    return data_loss_error("a damaged superblock");
   }
   found.nonce = raw.nonce;
   found.opening = raw.opening;

@@ -10,10 +10,10 @@
 #include <optional>
 #include <span>
 
-#include "absl/status/statusor.h"
 #include "block_cache/region/geometry.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -41,7 +41,7 @@ struct Superblock {
 
   // Nothing if the bytes are no superblock. FAILED_PRECONDITION if they are one of another version;
   // DATA_LOSS if they are a damaged one.
-  static absl::StatusOr<std::optional<Superblock>> decode(ByteView from);
+  static StatusOr<std::optional<Superblock>> decode(ByteView from);
 };
 
 // One block of a region, as its index has it.

@@ -4,16 +4,16 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/status/status.h"
 #include "base/hash.h"
 #include "base/no_memory.h"
 #include "base/text.h"
 #include "block_cache/region/region_head.h"
 #include "block_cache/region/removal_list.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 namespace {
@@ -32,13 +32,13 @@ class Inspector {
     found_.blocks_read = options.read_blocks;
   }
 
-  absl::StatusOr<Inspection> run() {
-    if (absl::Status status = read_superblock(); !status.ok()) return status;
+  StatusOr<Inspection> run() {
+    if (Status status = read_superblock(); !status.ok()) return status;
     read_list();
-    if (absl::Status status = read_footers(); !status.ok()) return status;
+    if (Status status = read_footers(); !status.ok()) return status;
     for (size_t done = 0; done < footers_.size(); ++done) {
-      if (absl::Status status = tell("index", done, footers_.size()); !status.ok()) return status;
-      if (absl::Status status = read_region(footers_[done]); !status.ok()) return status;
+      if (Status status = tell("index", done, footers_.size()); !status.ok()) return status;
+      if (Status status = read_region(footers_[done]); !status.ok()) return status;
     }
     finish();
     return std::move(found_);
@@ -47,34 +47,34 @@ class Inspector {
  private:
   const Geometry& geometry() const { return found_.superblock.geometry; }
 
-  absl::Status tell(std::string_view step, uint64_t done, uint64_t of) const {
-    return options_.progress ? options_.progress(step, done, of) : absl::OkStatus();
+  Status tell(std::string_view step, uint64_t done, uint64_t of) const {
+    return options_.progress ? options_.progress(step, done, of) : ok_status();
   }
 
   // Not OK: the medium fails again and again. `good` says whether the bytes are there.
-  absl::Status read(uint64_t offset, MutableBytes into, bool* good) {
-    const absl::Status status = into.empty() ? absl::OkStatus() : read_(offset, into);
+  Status read(uint64_t offset, MutableBytes into, bool* good) {
+    const Status status = into.empty() ? ok_status() : read_(offset, into);
     *good = status.ok();
     failures_ = status.ok() ? 0 : failures_ + 1;
-    return failures_ < kMostFailures ? absl::OkStatus() : status;
+    return failures_ < kMostFailures ? ok_status() : status;
   }
 
-  absl::Status read_superblock() {
+  Status read_superblock() {
     std::optional<Superblock> newest;
-    absl::Status problem = absl::NotFoundError("no superblock of a cache in regions");
+    Status problem = not_found_error("no superblock of a cache in regions");
     for (size_t copy = 0; copy < found_.copies.size(); ++copy) {
       std::array<std::byte, Superblock::kBytes> bytes{};
       const uint64_t at = copy * Geometry::kCopyBytes;
-      absl::StatusOr<std::optional<Superblock>> decoded = std::optional<Superblock>();
+      StatusOr<std::optional<Superblock>> decoded = std::optional<Superblock>();
       if (at + bytes.size() <= found_.medium_bytes) {
-        const absl::Status status = read_(at, bytes);
+        const Status status = read_(at, bytes);
         decoded = status.ok() ? Superblock::decode(bytes) : status;
       }
       if (!decoded.ok()) {
-        found_.copies[copy] = message_of(decoded.status());
+        found_.copies[copy] = decoded.status().message();
         found_.copy_damaged = true;
         problem = decoded.status();
-        if (absl::IsFailedPrecondition(problem)) return problem;  // the other one is out of date
+        if (is_failed_precondition(problem)) return problem;  // the other one is out of date
         continue;
       }
       const std::optional<Superblock>& whole = *decoded;
@@ -86,14 +86,14 @@ class Inspector {
     // An opening writes both.
     const bool one_is_none = std::ranges::count(found_.copies, "none") != 0;
     found_.copy_damaged = found_.copy_damaged || (one_is_none && newest->opening > 1);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // As RegionHead reads it.
   void read_list() {
-    const ReadMedium within = [this](uint64_t offset, MutableBytes into) -> absl::Status {
+    const ReadMedium within = [this](uint64_t offset, MutableBytes into) -> Status {
       const uint64_t end = found_.medium_bytes;
-      if (offset > end || end - offset < into.size()) return absl::OutOfRangeError("");
+      if (offset > end || end - offset < into.size()) return out_of_range_error("");
       return read_(offset, into);
     };
     list_ = read_removals(found_.superblock, kAll, within);
@@ -117,7 +117,7 @@ class Inspector {
   }
 
   // Immutable keys bring back also what lies behind the regions of the last opening.
-  absl::Status read_footers() {
+  Status read_footers() {
     const uint32_t there = geometry().regions_in(found_.medium_bytes);
     const uint32_t said = found_.superblock.regions;
     found_.region_count = said != 0 ? said : there;
@@ -125,18 +125,18 @@ class Inspector {
     const uint32_t known = std::min(there, found_.region_count);
     const uint32_t end = found_.superblock.immutable_keys ? there : known;
     for (uint32_t region = 0; region < end; ++region) {
-      if (absl::Status status = tell("footer", region, end); !status.ok()) return status;
-      if (absl::Status status = read_footer(region, region < known); !status.ok()) return status;
+      if (Status status = tell("footer", region, end); !status.ok()) return status;
+      if (Status status = read_footer(region, region < known); !status.ok()) return status;
     }
     // The newest first, as a restart reads them.
     std::ranges::sort(footers_, std::greater<>(), &RegionFooter::sequence);
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status read_footer(uint32_t region, bool is_known) {
+  Status read_footer(uint32_t region, bool is_known) {
     FooterBytes bytes;
     bool good = false;
-    if (absl::Status status = read(footer_at(region), bytes, &good); !status.ok()) return status;
+    if (Status status = read(footer_at(region), bytes, &good); !status.ok()) return status;
     const auto footer =
         good ? RegionFooter::decode_of(geometry(), found_.superblock.nonce, region, bytes)
              : std::nullopt;
@@ -149,7 +149,7 @@ class Inspector {
       add_free();
       found_.strange_footers += RegionFooter::resembles_one(bytes) ? 1 : 0;
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   uint64_t footer_at(uint32_t region) const {
@@ -165,7 +165,7 @@ class Inspector {
     return now && now->sequence == footer.sequence;
   }
 
-  absl::Status read_region(const RegionFooter& footer) {
+  Status read_region(const RegionFooter& footer) {
     records_.resize(footer.count);
     const MutableBytes into(reinterpret_cast<std::byte*>(records_.data()),
                             records_.size() * sizeof(BlockRecord));
@@ -173,28 +173,28 @@ class Inspector {
     InspectedRegion region{.region = footer.region, .sequence = footer.sequence};
     is_outdated_ = is_outdated(footer.region);
     bool good = false;
-    if (absl::Status status = read(at, into, &good); !status.ok()) return status;
+    if (Status status = read(at, into, &good); !status.ok()) return status;
     if (!good || !is_whole(geometry(), found_.superblock.nonce, footer, records_)) {
       is_still(footer) ? add_damaged(region) : add_free();
-      return absl::OkStatus();
+      return ok_status();
     }
     if (options_.read_blocks) {
-      if (absl::Status status = check_blocks(&region); !status.ok()) return status;
+      if (Status status = check_blocks(&region); !status.ok()) return status;
     }
     if (region.damaged_blocks != 0 && !is_still(footer)) {
       add_free();
-      return absl::OkStatus();
+      return ok_status();
     }
     for (const BlockRecord& record : records_) {
       if (record.size_bytes != 0) count(record, &region);
     }
     found_.damaged_blocks += region.damaged_blocks;
     found_.regions.push_back(region);
-    return absl::OkStatus();
+    return ok_status();
   }
 
   // Of blocks that are neither listed as removed nor replaced in a newer region.
-  absl::Status check_blocks(InspectedRegion* region) {
+  Status check_blocks(InspectedRegion* region) {
     for (const BlockRecord& record : records_) {
       if (record.size_bytes == 0 || is_removed(record, *region) ||
           seen_.contains(hash_key(record.key, kKeySeed))) {
@@ -204,10 +204,10 @@ class Inspector {
       const uint64_t at = geometry().region_at(region->region) +
                           uint64_t{record.offset_grains} * geometry().grain_bytes;
       bool good = false;
-      if (absl::Status status = read(at, block_, &good); !status.ok()) return status;
+      if (Status status = read(at, block_, &good); !status.ok()) return status;
       if (!good || checksum_block(record.key, block_) != record.checksum) ++region->damaged_blocks;
     }
-    return absl::OkStatus();
+    return ok_status();
   }
 
   void count(const BlockRecord& record, InspectedRegion* region) {
@@ -248,11 +248,11 @@ class Inspector {
   const InspectOptions& options_;
   Inspection found_;
   int failures_ = 0;
-  absl::flat_hash_set<uint64_t> removed_;
+  std::unordered_set<uint64_t> removed_;
   RemovalList list_;
   bool is_outdated_ = false;  // the region that is read
-  absl::flat_hash_set<uint64_t> seen_;
-  absl::flat_hash_map<uint64_t, InspectedFile> files_;
+  std::unordered_set<uint64_t> seen_;
+  std::unordered_map<uint64_t, InspectedFile> files_;
   std::vector<RegionFooter> footers_;
   std::vector<BlockRecord> records_;
   std::vector<std::byte> block_;
@@ -260,8 +260,8 @@ class Inspector {
 
 }  // namespace
 
-absl::StatusOr<Inspection> inspect_regions(const ReadMedium& read, uint64_t medium_bytes,
-                                           const InspectOptions& options) try {
+StatusOr<Inspection> inspect_regions(const ReadMedium& read, uint64_t medium_bytes,
+                                     const InspectOptions& options) try {
   return Inspector(read, medium_bytes, options).run();
 } catch (const std::bad_alloc&) {
   return no_memory_status("no memory to inspect the medium");

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "block_cache/region/format.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -85,19 +85,18 @@ struct Inspection {
 struct InspectOptions {
   bool read_blocks = false;  // and compare their checksums
   // Called before each region of each step; an error ends the inspection and is returned.
-  std::function<absl::Status(std::string_view step, uint64_t done, uint64_t of)> progress = nullptr;
+  std::function<Status(std::string_view step, uint64_t done, uint64_t of)> progress = nullptr;
 };
 
 // Fills a buffer with the bytes at an offset of the medium: any offset and size.
-using ReadMedium = std::function<absl::Status(uint64_t offset, MutableBytes into)>;
+using ReadMedium = std::function<Status(uint64_t offset, MutableBytes into)>;
 
 // NOT_FOUND if there is no superblock; FAILED_PRECONDITION if it is of another version; DATA_LOSS
 // if no copy of it is whole; the medium's own error if that fails again and again;
 // RESOURCE_EXHAUSTED without memory. Damage elsewhere is counted. Takes any bytes.
 // Memory: 24 bytes a region, some 15 a block (keys are told apart by 64 bits of their hash), 72 a
 // region that holds blocks, 40 a file. One thread; reads 64 bytes a region and 32 a block.
-[[nodiscard]] absl::StatusOr<Inspection> inspect_regions(const ReadMedium& read,
-                                                         uint64_t medium_bytes,
-                                                         const InspectOptions& options = {});
+[[nodiscard]] StatusOr<Inspection> inspect_regions(const ReadMedium& read, uint64_t medium_bytes,
+                                                   const InspectOptions& options = {});
 
 }  // namespace nvcache

@@ -70,26 +70,26 @@ class RecoveryWindow {
   };
   enum class State : uint8_t { kEmpty, kRead, kSorted };
 
-  bool has_room() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // to read the next index
-  uint32_t through() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Job find_part() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Job find() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void begin(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool has_room() const NVCACHE_REQUIRES(mutex_);  // to read the next index
+  uint32_t through() const NVCACHE_REQUIRES(mutex_);
+  Job find_part() const NVCACHE_REQUIRES(mutex_);
+  Job find() const NVCACHE_REQUIRES(mutex_);
+  void begin(const Job& job) NVCACHE_REQUIRES(mutex_);
+  void wait() NVCACHE_REQUIRES(mutex_);
 
   const std::vector<uint64_t> index_bytes_;
   const uint32_t count_;
   std::array<std::atomic<uint32_t>, kMostIndexes> parts_left_{};
   Mutex mutex_;
   CondVar changed_;
-  ReadPace pace_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
-  uint32_t readers_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t next_read_ ABSL_GUARDED_BY(mutex_) = 0;   // index
-  uint32_t next_sort_ ABSL_GUARDED_BY(mutex_) = 0;   // index
-  uint32_t sorted_end_ ABSL_GUARDED_BY(mutex_) = 0;  // parts may take all before it
-  std::array<State, kMostIndexes> state_ ABSL_GUARDED_BY(mutex_) = {};  // from sorted_end_ on
+  ReadPace pace_ NVCACHE_GUARDED_BY(mutex_);
+  std::vector<Part> parts_ NVCACHE_GUARDED_BY(mutex_);
+  uint32_t readers_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t waiting_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t next_read_ NVCACHE_GUARDED_BY(mutex_) = 0;   // index
+  uint32_t next_sort_ NVCACHE_GUARDED_BY(mutex_) = 0;   // index
+  uint32_t sorted_end_ NVCACHE_GUARDED_BY(mutex_) = 0;  // parts may take all before it
+  std::array<State, kMostIndexes> state_ NVCACHE_GUARDED_BY(mutex_) = {};  // from sorted_end_ on
 };
 
 }  // namespace nvcache

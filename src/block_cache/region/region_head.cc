@@ -12,10 +12,9 @@ namespace {
 
 constexpr uint64_t kCopies = 2;
 
-absl::StatusOr<std::optional<Superblock>> read_copy(Medium& medium, uint64_t copy,
-                                                    uint32_t unit_bytes) {
+StatusOr<std::optional<Superblock>> read_copy(Medium& medium, uint64_t copy, uint32_t unit_bytes) {
   AlignedBytes bytes(unit_bytes, unit_bytes);
-  if (absl::Status status = medium.read(copy * Geometry::kCopyBytes, bytes.span()); !status.ok()) {
+  if (Status status = medium.read(copy * Geometry::kCopyBytes, bytes.span()); !status.ok()) {
     return status;
   }
   return Superblock::decode(bytes.span());
@@ -55,7 +54,7 @@ RegionHead::Found RegionHead::find(Medium& medium, uint32_t unit_bytes) {
     if (!decoded.ok()) {
       found.problem = decoded.status();
       // Who wrote it used the medium since: the other copy is out of date.
-      if (absl::IsFailedPrecondition(decoded.status())) return {std::nullopt, found.problem};
+      if (is_failed_precondition(decoded.status())) return {std::nullopt, found.problem};
       continue;
     }
     const std::optional<Superblock>& whole = *decoded;
@@ -88,9 +87,9 @@ void RegionHead::load_list(uint64_t until) {
                         [this](uint64_t offset, MutableBytes into) { return read(offset, into); });
 }
 
-absl::Status RegionHead::store_list(RemovalList list, Half half) {
+Status RegionHead::store_list(RemovalList list, Half half) {
   list.set_number(list_.number() + 1);
-  absl::Status status = write_list(list);
+  Status status = write_list(list);
   if (!status.ok() && half == Half::kAny) {
     list.set_number(list.number() + 1);
     status = write_list(list);
@@ -100,7 +99,7 @@ absl::Status RegionHead::store_list(RemovalList list, Half half) {
   return status;
 }
 
-absl::Status RegionHead::write_list(const RemovalList& list) {
+Status RegionHead::write_list(const RemovalList& list) {
   const Geometry& geometry = superblock_.geometry;
   AlignedBytes bytes(geometry.round_up(list.encoded_bytes()), geometry.unit_bytes);
   list.encode(superblock_.nonce, bytes.span());
@@ -109,20 +108,20 @@ absl::Status RegionHead::write_list(const RemovalList& list) {
 
 // ---- the superblock
 
-absl::Status RegionHead::begin(bool immutable_keys, uint32_t regions, Sync sync) {
+Status RegionHead::begin(bool immutable_keys, uint32_t regions, Sync sync) {
   superblock_.closed = false;
   superblock_.regions = regions;
   superblock_.immutable_keys = immutable_keys;
   superblock_.list_number = list_.number();
   superblock_.version_1 = {};
   if (sync == Sync::kNo) {
-    if (store_superblock(sync).ok()) return absl::OkStatus();
+    if (store_superblock(sync).ok()) return ok_status();
     return store_superblock(sync);  // to the other copy
   }
   bool one_is_written = false;
-  absl::Status problem;
+  Status problem;
   for (uint64_t copy = 0; copy < kCopies; ++copy) {
-    const absl::Status status = store_superblock(sync);
+    const Status status = store_superblock(sync);
     if (status.ok()) {
       one_is_written = true;
     } else if (!is_out_of_the_way(superblock_.opening % kCopies)) {
@@ -131,23 +130,23 @@ absl::Status RegionHead::begin(bool immutable_keys, uint32_t regions, Sync sync)
       problem = status;
     }
   }
-  return one_is_written ? absl::OkStatus() : problem;
+  return one_is_written ? ok_status() : problem;
 }
 
-absl::Status RegionHead::close(uint32_t regions) {
+Status RegionHead::close(uint32_t regions) {
   superblock_.closed = true;
   superblock_.regions = regions;
   superblock_.list_number = list_.number();
-  if (store_superblock(Sync::kYes).ok()) return absl::OkStatus();
+  if (store_superblock(Sync::kYes).ok()) return ok_status();
   return store_superblock(Sync::kYes);  // to the other copy
 }
 
-absl::Status RegionHead::store_superblock(Sync sync) {
+Status RegionHead::store_superblock(Sync sync) {
   ++superblock_.opening;
   superblock_.encode(unit_.span());
   const uint64_t at = superblock_.opening % kCopies * Geometry::kCopyBytes;
-  if (absl::Status status = write(at, unit_.span()); !status.ok()) return status;
-  return sync == Sync::kYes ? medium_.drain() : absl::OkStatus();
+  if (Status status = write(at, unit_.span()); !status.ok()) return status;
+  return sync == Sync::kYes ? medium_.drain() : ok_status();
 }
 
 // Whether a copy that could not be written is none that anybody would believe.
@@ -158,19 +157,19 @@ bool RegionHead::is_out_of_the_way(uint64_t copy) {
 
 // ---- bytes
 
-absl::Status RegionHead::write(uint64_t offset, MutableBytes bytes) {
-  if (absl::Status status = medium_.write(offset, bytes); !status.ok()) return status;
+Status RegionHead::write(uint64_t offset, MutableBytes bytes) {
+  if (Status status = medium_.write(offset, bytes); !status.ok()) return status;
   return medium_.flush({offset, bytes.size()});
 }
 
-absl::Status RegionHead::read(uint64_t offset, MutableBytes into) {
+Status RegionHead::read(uint64_t offset, MutableBytes into) {
   const Geometry& geometry = superblock_.geometry;
   const uint64_t begin = geometry.round_down(offset);
   const uint64_t end = geometry.round_up(offset + into.size());
   AlignedBytes units(end - begin, geometry.unit_bytes);
-  if (absl::Status status = medium_.read(begin, units.span()); !status.ok()) return status;
+  if (Status status = medium_.read(begin, units.span()); !status.ok()) return status;
   std::memcpy(into.data(), units.span().data() + (offset - begin), into.size());
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/status/status.h"
 #include "block_cache/region/aligned_io.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/removal_list.h"
 #include "medium/medium.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -28,7 +28,7 @@ class RegionHead {
  public:
   struct Found {
     std::optional<Superblock> superblock;  // the newer copy that is whole
-    absl::Status problem;                  // of a copy that is there and cannot be used
+    Status problem;                        // of a copy that is there and cannot be used
   };
   static Found find(Medium& medium, uint32_t unit_bytes);
 
@@ -46,22 +46,22 @@ class RegionHead {
   // Makes this the list, durably. With kAny also in the other half, if its own fails: at a closing
   // no other list counts.
   enum class Half : uint8_t { kOlder, kAny };
-  [[nodiscard]] absl::Status store_list(RemovalList list, Half half);
+  [[nodiscard]] Status store_list(RemovalList list, Half half);
 
   // Whether a superblock must be durable before anything else happens.
   enum class Sync : uint8_t { kYes, kNo };
   // Writes both copies, one after the other: none is left that calls the medium closed. Without a
   // sync the one from before stays: a loss of power may tear what was written since.
-  [[nodiscard]] absl::Status begin(bool immutable_keys, uint32_t regions, Sync sync);
+  [[nodiscard]] Status begin(bool immutable_keys, uint32_t regions, Sync sync);
   // Says that all is in order, and the list complete.
-  [[nodiscard]] absl::Status close(uint32_t regions);
+  [[nodiscard]] Status close(uint32_t regions);
 
  private:
-  [[nodiscard]] absl::Status store_superblock(Sync sync);
-  [[nodiscard]] absl::Status write(uint64_t offset, MutableBytes bytes);
-  [[nodiscard]] absl::Status write_list(const RemovalList& list);
+  [[nodiscard]] Status store_superblock(Sync sync);
+  [[nodiscard]] Status write(uint64_t offset, MutableBytes bytes);
+  [[nodiscard]] Status write_list(const RemovalList& list);
   bool is_out_of_the_way(uint64_t copy);
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into);
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into);
 
   Medium& medium_;
   Superblock superblock_;

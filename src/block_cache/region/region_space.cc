@@ -26,18 +26,18 @@ constexpr uint32_t kLeastBuffers = 4;  // two are open, two are written
 constexpr uint32_t kMostBuffers = 1024;
 constexpr const char* kNoMemory = "no memory to read the index of a region";
 
-absl::Status refuse(const Medium& medium, const absl::Status& problem) {
-  const bool other = absl::IsFailedPrecondition(problem);
-  return absl::Status(
+Status refuse(const Medium& medium, const Status& problem) {
+  const bool other = is_failed_precondition(problem);
+  return Status(
       problem.code(),
       fmt::format("medium {}: {}; nothing was changed. Allowed: {}format=yes, which starts an "
                   "empty cache on it",
-                  medium.traits().name, message_of(problem),
+                  medium.traits().name, problem.message(),
                   other ? "the version that wrote it, or " : ""));
 }
 
-absl::Status refuse_owner(const Medium& medium, const RegionSpace::Options& options) {
-  return absl::FailedPreconditionError(fmt::format(
+Status refuse_owner(const Medium& medium, const RegionSpace::Options& options) {
+  return failed_precondition_error(fmt::format(
       "medium {}: it holds the blocks of {}; nothing was changed. Allowed: the owner's "
       "name, or format=yes, which starts an empty cache on it",
       medium.traits().name, options.owner == 0 ? "an owner, and none is given" : "another owner"));
@@ -66,9 +66,8 @@ Geometry RegionSpace::choose_geometry(const Options& options, uint32_t unit_byte
   return geometry;
 }
 
-absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
-                                                               const Options& options,
-                                                               RegionWriter::Events events) {
+StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium, const Options& options,
+                                                         RegionWriter::Events events) {
   const Geometry geometry = choose_geometry(options, medium.traits().io_granularity_bytes);
   if (geometry.regions_in(options.size_bytes) < kLeastRegions) {
     return invalid_argument(
@@ -99,7 +98,7 @@ absl::StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium,
   std::unique_ptr<RegionSpace> space(
       new RegionSpace(medium, options, superblock, believed, sync, std::move(events)));
   if (!space->writer_.start()) {
-    return absl::ResourceExhaustedError("no thread for the writes of a cache");
+    return resource_exhausted_error("no thread for the writes of a cache");
   }
   return space;
 }
@@ -156,10 +155,10 @@ RegionSpace::RegionSpace(Medium& medium, const Options& options, const Superbloc
 
 // ---- the head of the medium
 
-absl::Status RegionSpace::begin() {
+Status RegionSpace::begin() {
   MutexLock lock(mutex_);
   const uint32_t regions = std::min(believed_regions_, known_regions_);
-  absl::Status status = head_.begin(immutable_keys_, regions, sync_);
+  Status status = head_.begin(immutable_keys_, regions, sync_);
   begun_ = status.ok();
   return status;
 }
@@ -183,18 +182,18 @@ void RegionSpace::list_removals(const Unread& unread, RemovalList* list) {
   list->shorten();
 }
 
-absl::Status RegionSpace::close(const Unread& unread) try {
+Status RegionSpace::close(const Unread& unread) try {
   writer_.drain();
   MutexLock lock(mutex_);
-  if (!begun_) return absl::OkStatus();
+  if (!begun_) return ok_status();
   if (lists_removals_) {
     RemovalList list;
     list_removals(unread, &list);
-    absl::Status status = head_.store_list(std::move(list), RegionHead::Half::kAny);
+    Status status = head_.store_list(std::move(list), RegionHead::Half::kAny);
     if (!status.ok()) return status;
   }
   // What was written is durable before it is called complete.
-  if (absl::Status status = medium_.drain(); !status.ok()) return status;
+  if (Status status = medium_.drain(); !status.ok()) return status;
   // With mutable keys the list names all that is old in all regions. With immutable ones what lies
   // behind them was looked at, or will be.
   const bool all = lists_removals_ || !recovering();
@@ -203,9 +202,9 @@ absl::Status RegionSpace::close(const Unread& unread) try {
   return no_memory_status("no memory to list the blocks that were removed");
 }
 
-absl::Status RegionSpace::remember_erased(std::span<const BlockKey> keys,
-                                          std::span<const uint64_t> files) try {
-  if (!immutable_keys_) return absl::OkStatus();
+Status RegionSpace::remember_erased(std::span<const BlockKey> keys,
+                                    std::span<const uint64_t> files) try {
+  if (!immutable_keys_) return ok_status();
   table_.wait_for_sequences();
   MutexLock lock(mutex_);
   // Whatever this opening has written, and what it still writes: a key that is put again later does
@@ -231,11 +230,10 @@ bool RegionSpace::discard_one() {
   const std::optional<uint32_t> region = table_.take_to_discard();
   if (!region) return false;
   if (discards()) {
-    const absl::Status status =
-        medium_.discard({geometry_.region_at(*region), geometry_.region_bytes});
+    const Status status = medium_.discard({geometry_.region_at(*region), geometry_.region_bytes});
     if (status.ok()) {
       discarded_bytes_.fetch_add(geometry_.region_bytes, std::memory_order_relaxed);
-    } else if (!absl::IsOutOfRange(status)) {  // else the medium has shrunk meanwhile
+    } else if (!is_out_of_range(status)) {  // else the medium has shrunk meanwhile
       discard_errors_.fetch_add(1, std::memory_order_relaxed);
       discards_.store(false, std::memory_order_relaxed);
     }
@@ -265,36 +263,36 @@ void RegionSpace::recover(const RecoveryPlan& recovery) {
   if (regions.run()) recovering_.store(false, std::memory_order_release);
 }
 
-absl::StatusOr<std::vector<BlockRecord>> RegionSpace::read_records(uint32_t region) try {
-  const absl::StatusOr<std::vector<std::byte>> bytes =
+StatusOr<std::vector<BlockRecord>> RegionSpace::read_records(uint32_t region) try {
+  const StatusOr<std::vector<std::byte>> bytes =
       read(geometry_.end_of(region) - RegionFooter::kBytes, RegionFooter::kBytes);
   if (!bytes.ok()) return bytes.status();
   const auto footer = RegionFooter::decode_of(geometry_, nonce_, region, *bytes);
-  if (!footer) return absl::DataLossError("a damaged region");
+  if (!footer) return data_loss_error("a damaged region");
   return read_records(*footer);
 } catch (const std::bad_alloc&) {
   return no_memory_status(kNoMemory);
 }
 
-absl::StatusOr<std::vector<BlockRecord>> RegionSpace::read_records(const RegionFooter& footer) {
+StatusOr<std::vector<BlockRecord>> RegionSpace::read_records(const RegionFooter& footer) {
   std::vector<BlockRecord> records(footer.count);
   const uint64_t bytes = footer.count * sizeof(BlockRecord);
   if (bytes == 0) return records;
-  const absl::StatusOr<std::vector<std::byte>> raw =
+  const StatusOr<std::vector<std::byte>> raw =
       read(geometry_.end_of(footer.region) - RegionFooter::tail_bytes(footer.count), bytes);
   if (!raw.ok()) return raw.status();
   std::memcpy(records.data(), raw->data(), bytes);
   if (!is_whole(geometry_, nonce_, footer, records)) {
-    return absl::DataLossError("a damaged region");
+    return data_loss_error("a damaged region");
   }
   return records;
 }
 
-absl::StatusOr<std::vector<std::byte>> RegionSpace::read(uint64_t offset, uint64_t bytes) {
+StatusOr<std::vector<std::byte>> RegionSpace::read(uint64_t offset, uint64_t bytes) {
   const uint64_t begin = geometry_.round_down(offset);
   const uint64_t end = geometry_.round_up(offset + bytes);
   AlignedBytes units(end - begin, geometry_.unit_bytes);
-  if (absl::Status status = medium_.read(begin, units.span()); !status.ok()) return status;
+  if (Status status = medium_.read(begin, units.span()); !status.ok()) return status;
   const std::byte* const first = units.span().data() + (offset - begin);
   return std::vector<std::byte>(first, first + bytes);
 }

@@ -15,7 +15,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "block_cache/region/format.h"
@@ -28,6 +27,7 @@
 #include "block_cache/space/set_aside.h"
 #include "block_cache/space/space.h"
 #include "medium/medium.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -56,11 +56,12 @@ class RegionSpace final : public Space, public PlacesToTry {
   // Reads what the medium holds, and changes nothing. FAILED_PRECONDITION, DATA_LOSS: it holds a
   // superblock of another version, another owner's blocks, or a damaged superblock.
   // INVALID_ARGUMENT: too small for its regions. `medium` must outlive the space.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<RegionSpace>> open(
-      Medium& medium, const Options& options, RegionWriter::Events events);
+  [[nodiscard]] static StatusOr<std::unique_ptr<RegionSpace>> open(Medium& medium,
+                                                                   const Options& options,
+                                                                   RegionWriter::Events events);
   // Marks the medium as open: the last step of an opening, for a failure after it would lose what
   // mutable keys left there. Before the first append.
-  [[nodiscard]] absl::Status begin();
+  [[nodiscard]] Status begin();
 
   // Whether there may be blocks to recover.
   bool holds_blocks() const { return believed_; }
@@ -77,14 +78,14 @@ class RegionSpace final : public Space, public PlacesToTry {
   };
   // Writes what is open, the list of removals, and that all is in order. Does nothing without
   // begin().
-  [[nodiscard]] absl::Status close(const Unread& unread);
+  [[nodiscard]] Status close(const Unread& unread);
 
   // Makes it durable that these keys, and all of these files, were erased, if keys are immutable:
   // else nothing comes back that was erased. Any thread; one at a time writes. While footers are
   // read after a restart, waits for them. RESOURCE_EXHAUSTED: no memory. Else the error of the
   // medium.
-  [[nodiscard]] absl::Status remember_erased(std::span<const BlockKey> keys,
-                                             std::span<const uint64_t> files);
+  [[nodiscard]] Status remember_erased(std::span<const BlockKey> keys,
+                                       std::span<const uint64_t> files);
 
   // Space.
   bool can_hold(uint32_t size_bytes) const override {
@@ -125,7 +126,7 @@ class RegionSpace final : public Space, public PlacesToTry {
   bool wants_to_discard() const { return discards() && table_.some_are_dead(); }
   bool wants_room() const { return table_.free_regions() < kSpareRegions; }
   // The index of a sealed region, the last block first.
-  [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(uint32_t region);
+  [[nodiscard]] StatusOr<std::vector<BlockRecord>> read_records(uint32_t region);
 
   // Regions whose write failed. A probe writes the last piece of a region that is free.
   std::optional<SetAsidePlace> take_to_try(uint64_t now_ns) override {
@@ -160,9 +161,9 @@ class RegionSpace final : public Space, public PlacesToTry {
   static Geometry choose_geometry(const Options& options, uint32_t unit_bytes);
   static bool believes(const Options& options, const Superblock& before);
   static uint32_t believed_regions(const Options& options, const Superblock& before);
-  void list_removals(const Unread& unread, RemovalList* list) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  [[nodiscard]] absl::StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
-  [[nodiscard]] absl::StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
+  void list_removals(const Unread& unread, RemovalList* list) NVCACHE_REQUIRES(mutex_);
+  [[nodiscard]] StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
+  [[nodiscard]] StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
 
   Medium& medium_;
   const Geometry geometry_;
@@ -183,8 +184,8 @@ class RegionSpace final : public Space, public PlacesToTry {
   RegionWriter writer_;
   RemovalList found_;  // before the opening; for recover()
   Mutex mutex_;        // also held while the head is written
-  RegionHead head_ ABSL_GUARDED_BY(mutex_);
-  bool begun_ ABSL_GUARDED_BY(mutex_) = false;
+  RegionHead head_ NVCACHE_GUARDED_BY(mutex_);
+  bool begun_ NVCACHE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace nvcache

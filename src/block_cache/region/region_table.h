@@ -25,12 +25,12 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "base/assert.h"
 #include "base/mutex.h"
 #include "base/striped_counters.h"
 #include "block_cache/region/removal_list.h"
 #include "block_cache/space/set_aside.h"
+#include "nvcache/function_ref.h"
 
 namespace nvcache {
 
@@ -108,7 +108,7 @@ class RegionTable {
   std::optional<SetAsidePlace> take_to_try(uint64_t now_ns);
   // `probe_of`: what is written to a free region.
   std::optional<SetAsidePlace> take_to_probe(PlacesToTry::Which which,
-                                             absl::FunctionRef<Extent(uint32_t region)> probe_of);
+                                             FunctionRef<Extent(uint32_t region)> probe_of);
   void tried(const SetAsidePlace& place, bool well, uint64_t now_ns);
   void try_all();
   uint64_t next_try_ns() const { return aside_.next_try_ns(); }
@@ -170,18 +170,18 @@ class RegionTable {
   Mutex& stripe(uint32_t region) const { return stripes_[region % kStripes]; }
   void free_now(uint32_t region);
   // Regions without blocks, and some that left their list since, and may hold blocks again.
-  void list_dead(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint32_t take_dead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void list_dead(uint32_t region) NVCACHE_REQUIRES(mutex_);
+  uint32_t take_dead() NVCACHE_REQUIRES(mutex_);
   enum class Turn : uint8_t { kNext, kLast };
-  void push_free(uint32_t region, Turn turn = Turn::kLast) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void turn_free_list() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint32_t pop_free() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void push_free(uint32_t region, Turn turn = Turn::kLast) NVCACHE_REQUIRES(mutex_);
+  void turn_free_list() NVCACHE_REQUIRES(mutex_);
+  uint32_t pop_free() NVCACHE_REQUIRES(mutex_);
   // Null: it is not set aside.
   SetAsidePlace* set_aside(uint32_t region, Extent failed, uint64_t now_ns)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void use_again(SetAsidePlace place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void forget_aside_beyond(uint32_t limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void unlink(uint32_t region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      NVCACHE_REQUIRES(mutex_);
+  void use_again(SetAsidePlace place) NVCACHE_REQUIRES(mutex_);
+  void forget_aside_beyond(uint32_t limit) NVCACHE_REQUIRES(mutex_);
+  void unlink(uint32_t region) NVCACHE_REQUIRES(mutex_);
 
   const bool list_removals_;
   const bool discards_;
@@ -195,11 +195,11 @@ class RegionTable {
   std::atomic<uint32_t> first_dead_{kNone};  // changes under mutex_
   mutable std::array<Mutex, kStripes> stripes_;
   mutable Mutex mutex_;
-  uint32_t first_free_ ABSL_GUARDED_BY(mutex_) = kNone;
-  uint32_t last_free_ ABSL_GUARDED_BY(mutex_) = kNone;
-  uint32_t first_left_ ABSL_GUARDED_BY(mutex_) = kNone;  // of those to be discarded
-  uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone;
-  uint32_t newest_ ABSL_GUARDED_BY(mutex_) = kNone;
+  uint32_t first_free_ NVCACHE_GUARDED_BY(mutex_) = kNone;
+  uint32_t last_free_ NVCACHE_GUARDED_BY(mutex_) = kNone;
+  uint32_t first_left_ NVCACHE_GUARDED_BY(mutex_) = kNone;  // of those to be discarded
+  uint32_t oldest_ NVCACHE_GUARDED_BY(mutex_) = kNone;
+  uint32_t newest_ NVCACHE_GUARDED_BY(mutex_) = kNone;
   SetAside aside_;  // changes under mutex_
   StripedCounters<Used> used_;
 };

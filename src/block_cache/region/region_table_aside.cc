@@ -22,7 +22,7 @@ std::optional<SetAsidePlace> RegionTable::take_to_try(uint64_t now_ns) {
 }
 
 std::optional<SetAsidePlace> RegionTable::take_to_probe(
-    PlacesToTry::Which which, absl::FunctionRef<Extent(uint32_t region)> probe_of) {
+    PlacesToTry::Which which, FunctionRef<Extent(uint32_t region)> probe_of) {
   const bool any = which == PlacesToTry::Which::kAny;
   {
     MutexLock lock(mutex_);

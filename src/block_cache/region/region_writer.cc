@@ -209,7 +209,7 @@ void RegionWriter::wait_for_buffer() {
 bool RegionWriter::write_next() {
   const Work work = next_work();
   if (work.what == Work::What::kNothing) return false;
-  absl::Status status;
+  Status status;
   if (work.what == Work::What::kBegin) {
     status = write_zeros(*work.buffer);
     if (status.ok()) begin(*work.buffer);
@@ -246,7 +246,7 @@ RegionWriter::Work RegionWriter::next_work() {
   buffer.in_flight = 1;
   buffer.next_at = 0;
   buffer.pieces_end = 0;
-  buffer.status = absl::OkStatus();
+  buffer.status = ok_status();
   return {.what = Work::What::kBegin, .buffer = &buffer};
 }
 
@@ -262,7 +262,7 @@ std::span<const BlockRecord> RegionWriter::records_of(const Buffer& buffer) cons
 }
 
 // The footer that an earlier region left here goes first: its blocks are overwritten from here on.
-absl::Status RegionWriter::write_zeros(Buffer& buffer) {
+Status RegionWriter::write_zeros(Buffer& buffer) {
   const uint64_t region_bytes = geometry_.region_bytes;
   const std::span<const BlockRecord> records = records_of(buffer);
   buffer.footer = {.region = buffer.region,
@@ -295,7 +295,7 @@ void RegionWriter::begin(Buffer& buffer) {
 }
 
 // A write is over. After the last one, or after a failure the last one in flight, the region ends.
-void RegionWriter::wrote(Buffer& buffer, Extent extent, const absl::Status& status) {
+void RegionWriter::wrote(Buffer& buffer, Extent extent, const Status& status) {
   {
     MutexLock lock(mutex_);
     NVCACHE_ASSERT(buffer.in_use && buffer.in_flight > 0);
@@ -311,7 +311,7 @@ void RegionWriter::wrote(Buffer& buffer, Extent extent, const absl::Status& stat
 }
 
 void RegionWriter::end(Buffer& buffer) {
-  absl::Status status;
+  Status status;
   Extent failed;
   {
     MutexLock lock(mutex_);
@@ -339,21 +339,21 @@ void RegionWriter::end(Buffer& buffer) {
   table_.let_go(region);
 }
 
-absl::Status RegionWriter::write_tail(Buffer& buffer, Extent* failed) {
+Status RegionWriter::write_tail(Buffer& buffer, Extent* failed) {
   const uint64_t region_bytes = geometry_.region_bytes;
   buffer.footer.encode(nonce_,
                        {buffer.bytes + region_bytes - RegionFooter::kBytes, RegionFooter::kBytes});
   for (uint64_t at = buffer.tail_at; at < region_bytes; at += kPieceBytes) {
     const uint64_t bytes = std::min(kPieceBytes, region_bytes - at);
     *failed = {geometry_.region_at(buffer.region) + at, bytes};
-    if (absl::Status status = write_one(buffer, at, bytes); !status.ok()) return status;
+    if (Status status = write_one(buffer, at, bytes); !status.ok()) return status;
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 // An exception is a failure: the buffer must not stay in use.
-absl::Status RegionWriter::write_one(const Buffer& buffer, uint64_t at, uint64_t bytes) {
-  absl::Status status(absl::StatusCode::kInternal, "");
+Status RegionWriter::write_one(const Buffer& buffer, uint64_t at, uint64_t bytes) {
+  Status status(StatusCode::kInternal, "");
   try {
     status = medium_.write(geometry_.region_at(buffer.region) + at, {buffer.bytes + at, bytes});
   } catch (const std::exception&) {

@@ -19,7 +19,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "base/background_thread.h"
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -29,6 +28,7 @@
 #include "block_cache/region/region_table.h"
 #include "medium/medium.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
 #include "nvcache/verdict.h"
 
 namespace nvcache {
@@ -50,7 +50,7 @@ class RegionWriter {
 
   struct Events {
     std::function<void()> wants_room;  // regions must be emptied; costs little, on a put's thread
-    std::function<void(uint64_t bytes, const absl::Status&)> wrote;
+    std::function<void(uint64_t bytes, const Status&)> wrote;
     // A region could not be written: the cache removes its blocks before this returns.
     std::function<void(uint32_t region, std::span<const BlockRecord>)> lost;
   };
@@ -125,7 +125,7 @@ class RegionWriter {
     uint64_t pieces_end = 0;  // what comes before; guarded by mutex_, as all below
     uint64_t next_at = 0;     // of the next piece
     uint32_t in_flight = 0;   // writes
-    absl::Status status;      // the first failure
+    Status status;            // the first failure
     Extent failed;            // what it was to write
     bool in_use = false;
     uint64_t releases = 0;  // how often it was written, or lost
@@ -148,12 +148,12 @@ class RegionWriter {
   Work next_work();
   void begin(Buffer& buffer);
   Extent extent_of(const Work& work) const;
-  void wrote(Buffer& buffer, Extent extent, const absl::Status& status);
+  void wrote(Buffer& buffer, Extent extent, const Status& status);
   void end(Buffer& buffer);
-  absl::Status write_zeros(Buffer& buffer);
+  Status write_zeros(Buffer& buffer);
   // *failed: what could not be written.
-  absl::Status write_tail(Buffer& buffer, Extent* failed);
-  absl::Status write_one(const Buffer& buffer, uint64_t at, uint64_t bytes);
+  Status write_tail(Buffer& buffer, Extent* failed);
+  Status write_one(const Buffer& buffer, uint64_t at, uint64_t bytes);
   std::span<const BlockRecord> records_of(const Buffer& buffer) const;
   BlockRecord* record_at(const Buffer& buffer, uint32_t index) const;
   void unmap(Buffer& buffer);
@@ -174,9 +174,9 @@ class RegionWriter {
   std::atomic<uint32_t> free_count_{0};
   mutable Mutex mutex_;
   CondVar written_;
-  std::vector<uint32_t> free_ ABSL_GUARDED_BY(mutex_);   // buffers
-  std::vector<uint32_t> queue_ ABSL_GUARDED_BY(mutex_);  // buffers to write, oldest first
-  std::vector<uint32_t> begun_ ABSL_GUARDED_BY(mutex_);  // those that have pieces left
+  std::vector<uint32_t> free_ NVCACHE_GUARDED_BY(mutex_);   // buffers
+  std::vector<uint32_t> queue_ NVCACHE_GUARDED_BY(mutex_);  // buffers to write, oldest first
+  std::vector<uint32_t> begun_ NVCACHE_GUARDED_BY(mutex_);  // those that have pieces left
   std::vector<std::unique_ptr<BackgroundThread>> threads_;
 };
 

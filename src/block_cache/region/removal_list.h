@@ -19,11 +19,11 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/recovered_block.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -88,7 +88,7 @@ class RemovalList {
   // The newer half of a medium that is whole; an empty one if there is none. A half that is not
   // whole was cut short, and then the other one counts. If neither is whole, or one cannot be read,
   // or the one that is whole has a number below `least`, the list covers all below `until`.
-  using Read = std::function<absl::Status(uint64_t offset, MutableBytes into)>;
+  using Read = std::function<Status(uint64_t offset, MutableBytes into)>;
   static RemovalList load(uint64_t nonce, uint64_t least, uint64_t until, const Read& read);
 
   // The bytes of a half that lie there, by its header; none if it holds no list of this nonce.

@@ -90,28 +90,28 @@ class SlabSpace final : public Space, public PlacesToTry {
   };
 
   uint64_t limit() const { return limit_grains_.load(std::memory_order_relaxed); }
-  void mark(uint64_t first, uint64_t count, bool taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void refresh_slabs(uint64_t first_slab, uint64_t last_slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Node measure_slab(uint64_t slab) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void mark(uint64_t first, uint64_t count, bool taken) NVCACHE_REQUIRES(mutex_);
+  void refresh_slabs(uint64_t first_slab, uint64_t last_slab) NVCACHE_REQUIRES(mutex_);
+  Node measure_slab(uint64_t slab) const NVCACHE_REQUIRES(mutex_);
   static Node join(const Node& left, const Node& right, uint32_t half_grains);
-  uint64_t find_run(uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t find_in_slab(uint64_t slab, uint32_t grains) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t free_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t aside_word(uint64_t word) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t find_run(uint32_t grains) const NVCACHE_REQUIRES(mutex_);
+  uint64_t find_in_slab(uint64_t slab, uint32_t grains) const NVCACHE_REQUIRES(mutex_);
+  uint64_t free_word(uint64_t word) const NVCACHE_REQUIRES(mutex_);
+  uint64_t aside_word(uint64_t word) const NVCACHE_REQUIRES(mutex_);
   SetAsidePlace* grow_area(uint64_t first, uint64_t grains, uint64_t most_grains)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t aside_grains() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void refresh_area(const SetAsidePlace& area) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      NVCACHE_REQUIRES(mutex_);
+  uint64_t aside_grains() const NVCACHE_REQUIRES(mutex_);
+  void refresh_area(const SetAsidePlace& area) NVCACHE_REQUIRES(mutex_);
 
   const uint64_t slabs_;   // that exist
   const uint64_t leaves_;  // slabs_ rounded up to a power of two
   std::atomic<uint32_t> longest_free_grains_{0};
   std::atomic<uint64_t> limit_grains_{0};  // changed under mutex_
   mutable Mutex mutex_;
-  uint64_t used_grains_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<uint64_t> taken_ ABSL_GUARDED_BY(mutex_);  // one bit per grain
-  std::vector<Node> tree_ ABSL_GUARDED_BY(mutex_);       // node i has children 2i and 2i+1
-  SetAside aside_;                                       // areas; changes under mutex_
+  uint64_t used_grains_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  std::vector<uint64_t> taken_ NVCACHE_GUARDED_BY(mutex_);  // one bit per grain
+  std::vector<Node> tree_ NVCACHE_GUARDED_BY(mutex_);       // node i has children 2i and 2i+1
+  SetAside aside_;                                          // areas; changes under mutex_
 };
 
 }  // namespace nvcache

@@ -15,17 +15,17 @@ constexpr QueryForm kStoreForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZ
 constexpr uint64_t kMinZoneBytes = 4 << 10;
 constexpr uint64_t kMaxZoneBytes = uint64_t{1} << 30;
 
-absl::Status set_durability(std::string_view value, KvConfig* config) {
+Status set_durability(std::string_view value, KvConfig* config) {
   for (const Durability each :
        {Durability::kCache, Durability::kVolatile, Durability::kEach, Durability::kEachLru}) {
     if (value != durability_name(each)) continue;
     config->durability = each;
-    return absl::OkStatus();
+    return ok_status();
   }
   return bad_setting("durability", value, "cache, volatile, each, each_lru");
 }
 
-absl::Status set_survives(std::string_view value, KvConfig* config) {
+Status set_survives(std::string_view value, KvConfig* config) {
   if (value == "auto")
     config->survives = KvSurvives::kAuto;
   else if (value == "process")
@@ -34,48 +34,48 @@ absl::Status set_survives(std::string_view value, KvConfig* config) {
     config->survives = KvSurvives::kPower;
   else
     return bad_setting("survives", value, "auto, process, power");
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_cleaning(std::string_view value, KvConfig* config) {
+Status set_cleaning(std::string_view value, KvConfig* config) {
   if (value != "live" && value != "paper") return bad_setting("cleaning", value, "live, paper");
   config->cleaning = value == "live" ? KvCleaning::kLive : KvCleaning::kPaper;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_cleaner(std::string_view value, KvConfig* config) {
+Status set_cleaner(std::string_view value, KvConfig* config) {
   if (value != "thread" && value != "inline")
     return bad_setting("cleaner", value, "thread, inline");
   config->clean_ahead = value == "thread";
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_hot(std::string_view value, KvConfig* config) {
-  const absl::StatusOr<double> share = parse_number("hot", value, 0, 1);
+Status set_hot(std::string_view value, KvConfig* config) {
+  const StatusOr<double> share = parse_number("hot", value, 0, 1);
   if (!share.ok()) return share.status();
   config->hot_share = *share;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_sync(std::string_view value, KvConfig* config) {
-  const absl::StatusOr<double> seconds = parse_number("sync", value, 0, 86400);
+Status set_sync(std::string_view value, KvConfig* config) {
+  const StatusOr<double> seconds = parse_number("sync", value, 0, 86400);
   if (!seconds.ok()) return seconds.status();
   config->sync_seconds = *seconds;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_max_absence(std::string_view value, KvConfig* config) {
-  const absl::StatusOr<double> seconds = parse_number("max_absence", value, 1, 1 << 30);
+Status set_max_absence(std::string_view value, KvConfig* config) {
+  const StatusOr<double> seconds = parse_number("max_absence", value, 1, 1 << 30);
   if (!seconds.ok()) return seconds.status();
   config->max_absence_s = static_cast<uint32_t>(*seconds);
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status set_after_absence(std::string_view value, KvConfig* config) {
+Status set_after_absence(std::string_view value, KvConfig* config) {
   if (value != "stale" && value != "empty")
     return bad_setting("after_absence", value, "stale, empty");
   config->empty_after_absence = value == "empty";
-  return absl::OkStatus();
+  return ok_status();
 }
 
 constexpr std::array<QueryKey<KvConfig>, 13> kStoreKeys = {{
@@ -87,7 +87,7 @@ constexpr std::array<QueryKey<KvConfig>, 13> kStoreKeys = {{
      [](std::string_view v, KvConfig* c) {
        c->medium = v;
        return v.empty() ? bad_setting("medium", v, "dram, file:PATH, emulated:PROFILE")
-                        : absl::OkStatus();
+                        : ok_status();
      }},
     {"durability", set_durability},
     {"survives", set_survives},
@@ -111,7 +111,7 @@ constexpr std::array<QueryKey<KvConfig>, 13> kStoreKeys = {{
     {"after_absence", set_after_absence},
 }};
 
-absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
+Status set_defaults(const SeenKeys& seen, KvConfig* config) {
   if (config->size_bytes == 0)
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
   config->size_bytes = config->size_bytes / 4096 * 4096;
@@ -123,7 +123,7 @@ absl::Status set_defaults(const SeenKeys& seen, KvConfig* config) {
     config->write_cache_bytes = std::min<uint64_t>(config->size_bytes / 64, uint64_t{64} << 20);
   }
   config->fits_item = !seen.contains("item");
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace
@@ -147,14 +147,13 @@ std::string_view durability_name(Durability durability) {
   return "";
 }
 
-absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
+StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
   KvConfig config;
   SeenKeys seen;
-  if (absl::Status status = read_query(spec, kStoreForm, kStoreKeys, &seen, &config);
-      !status.ok()) {
+  if (Status status = read_query(spec, kStoreForm, kStoreKeys, &seen, &config); !status.ok()) {
     return status;
   }
-  if (absl::Status status = set_defaults(seen, &config); !status.ok()) return status;
+  if (Status status = set_defaults(seen, &config); !status.ok()) return status;
   return config;
 }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -70,7 +70,7 @@ struct KvConfig {
 };
 
 // INVALID_ARGUMENT names the setting, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<KvConfig> parse_kv_config(std::string_view spec);
+[[nodiscard]] StatusOr<KvConfig> parse_kv_config(std::string_view spec);
 
 std::string_view durability_name(Durability durability);
 

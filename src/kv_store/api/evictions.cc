@@ -8,7 +8,7 @@ namespace nvcache {
 
 struct KvEvictions::Queue {
   Mutex mutex;
-  Taken taken ABSL_GUARDED_BY(mutex);
+  Taken taken NVCACHE_GUARDED_BY(mutex);
 };
 
 KvEvictions::KvEvictions() : queue_(std::make_unique<Queue>()) {}

@@ -65,7 +65,7 @@ class DurableMemory {
   bool flushes_use() const { return durability_ == Durability::kEachLru; }
 
  private:
-  bool noted(const absl::Status& status) {
+  bool noted(const Status& status) {
     if (!status.ok()) fail();
     return status.ok();
   }

@@ -68,8 +68,8 @@ bool plausible(const KvGeometry& g, uint64_t medium_bytes) {
 
 }  // namespace
 
-absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
-                                         uint64_t item_bytes, uint64_t version_bits) {
+StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes, uint64_t item_bytes,
+                                   uint64_t version_bits) {
   KvGeometry g{.size_bytes = size_bytes, .zone_bytes = zone_bytes, .version_bits = version_bits};
   g.groups = std::max<uint64_t>(1, size_bytes / item_bytes / kUsedPerGroup);
   g.zones = size_bytes / zone_bytes;
@@ -111,7 +111,7 @@ uint64_t fitting_item_bytes(const KvGeometry& geometry, uint64_t items, uint64_t
 KvSuperblockFile::KvSuperblockFile(KvMedium& on, uint64_t nonce)
     : on_(on), base_(const_cast<std::byte*>(on.medium->direct().data())), nonce_(nonce) {}
 
-absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* state) {
+StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* state) {
   if (on_.medium->size_bytes() < kHeadersAt) {
     return invalid_argument("medium: {} bytes; allowed: {} or more", on_.medium->size_bytes(),
                             kHeadersAt);
@@ -120,7 +120,7 @@ absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* s
   if (magic == kKvFormattingMagic) return false;
   if (magic != kKvMagic) {
     if (all_zero(base_, kHeadersAt)) return false;
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         "the medium holds something that is not a key-value store; nothing was changed. "
         "Allowed: a new or empty file, or one that holds a store");
   }
@@ -128,7 +128,7 @@ absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* s
   if (!parsed.ok()) return parsed.status();
   nonce_ = parsed->nonce;
   if (!load_state(state, nonce_)) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         "the store's state is damaged in both of its copies; nothing was changed. Remove the file "
         "to start with an empty store");
   }
@@ -136,11 +136,11 @@ absl::StatusOr<bool> KvSuperblockFile::load(KvSuperblock* superblock, KvState* s
   return true;
 }
 
-absl::StatusOr<KvSuperblock> KvSuperblockFile::parse() const {
+StatusOr<KvSuperblock> KvSuperblockFile::parse() const {
   std::array<uint64_t, kWords> words;
   std::memcpy(words.data(), base_, sizeof(words));
   if (words[1] != kKvFormatVersion) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         fmt::format("the medium holds a store of format version {}; this program reads version {}; "
                     "nothing was changed",
                     words[1], kKvFormatVersion));
@@ -158,7 +158,7 @@ absl::StatusOr<KvSuperblock> KvSuperblockFile::parse() const {
   block.nonce = words[11];
   if (words[kWords - 1] != check_of(words.data(), kWords - 1, 0) ||
       !plausible(block.geometry, on_.medium->size_bytes())) {
-    return absl::FailedPreconditionError(
+    return failed_precondition_error(
         "the store's superblock is damaged; nothing was changed. Remove the file to start with an "
         "empty store");
   }
@@ -185,7 +185,7 @@ bool KvSuperblockFile::load_state(KvState* state, uint64_t nonce) const {
   return found;
 }
 
-absl::Status KvSuperblockFile::write_state(const KvState& state) {
+Status KvSuperblockFile::write_state(const KvState& state) {
   std::array<uint64_t, kStateWords> words = {
       state.sequence, state.cas, state.boot,
       uint64_t{state.clean} | uint64_t{state.invalidates} << 1 | uint64_t{state.power} << 2 |
@@ -194,56 +194,56 @@ absl::Status KvSuperblockFile::write_state(const KvState& state) {
   words[kStateWords - 1] = check_of(words.data(), kStateWords - 1, nonce_);
   const uint64_t at = kStateAt + (state.sequence % 2) * kPageBytes;
   std::memcpy(base_ + at, words.data(), sizeof(words));
-  if (test_hooks.skip_state_flush) return absl::OkStatus();
+  if (test_hooks.skip_state_flush) return ok_status();
   return persist(at, sizeof(words));
 }
 
-absl::Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t cas) {
+Status KvSuperblockFile::format(const KvSuperblock& superblock, uint64_t cas) {
   const KvGeometry& g = superblock.geometry;
   const bool again = load_word(base_, std::memory_order_relaxed) == kKvFormattingMagic;
   // Checked before anything is written: another program's file may start with zeros.
   for (uint64_t at = kHeadersAt; !again && !on_.blank && at < g.zones_at; at += kPageBytes) {
     if (!all_zero(base_ + at, kPageBytes)) {
-      return absl::FailedPreconditionError(
+      return failed_precondition_error(
           "the medium holds something that is not a key-value store; nothing was changed. "
           "Allowed: a new or empty file, or one that holds a store");
     }
   }
-  if (absl::Status status = begin_format(); !status.ok()) return status;
+  if (Status status = begin_format(); !status.ok()) return status;
   if (again) std::memset(base_ + 8, 0, g.zones_at - 8);
   return finish_format(superblock, cas);
 }
 
-absl::Status KvSuperblockFile::replace(const KvSuperblock& superblock, uint64_t cas) {
-  if (absl::Status status = begin_format(); !status.ok()) return status;
+Status KvSuperblockFile::replace(const KvSuperblock& superblock, uint64_t cas) {
+  if (Status status = begin_format(); !status.ok()) return status;
   if (!test_hooks.keep_old_table) std::memset(base_ + 8, 0, superblock.geometry.zones_at - 8);
   return finish_format(superblock, cas);
 }
 
 // From here on the medium holds no store, until the last word is there.
-absl::Status KvSuperblockFile::begin_format() {
+Status KvSuperblockFile::begin_format() {
   store_word(base_, kKvFormattingMagic, std::memory_order_relaxed);
   return persist(0, 8);
 }
 
-absl::Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uint64_t cas) {
+Status KvSuperblockFile::finish_format(const KvSuperblock& superblock, uint64_t cas) {
   const KvGeometry& g = superblock.geometry;
   nonce_ = superblock.nonce;
   for (uint64_t zone = 0; zone < g.zones; ++zone) {
     store_word(base_ + g.headers_at + zone * kKvLineBytes, kv_version_word(1, zone, nonce_),
                std::memory_order_relaxed);
   }
-  if (absl::Status status = persist(kPageBytes, g.zones_at - kPageBytes); !status.ok()) {
+  if (Status status = persist(kPageBytes, g.zones_at - kPageBytes); !status.ok()) {
     return status;
   }
-  if (absl::Status status = write_state(
+  if (Status status = write_state(
           {.sequence = 1, .cas = cas, .clean = true, .invalidates = true, .power = true});
       !status.ok()) {
     return status;
   }
   const auto words = words_of(superblock);
   std::memcpy(base_ + 8, words.data() + 1, sizeof(words) - 8);
-  if (absl::Status status = persist(0, sizeof(words)); !status.ok()) return status;
+  if (Status status = persist(0, sizeof(words)); !status.ok()) return status;
   store_word(base_, kKvMagic, std::memory_order_relaxed);
   return persist(0, 8);
 }

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "kv_store/format/layout.h"
 #include "kv_store/medium/media.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -42,8 +42,8 @@ struct KvGeometry {
 
 // Plans a store of `size_bytes` for items that typically have `item_bytes`.
 // INVALID_ARGUMENT if there is room for fewer than three zones.
-[[nodiscard]] absl::StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
-                                                       uint64_t item_bytes, uint64_t version_bits);
+[[nodiscard]] StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes,
+                                                 uint64_t item_bytes, uint64_t version_bits);
 
 // The item size that a store of this many items, headers included, should be planned with, if its
 // table is full though the zones have room for more of them; 0 if it is not. Pure.
@@ -74,25 +74,25 @@ class KvSuperblockFile {
 
   // True: the medium holds a store. False: it holds zeros, or a format that was cut short.
   // FAILED_PRECONDITION for anything else. Writes nothing.
-  [[nodiscard]] absl::StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
+  [[nodiscard]] StatusOr<bool> load(KvSuperblock* superblock, KvState* state);
 
   // Makes an empty store, durably. Reads the medium up to the first zone, to see that it holds
   // nothing, unless it is known to be blank. Values are numbered behind `cas`.
-  [[nodiscard]] absl::Status format(const KvSuperblock& superblock, uint64_t cas = 0);
+  [[nodiscard]] Status format(const KvSuperblock& superblock, uint64_t cas = 0);
   // Makes an empty store of one that load() found. Nothing of the old one can come back, whatever
   // a loss of power leaves: another nonce, and a table of zeros before that counts.
   // Cost: writes the table.
-  [[nodiscard]] absl::Status replace(const KvSuperblock& superblock, uint64_t cas);
+  [[nodiscard]] Status replace(const KvSuperblock& superblock, uint64_t cas);
 
-  [[nodiscard]] absl::Status write_state(const KvState& state);
+  [[nodiscard]] Status write_state(const KvState& state);
 
  private:
-  [[nodiscard]] absl::Status persist(uint64_t offset, uint64_t size_bytes) {
+  [[nodiscard]] Status persist(uint64_t offset, uint64_t size_bytes) {
     return on_.sync({offset, size_bytes});
   }
-  [[nodiscard]] absl::Status begin_format();
-  [[nodiscard]] absl::Status finish_format(const KvSuperblock& superblock, uint64_t cas);
-  absl::StatusOr<KvSuperblock> parse() const;
+  [[nodiscard]] Status begin_format();
+  [[nodiscard]] Status finish_format(const KvSuperblock& superblock, uint64_t cas);
+  StatusOr<KvSuperblock> parse() const;
   bool load_state(KvState* state, uint64_t nonce) const;
 
   KvMedium& on_;

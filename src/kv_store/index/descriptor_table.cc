@@ -92,8 +92,7 @@ void DescriptorTable::clear(Stripe& stripe, uint64_t slot) {
   stripe.clearing.store(true, std::memory_order_relaxed);
 }
 
-bool DescriptorTable::clear_each(std::vector<uint64_t>* slots,
-                                 absl::FunctionRef<bool(uint64_t)> goes) {
+bool DescriptorTable::clear_each(std::vector<uint64_t>* slots, FunctionRef<bool(uint64_t)> goes) {
   std::erase_if(*slots, [&](uint64_t slot) {
     Stripe& stripe = stripe_of(slot);
     MutexLock lock(stripe.mutex);
@@ -117,7 +116,7 @@ bool DescriptorTable::clear_each(std::vector<uint64_t>* slots,
   return durable;
 }
 
-bool DescriptorTable::clear_where(absl::FunctionRef<bool(const KvDescriptor&)> goes) {
+bool DescriptorTable::clear_where(FunctionRef<bool(const KvDescriptor&)> goes) {
   for (uint64_t group = 0; group < groups_; ++group) {
     Stripe& stripe = stripes_[group & stripe_mask_];
     MutexLock lock(stripe.mutex);

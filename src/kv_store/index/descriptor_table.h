@@ -17,13 +17,13 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "base/mutex.h"
 #include "base/reserved_array.h"
 #include "base/sequence.h"
 #include "kv_store/format/durable_memory.h"
 #include "kv_store/format/layout.h"
 #include "kv_store/format/superblock.h"
+#include "nvcache/function_ref.h"
 
 namespace nvcache {
 
@@ -115,7 +115,7 @@ class DescriptorTable {
   // age_of(slot) how long its item has not been used.
   template <typename UseOf, typename AgeOf>
   std::optional<SlotChoice> choose_slot(const Bucket& bucket, UseOf use_of, AgeOf age_of)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex) {
+      NVCACHE_REQUIRES(bucket.stripe.mutex) {
     bool being_cleaned = false;
     uint32_t oldest = 0;
     uint64_t victim = ~uint64_t{0};
@@ -146,7 +146,7 @@ class DescriptorTable {
 
   // Not flushed. An empty descriptor clears the slot.
   void write(Stripe& stripe, uint64_t slot, const KvDescriptor& descriptor)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripe.mutex);
+      NVCACHE_REQUIRES(stripe.mutex);
   // Clears a descriptor whose item is damaged. Readers miss either way, so that the sequence
   // stays.
   void clear_damaged(uint64_t slot) { store_word(address(slot), 0, std::memory_order_release); }
@@ -161,8 +161,8 @@ class DescriptorTable {
   // clear_each() clears those of the slots for which goes(slot) is true under the lock of its
   // stripe, and leaves these in `slots`. clear_where() clears all descriptors for which goes() is
   // true.
-  bool clear_each(std::vector<uint64_t>* slots, absl::FunctionRef<bool(uint64_t)> goes);
-  bool clear_where(absl::FunctionRef<bool(const KvDescriptor&)> goes);
+  bool clear_each(std::vector<uint64_t>* slots, FunctionRef<bool(uint64_t)> goes);
+  bool clear_where(FunctionRef<bool(const KvDescriptor&)> goes);
 
   uint64_t cached_keys() const;
   uint64_t memory_bytes() const { return (stripe_mask_ + 1) * sizeof(Stripe) + groups_; }
@@ -182,7 +182,7 @@ class DescriptorTable {
   uint64_t offset(uint64_t slot) const { return table_at_ + slot * sizeof(KvDescriptor); }
   std::byte* address(uint64_t slot) const { return table_ + slot * sizeof(KvDescriptor); }
 
-  void clear(Stripe& stripe, uint64_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripe.mutex);
+  void clear(Stripe& stripe, uint64_t slot) NVCACHE_REQUIRES(stripe.mutex);
 
   DurableMemory& memory_;
   const uint64_t table_at_;

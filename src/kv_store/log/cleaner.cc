@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 #include <thread>
 #include <utility>
 
-#include "absl/types/span.h"
 #include "base/assert.h"
 #include "base/test_hooks.h"
 
@@ -57,14 +57,14 @@ uint32_t Cleaner::sweep(uint64_t zone) try {
   std::vector<uint64_t> slots;
   for (size_t first = 0; first < expired.size(); first += kClearedAtOnce) {
     const size_t count = std::min(kClearedAtOnce, expired.size() - first);
-    clear_expired(zone, absl::MakeConstSpan(expired).subspan(first, count), &slots);
+    clear_expired(zone, std::span(expired).subspan(first, count), &slots);
   }
   return is_whole ? next_s : 0;
 } catch (const std::bad_alloc&) {
   return 0;  // they count for longer
 }
 
-void Cleaner::clear_expired(uint64_t zone, absl::Span<const Survivor> expired,
+void Cleaner::clear_expired(uint64_t zone, std::span<const Survivor> expired,
                             std::vector<uint64_t>* slots) {
   slots->clear();
   for (const Survivor& each : expired) slots->push_back(each.slot);
@@ -243,7 +243,7 @@ void Cleaner::clear_descriptors(const std::vector<uint64_t>& zones) {
   });
 }
 
-absl::Status Cleaner::renew_all() {
+Status Cleaner::renew_all() {
   MutexLock cleaning(parts_.zones.cleaning_mutex());
   end_evacuation();
   MutexLock lock(parts_.zones.space_mutex());
@@ -259,13 +259,13 @@ absl::Status Cleaner::renew_all() {
     parts_.headers.write(zone, versions[zone], 0, open[zone] ? parts_.zones.next_sequence() : 0);
   }
   if (!test_hooks.skip_clear_flush && !parts_.headers.persist_all()) {
-    return absl::DataLossError("the medium failed while the headers of its zones were written");
+    return data_loss_error("the medium failed while the headers of its zones were written");
   }
   parts_.zones.forget_items();
   for (uint64_t zone = 0; zone < parts_.geometry.zones; ++zone) {
     parts_.zones.serve(zone, versions[zone]);
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
 }  // namespace nvcache

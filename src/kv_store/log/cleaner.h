@@ -31,14 +31,14 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "base/prng.h"
 #include "kv_store/log/parts.h"
 #include "kv_store/log/zone_mover.h"
 #include "kv_store/log/zone_survey.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -49,18 +49,17 @@ class Cleaner final : public ZoneCleaner {
   explicit Cleaner(KvParts& parts) : parts_(parts) {}
 
   size_t choose(const std::deque<uint64_t>& full) override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   bool clean(uint64_t zone, uint64_t item_bytes) override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   uint32_t sweep_time_s() const override;
-  uint32_t sweep(uint64_t zone) override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  uint32_t sweep(uint64_t zone) override NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   void populate(uint64_t zone, uint64_t offset) override;
 
   // Gives all zones a new version, so that no stored item can be found. Open zones stay open
   // and keep their cursor, because readers may still hold items in them.
   // Takes both locks of the log. DATA_LOSS if the medium fails.
-  [[nodiscard]] absl::Status renew_all();
+  [[nodiscard]] Status renew_all();
 
   // The version that a zone has after one. Descriptors of it may be left from a round before; if it
   // comes round, all of the zone's are cleared first.
@@ -84,34 +83,32 @@ class Cleaner final : public ZoneCleaner {
   CleaningRule rule_of_full_store() const;
   bool doubts_counts(uint64_t zone) const;
   CleaningPlan plan(uint64_t zone, const CleaningRule& rule) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   // What to keep of a zone, so that an item has room. Empty: another zone may suit better.
   std::optional<CleaningPlan> plan_for(uint64_t zone, uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   // Changes nothing on the medium.
   Work prepare(uint64_t zone, uint64_t version, uint64_t next, CleaningPlan plan) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   // Gives a zone its next version, with what the plan keeps of it.
   bool switch_zone(uint64_t zone, CleaningPlan plan)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
 
   // cleaner_evacuation.cc. Copies the smallest items of a zone to others, until those that stay
   // have at most `keep_bytes`. False if no zone has room for them.
-  bool evacuate(uint64_t zone, uint64_t keep_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  bool evacuate(uint64_t zone, uint64_t keep_bytes) NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   std::optional<ZoneLog::Room> room_elsewhere(uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   bool clean_for_evacuated(uint64_t zone, uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   void move_elsewhere(uint64_t zone, const Survivor& item, const ZoneLog::Room& room)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  void end_evacuation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
+  void end_evacuation() NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
 
   // `slots` is room to work in.
-  void clear_expired(uint64_t zone, absl::Span<const Survivor> expired,
-                     std::vector<uint64_t>* slots)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
+  void clear_expired(uint64_t zone, std::span<const Survivor> expired, std::vector<uint64_t>* slots)
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
+  bool begin_switch(uint64_t zone) NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   void tell_evicted(const CleaningPlan& plan);
   void count_cleaning(const Work& work, const ZoneMover::Done& done, uint64_t items_before);
 

@@ -128,39 +128,38 @@ class ZoneLog {
 
   // --- For the cleaner and the recovery, under the cleaning lock. ---
   // Held by the thread that cleans a zone, or changes versions. Taken before the space lock.
-  Mutex& cleaning_mutex() ABSL_LOCK_RETURNED(cleaning_mutex_) { return cleaning_mutex_; }
+  Mutex& cleaning_mutex() NVCACHE_RETURNS_MUTEX(cleaning_mutex_) { return cleaning_mutex_; }
   // Held while zones change hands.
-  Mutex& space_mutex() ABSL_LOCK_RETURNED(space_mutex_) { return space_mutex_; }
+  Mutex& space_mutex() NVCACHE_RETURNS_MUTEX(space_mutex_) { return space_mutex_; }
   // The items before it are those that the last cleaning kept.
-  uint64_t hot_line(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
+  uint64_t hot_line(uint64_t zone) const NVCACHE_REQUIRES(cleaning_mutex_) {
     return zones_[zone].hot_line;
   }
-  uint64_t full_version(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
+  uint64_t full_version(uint64_t zone) const NVCACHE_REQUIRES(cleaning_mutex_) {
     return zones_[zone].serving.load(std::memory_order_seq_cst) & ~kSwitching;
   }
-  uint64_t next_sequence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) { return ++sequence_; }
+  uint64_t next_sequence() NVCACHE_REQUIRES(cleaning_mutex_) { return ++sequence_; }
   // Keeps others from pinning the zone. False, and nothing changed, if it stays pinned.
-  bool begin_switch(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  bool begin_switch(uint64_t zone) NVCACHE_REQUIRES(cleaning_mutex_);
   // Ends the switch. New items go behind the hot line.
   void end_switch(uint64_t zone, uint64_t version, uint64_t hot_line)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+      NVCACHE_REQUIRES(cleaning_mutex_);
   // A full zone for the cleaner, as for clean(), and back. kNoZone: there is none.
-  uint64_t take_full(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
-  void give_back(uint64_t zone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  uint64_t take_full(ZoneCleaner& cleaner) NVCACHE_REQUIRES(cleaning_mutex_);
+  void give_back(uint64_t zone) NVCACHE_REQUIRES(cleaning_mutex_);
   // Room behind all items of a zone that the cleaner has. Not pinned. Empty if there is too little.
-  std::optional<Room> append(uint64_t zone, uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  std::optional<Room> append(uint64_t zone, uint64_t item_bytes) NVCACHE_REQUIRES(cleaning_mutex_);
   // Makes a zone serve another version; new items still go where they did.
-  void serve(uint64_t zone, uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_) {
+  void serve(uint64_t zone, uint64_t version) NVCACHE_REQUIRES(cleaning_mutex_) {
     zones_[zone].serving.store(version, std::memory_order_seq_cst);
   }
-  std::vector<bool> open_zones() ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  std::vector<bool> open_zones() NVCACHE_REQUIRES(space_mutex_);
   // After all zones got a new version: closed zones are fresh again, and no zone has a hot
   // set.
-  void forget_items() ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
+  void forget_items() NVCACHE_REQUIRES(cleaning_mutex_, space_mutex_);
   // Takes over a zone at the opening. Call in the order of the sequence numbers.
   void adopt(uint64_t zone, uint64_t version, uint64_t hot_line, uint64_t sequence, bool unchecked)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
+      NVCACHE_REQUIRES(cleaning_mutex_, space_mutex_);
 
  private:
   static constexpr uint64_t kSwitching = uint64_t{1} << 63;
@@ -185,14 +184,13 @@ class ZoneLog {
   bool allocate_in(uint64_t zone, const Lane& lane, uint64_t item_bytes, Room* room);
   bool open_next(Lane& lane, uint64_t full_zone, uint64_t item_bytes, ZoneCleaner& cleaner);
   bool open_ready(Lane& lane, uint64_t full_zone, uint64_t item_bytes);
-  void sweep_some(ZoneCleaner& cleaner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
-  uint64_t zone_to_sweep(uint32_t now_s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
-  uint64_t clean_next(ZoneCleaner& cleaner, uint64_t item_bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_);
+  void sweep_some(ZoneCleaner& cleaner) NVCACHE_REQUIRES(cleaning_mutex_);
+  uint64_t zone_to_sweep(uint32_t now_s) NVCACHE_REQUIRES(cleaning_mutex_);
+  uint64_t clean_next(ZoneCleaner& cleaner, uint64_t item_bytes) NVCACHE_REQUIRES(cleaning_mutex_);
   // Whether a list or a lane has it. One that is being cleaned is nowhere; no other one is twice.
-  bool is_somewhere(uint64_t zone) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(space_mutex_);
+  bool is_somewhere(uint64_t zone) const NVCACHE_REQUIRES(space_mutex_);
   uint64_t take_next(std::deque<uint64_t>& from, ZoneCleaner& cleaner)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(cleaning_mutex_, space_mutex_);
+      NVCACHE_REQUIRES(cleaning_mutex_, space_mutex_);
 
   DurableMemory& memory_;
   const KvGeometry geometry_;
@@ -201,14 +199,14 @@ class ZoneLog {
   std::vector<Lane> lanes_;
   std::function<void()> wake_;
 
-  Mutex cleaning_mutex_ ABSL_ACQUIRED_BEFORE(space_mutex_);
-  uint64_t sequence_ ABSL_GUARDED_BY(cleaning_mutex_) = 0;
+  Mutex cleaning_mutex_ NVCACHE_ACQUIRED_BEFORE(space_mutex_);
+  uint64_t sequence_ NVCACHE_GUARDED_BY(cleaning_mutex_) = 0;
   Mutex space_mutex_;
-  size_t sample_ ABSL_GUARDED_BY(space_mutex_) = 0;  // which full zone was looked at last
-  std::deque<uint64_t> fresh_ ABSL_GUARDED_BY(space_mutex_);
-  std::deque<uint64_t> full_ ABSL_GUARDED_BY(space_mutex_);   // oldest first
-  std::deque<uint64_t> ready_ ABSL_GUARDED_BY(space_mutex_);  // cleaned, and not open yet
-  uint64_t wanted_bytes_ ABSL_GUARDED_BY(space_mutex_) = 0;   // the item that opened a zone last
+  size_t sample_ NVCACHE_GUARDED_BY(space_mutex_) = 0;  // which full zone was looked at last
+  std::deque<uint64_t> fresh_ NVCACHE_GUARDED_BY(space_mutex_);
+  std::deque<uint64_t> full_ NVCACHE_GUARDED_BY(space_mutex_);   // oldest first
+  std::deque<uint64_t> ready_ NVCACHE_GUARDED_BY(space_mutex_);  // cleaned, and not open yet
+  uint64_t wanted_bytes_ NVCACHE_GUARDED_BY(space_mutex_) = 0;   // the item that opened a zone last
 };
 
 // A pin that ends with its scope.

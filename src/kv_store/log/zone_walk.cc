@@ -23,9 +23,9 @@ ZoneWalk::ZoneWalk(const KvParts& parts, uint64_t zone)
       verifies_(parts.zones.is_unchecked(zone) || (parts.may_be_torn && !test_hooks.believe_torn)) {
 }
 
-absl::Span<const WalkedItem> ZoneWalk::next() {
+std::span<const WalkedItem> ZoneWalk::next() {
   const size_t count = may_have_holes_ ? next_by_descriptors() : next_by_headers();
-  return absl::MakeConstSpan(items_.data(), count);
+  return std::span(items_.data(), count);
 }
 
 // Prefetching lets the cache misses of a batch overlap; for the headers it guesses that items in a
@@ -42,7 +42,7 @@ size_t ZoneWalk::next_by_headers() {
     parts_.table.prefetch(parts_.table.bucket_of(items_[count].found.hash));
     offset_ += size_bytes;
   }
-  for (WalkedItem& each : absl::MakeSpan(items_.data(), count)) each.live = find_descriptor(&each);
+  for (WalkedItem& each : std::span(items_.data(), count)) each.live = find_descriptor(&each);
   return count;
 }
 

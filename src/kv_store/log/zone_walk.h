@@ -18,8 +18,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "absl/types/span.h"
 #include "kv_store/format/layout.h"
 #include "kv_store/log/parts.h"
 
@@ -46,7 +46,7 @@ class ZoneWalk {
   ZoneWalk(const KvParts& parts, uint64_t zone);
 
   // The next few items, valid until the next call; none at the end.
-  absl::Span<const WalkedItem> next();
+  std::span<const WalkedItem> next();
 
  private:
   static constexpr size_t kBatch = 16;

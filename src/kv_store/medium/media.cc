@@ -14,14 +14,14 @@
 namespace nvcache {
 namespace {
 
-absl::Status bad_medium(std::string_view spec, std::string_view problem) {
+Status bad_medium(std::string_view spec, std::string_view problem) {
   return invalid_argument(
       "medium: '{}' given: {}; allowed: dram, file:PATH, emulated:PROFILE[,on=dram|on=file:PATH] "
       "with PROFILE of byte-addressable memory",
       shown(spec), problem);
 }
 
-absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config) {
+StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config) {
   if (spec == "dram") {
     auto dram = DramMedium::open({.size_bytes = config.size_bytes});
     if (!dram.ok()) return dram.status();
@@ -49,14 +49,14 @@ absl::StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& confi
 
 }  // namespace
 
-absl::Status KvMedium::sync() {
+Status KvMedium::sync() {
   if (file != nullptr) return file->sync_all();
-  absl::Status status = medium->flush({0, medium->size_bytes()});
+  Status status = medium->flush({0, medium->size_bytes()});
   return status.ok() ? medium->drain() : status;
 }
 
-absl::Status KvMedium::sync(Extent extent) {
-  absl::Status status = medium->flush(extent);
+Status KvMedium::sync(Extent extent) {
+  Status status = medium->flush(extent);
   if (status.ok()) status = medium->drain();
   return status.ok() && file != nullptr && !survives_power ? file->sync(extent) : status;
 }
@@ -78,7 +78,7 @@ std::string path_of_kv_medium(std::string_view spec) {
   return spec.starts_with("file:") ? std::string(spec.substr(5)) : "";
 }
 
-absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
+StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   std::string_view spec = config.medium;
   if (!names_emulated_medium(spec)) {
     return open_plain(spec, config);

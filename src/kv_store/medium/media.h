@@ -11,19 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "kv_store/api/config.h"
 #include "medium/medium.h"
 #include "medium/page_file.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 struct KvMedium {
   // Makes all that was stored durable.
-  [[nodiscard]] absl::Status sync();
+  [[nodiscard]] Status sync();
   // Makes an extent durable beyond a loss of power, whatever flush() and drain() promise.
-  [[nodiscard]] absl::Status sync(Extent extent);
+  [[nodiscard]] Status sync(Extent extent);
   // Gets memory for an extent that will be overwritten, and whose bytes are not needed. A hint.
   void populate(Extent extent);
 
@@ -39,7 +39,7 @@ struct KvMedium {
 std::string path_of_kv_medium(std::string_view spec);
 
 // Emulated media charge `clock`, which must outlive the medium.
-[[nodiscard]] absl::StatusOr<KvMedium> open_kv_medium(const KvConfig& config,
-                                                      Clock& clock = system_clock());
+[[nodiscard]] StatusOr<KvMedium> open_kv_medium(const KvConfig& config,
+                                                Clock& clock = system_clock());
 
 }  // namespace nvcache

@@ -35,10 +35,10 @@ KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& 
   return trust_of(found.state, boot_of(config), config.durability, on.survives_power);
 }
 
-absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on) {
+StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on) {
   KvSuperblockFile file(on);
   KvFoundStore store{.superblock = {}, .state = {}, .recovered = true};
-  const absl::StatusOr<bool> found = file.load(&store.superblock, &store.state);
+  const StatusOr<bool> found = file.load(&store.superblock, &store.state);
   if (!found.ok()) return found.status();
   if (!*found) return std::nullopt;
   return store;

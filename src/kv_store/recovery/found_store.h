@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "kv_store/api/config.h"
 #include "kv_store/format/superblock.h"
 #include "kv_store/format/zone_headers.h"
 #include "kv_store/medium/media.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -24,7 +24,7 @@ struct KvFoundStore {
 
 // Reads the superblock and the state. Empty where the medium holds no store, FAILED_PRECONDITION
 // where it holds anything else. Writes nothing.
-[[nodiscard]] absl::StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on);
+[[nodiscard]] StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on);
 
 // What a new opening may believe of the items that a medium holds.
 enum class KvTrust : uint8_t {

@@ -18,23 +18,23 @@ uint64_t random_number() {
 }
 
 // Durably, before the opening notes the time: a kill in between would make the absence short.
-absl::Status mark_outdated(KvMedium& on, bool read_only, KvFoundStore* store) {
+Status mark_outdated(KvMedium& on, bool read_only, KvFoundStore* store) {
   store->state.outdated_cas = store->state.cas;
-  if (read_only) return absl::OkStatus();
+  if (read_only) return ok_status();
   ++store->state.sequence;
   return KvSuperblockFile(on, store->superblock.nonce).write_state(store->state);
 }
 
 }  // namespace
 
-absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
+StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config) {
   const auto found = find_store(on);
   if (!found.ok()) return found.status();
   const std::optional<KvFoundStore>& before = *found;
   KvSuperblockFile file(on);
   KvFoundStore store;
   uint64_t cas = config.cas_given;
-  absl::Status made;
+  Status made;
   if (before) {
     const bool away = was_away_too_long(*before, on, config);
     const bool trusted = trust_in(*before, on, config) != KvTrust::kNothing;
@@ -43,12 +43,12 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
       store = *before;
       store.away_s = absence_s(*before, on, config).value_or(0);
       if (away) {
-        absl::Status marked = mark_outdated(on, config.read_only, &store);
+        Status marked = mark_outdated(on, config.read_only, &store);
         if (!marked.ok()) return marked;
       }
       return store;
     }
-    if (config.read_only) return absl::FailedPreconditionError("nothing in it can be trusted");
+    if (config.read_only) return failed_precondition_error("nothing in it can be trusted");
     store.superblock = before->superblock;
     if (!trusted && config.durability != Durability::kVolatile) {
       on.notes.push_back(why_emptied(*before, on));
@@ -73,29 +73,29 @@ absl::StatusOr<KvFoundStore> find_or_format(KvMedium& on, const KvConfig& config
   return store;
 }
 
-absl::Status Recovery::open() {
-  if (absl::Status status = recover_zones(); !status.ok()) return status;
-  if (parts_.config.read_only) return absl::OkStatus();
-  if (absl::Status status = mark_in_use(); !status.ok()) return status;
+Status Recovery::open() {
+  if (Status status = recover_zones(); !status.ok()) return status;
+  if (parts_.config.read_only) return ok_status();
+  if (Status status = mark_in_use(); !status.ok()) return status;
   open_ = true;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status Recovery::recover_zones() {
-  if (absl::Status status = adopt_zones(); !status.ok()) return status;
+Status Recovery::recover_zones() {
+  if (Status status = adopt_zones(); !status.ok()) return status;
   const uint64_t boot = boot_of(parts_.config);
   const KvTrust trust =
       trust_of(state_, boot, parts_.config.durability, parts_.medium.survives_power);
   if (parts_.recovered && trust == KvTrust::kAfterSync) {
-    if (absl::Status status = parts_.medium.sync(); !status.ok()) return status;
+    if (Status status = parts_.medium.sync(); !status.ok()) return status;
   }
   parts_.counts_are_old = !state_.clean && (boot == 0 || state_.boot != boot);
   parts_.may_be_torn = state_.torn || parts_.counts_are_old;
   recovered_items_ = parts_.recovered ? parts_.headers.live().items : 0;
-  return absl::OkStatus();
+  return ok_status();
 }
 
-absl::Status Recovery::adopt_zones() {
+Status Recovery::adopt_zones() {
   MutexLock cleaning(parts_.zones.cleaning_mutex());
   MutexLock lock(parts_.zones.space_mutex());
   const uint64_t zones = parts_.geometry.zones;
@@ -109,7 +109,7 @@ absl::Status Recovery::adopt_zones() {
       has_unfinished_cleaning_ = true;
     } else if (headers[zone].cleaning) {
       UnfinishedCleaning unfinished(parts_, cleaner_, zone, headers[zone]);
-      if (absl::Status status = unfinished.finish(); !status.ok()) return status;
+      if (Status status = unfinished.finish(); !status.ok()) return status;
       headers[zone] = parts_.headers.load(zone);
     }
     by_sequence[zone] = {headers[zone].sequence, zone};
@@ -125,18 +125,18 @@ absl::Status Recovery::adopt_zones() {
 
 // The version that a damaged header had is unknown. Descriptors of the zone are cleared, so
 // that none can be valid by chance.
-absl::Status Recovery::repair(const std::vector<uint64_t>& damaged) {
-  if (damaged.empty()) return absl::OkStatus();
+Status Recovery::repair(const std::vector<uint64_t>& damaged) {
+  if (damaged.empty()) return ok_status();
   cleaner_.clear_descriptors(damaged);
   for (const uint64_t zone : damaged) {
     parts_.zones.serve(zone, 1);
     parts_.headers.write(zone, 1, 0, 0);
   }
-  if (parts_.headers.persist_all()) return absl::OkStatus();
-  return absl::DataLossError("the medium failed while damaged zones were repaired");
+  if (parts_.headers.persist_all()) return ok_status();
+  return data_loss_error("the medium failed while damaged zones were repaired");
 }
 
-absl::Status Recovery::mark_in_use() {
+Status Recovery::mark_in_use() {
   state_ = {.sequence = state_.sequence + 1,
             .cas = state_.cas + parts_.config.first_cas_block,
             .outdated_cas = state_.outdated_cas,
@@ -148,7 +148,7 @@ absl::Status Recovery::mark_in_use() {
   return write_state();
 }
 
-absl::Status Recovery::reserve_cas(uint64_t up_to) {
+Status Recovery::reserve_cas(uint64_t up_to) {
   ++state_.sequence;
   state_.cas = up_to;
   return write_state();
@@ -156,24 +156,24 @@ absl::Status Recovery::reserve_cas(uint64_t up_to) {
 
 // A loss of power must find that the store was in use. Not even after a kill is that certain: it
 // may have come before this line.
-absl::Status Recovery::write_state() {
+Status Recovery::write_state() {
   return KvSuperblockFile(parts_.medium, parts_.nonce).write_state(state_);
 }
 
-absl::Status Recovery::close(uint64_t given_cas) {
+Status Recovery::close(uint64_t given_cas) {
   KvMedium& medium = parts_.medium;
   KvSuperblockFile file(medium);
   // Does not write to a medium whose superblock was damaged or replaced meanwhile.
   KvSuperblock superblock;
   KvState before;
-  const absl::StatusOr<bool> found = file.load(&superblock, &before);
+  const StatusOr<bool> found = file.load(&superblock, &before);
   if (!found.ok()) return found.status();
   open_ = false;
   state_.clean = true;
   state_.cas = given_cas;
   ++state_.sequence;
-  if (absl::Status status = file.write_state(state_); !status.ok()) return status;
-  return medium.file != nullptr ? medium.file->sync_all() : absl::OkStatus();
+  if (Status status = file.write_state(state_); !status.ok()) return status;
+  return medium.file != nullptr ? medium.file->sync_all() : ok_status();
 }
 
 }  // namespace nvcache

@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "kv_store/api/config.h"
 #include "kv_store/format/superblock.h"
@@ -21,13 +19,15 @@
 #include "kv_store/log/parts.h"
 #include "kv_store/medium/media.h"
 #include "kv_store/recovery/found_store.h"
+#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // Reads the superblock and the state, or makes an empty store: of the configured geometry, or in
 // place of one in which nothing can be trusted. FAILED_PRECONDITION where the medium holds anything
 // else; nothing is written then.
-[[nodiscard]] absl::StatusOr<KvFoundStore> find_or_format(KvMedium& medium, const KvConfig& config);
+[[nodiscard]] StatusOr<KvFoundStore> find_or_format(KvMedium& medium, const KvConfig& config);
 
 class Recovery {
  public:
@@ -36,16 +36,16 @@ class Recovery {
 
   // Takes over the zones that were found, and marks the store as in use: durably, before
   // the first change.
-  [[nodiscard]] absl::Status open();
+  [[nodiscard]] Status open();
   bool is_open() const { return open_; }
 
   // Gives this opening the numbers of values up to `up_to`, durably: no other opening gives them.
   // One call at a time.
-  [[nodiscard]] absl::Status reserve_cas(uint64_t up_to);
+  [[nodiscard]] Status reserve_cas(uint64_t up_to);
 
   // Marks the store as closed in order; the next opening numbers values behind `given_cas`. All
   // that the store holds must be on the medium. Not open then.
-  [[nodiscard]] absl::Status close(uint64_t given_cas);
+  [[nodiscard]] Status close(uint64_t given_cas);
 
   // The state of this opening: the numbers up to its cas are this opening's.
   const KvState& state() const { return state_; }
@@ -54,12 +54,12 @@ class Recovery {
   bool has_unfinished_cleaning() const { return has_unfinished_cleaning_; }
 
  private:
-  [[nodiscard]] absl::Status recover_zones();
-  [[nodiscard]] absl::Status adopt_zones();
-  [[nodiscard]] absl::Status repair(const std::vector<uint64_t>& damaged)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.zones.cleaning_mutex());
-  [[nodiscard]] absl::Status mark_in_use();
-  [[nodiscard]] absl::Status write_state();
+  [[nodiscard]] Status recover_zones();
+  [[nodiscard]] Status adopt_zones();
+  [[nodiscard]] Status repair(const std::vector<uint64_t>& damaged)
+      NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
+  [[nodiscard]] Status mark_in_use();
+  [[nodiscard]] Status write_state();
 
   KvParts& parts_;
   Cleaner& cleaner_;

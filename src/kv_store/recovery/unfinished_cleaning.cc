@@ -37,14 +37,14 @@ void UnfinishedCleaning::pass_versions(uint64_t count) {
   }
 }
 
-absl::Status UnfinishedCleaning::finish() try {
+Status UnfinishedCleaning::finish() try {
   ZoneMover::Done done;
   if (comes_round_) {
     cleaner_.clear_descriptors({zone_});  // it keeps none
     to_ = 0;
   } else {
     if (!mover_.begin(to_, from_)) {
-      return absl::DataLossError("the medium failed while a cleaning was finished");
+      return data_loss_error("the medium failed while a cleaning was finished");
     }
     find_moved();
     find_unmoved();
@@ -55,11 +55,11 @@ absl::Status UnfinishedCleaning::finish() try {
   parts_.headers.count(zone_, static_cast<int64_t>(done.items),
                        static_cast<int64_t>(done.item_bytes));
   if (parts_.memory.flushes_updates() && !parts_.headers.persist(zone_)) {
-    return absl::DataLossError("the medium failed while a cleaning was finished");
+    return data_loss_error("the medium failed while a cleaning was finished");
   }
-  return absl::OkStatus();
+  return ok_status();
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory to finish the cleaning of a zone");
+  return resource_exhausted_error("no memory to finish the cleaning of a zone");
 }
 
 // Up to where the survivors have moved. The last may not be whole, or may have its old descriptor.
@@ -177,8 +177,7 @@ bool UnfinishedCleaning::find(uint64_t offset, uint64_t old_offset, const KvItem
 
 // Of the zone's version or of one that an attempt gave.
 bool UnfinishedCleaning::any_descriptor(
-    uint64_t hash, uint64_t offset,
-    absl::FunctionRef<bool(uint64_t, const KvDescriptor&)> suits) const {
+    uint64_t hash, uint64_t offset, FunctionRef<bool(uint64_t, const KvDescriptor&)> suits) const {
   const uint64_t place = make_descriptor(address_of(offset), kv_tag(hash), 0, 0).place;
   return parts_.table.any_slot(parts_.table.bucket_of(hash), [&](uint64_t slot) {
     const KvDescriptor there = parts_.table.load(slot);

@@ -18,12 +18,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
 #include "kv_store/format/zone_headers.h"
 #include "kv_store/log/cleaner.h"
 #include "kv_store/log/parts.h"
 #include "kv_store/log/zone_mover.h"
+#include "nvcache/function_ref.h"
+#include "nvcache/status.h"
 
 namespace nvcache {
 
@@ -34,7 +34,7 @@ class UnfinishedCleaning {
                      const ZoneHeaders::Loaded& header);
 
   // DATA_LOSS if the medium fails.
-  [[nodiscard]] absl::Status finish();
+  [[nodiscard]] Status finish();
 
  private:
   // Attempts that may have given versions where the header does not tell how many did.
@@ -50,7 +50,7 @@ class UnfinishedCleaning {
   void add(const Survivor& item, uint64_t to);
   bool find(uint64_t offset, uint64_t old_offset, const KvItemView& item, Survivor* found) const;
   bool any_descriptor(uint64_t hash, uint64_t offset,
-                      absl::FunctionRef<bool(uint64_t, const KvDescriptor&)> suits) const;
+                      FunctionRef<bool(uint64_t, const KvDescriptor&)> suits) const;
   bool is_intact(const KvDescriptor& descriptor, uint64_t offset, const KvItemView& item) const;
   uint64_t address_of(uint64_t offset) const { return parts_.geometry.zone_at(zone_) + offset; }
   std::byte* at(uint64_t offset) const { return parts_.memory.at(address_of(offset)); }

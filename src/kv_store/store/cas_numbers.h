@@ -11,8 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "absl/functional/function_ref.h"
 #include "base/mutex.h"
+#include "nvcache/function_ref.h"
 
 namespace nvcache {
 
@@ -29,7 +29,7 @@ class CasNumbers {
   }
 
   // `reserve(n)` makes it durable that numbers up to n may have been given. It must not throw.
-  uint64_t next(absl::FunctionRef<void(uint64_t)> reserve) {
+  uint64_t next(FunctionRef<void(uint64_t)> reserve) {
     const uint64_t number = given_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (number <= reserve_at_.load(std::memory_order_acquire)) [[likely]]
       return number;
@@ -47,8 +47,7 @@ class CasNumbers {
   uint64_t given() const { return given_.load(std::memory_order_relaxed); }
 
  private:
-  void extend(uint64_t number, absl::FunctionRef<void(uint64_t)> reserve)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  void extend(uint64_t number, FunctionRef<void(uint64_t)> reserve) NVCACHE_REQUIRES(mutex_) {
     if (number <= reserve_at_.load(std::memory_order_relaxed)) return;  // another thread did
     const uint64_t before = number - 1;
     const uint64_t block = std::clamp(before - first_, first_block_, kLargestBlock);

@@ -42,7 +42,7 @@ class ItemIndex {
     return scan(bucket, key, /*locked=*/false, found);
   }
   Presence find_locked(const Bucket& bucket, std::string_view key, ItemLocation* found)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex) {
+      NVCACHE_REQUIRES(bucket.stripe.mutex) {
     return scan(bucket, key, /*locked=*/true, found);
   }
   // The item that a slot's descriptor leads to, whatever its key. With true, its zone is pinned and
@@ -54,12 +54,10 @@ class ItemIndex {
   // Makes a descriptor lead to a new item and flushes it if it voids another one. Replaces
   // `old`, the key's present item, unless that is null. False: nothing changed, try again.
   bool publish(const Bucket& bucket, uint64_t zone, const KvDescriptor& descriptor,
-               uint64_t item_bytes, const ItemLocation* old)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+               uint64_t item_bytes, const ItemLocation* old) NVCACHE_REQUIRES(bucket.stripe.mutex);
 
   // Clears the descriptor of an item, durably. False where the medium fails.
-  bool drop(const Bucket& bucket, const ItemLocation& found)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+  bool drop(const Bucket& bucket, const ItemLocation& found) NVCACHE_REQUIRES(bucket.stripe.mutex);
 
   // Notes that an item was used.
   void note_use(uint64_t slot) {
@@ -76,7 +74,7 @@ class ItemIndex {
   bool is_intact(const ItemLocation& found);
   void drop_damaged(const ItemLocation& found);
   bool free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+      NVCACHE_REQUIRES(bucket.stripe.mutex);
 
   KvParts& parts_;
   ReservedArray<uint64_t> checked_;  // a bit a slot: its item was verified since the opening

@@ -312,7 +312,7 @@ KvOutcome KvStoreImpl::touch_current(const Bucket& bucket, std::string_view key,
   return KvOutcome::kDone;
 }
 
-absl::Status KvStoreImpl::clear() try {
+Status KvStoreImpl::clear() try {
   const uint64_t bound = cas_numbers_.given();
   for (const KvBufferRef& buffer : cache_.all()) {
     if (buffer->meta().cas > bound) continue;
@@ -322,7 +322,7 @@ absl::Status KvStoreImpl::clear() try {
   }
   return cleaner_.renew_all();
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory to clear the store");
+  return resource_exhausted_error("no memory to clear the store");
 }
 
 }  // namespace nvcache

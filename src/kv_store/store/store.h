@@ -27,7 +27,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/background_thread.h"
 #include "base/hash.h"
 #include "base/mutex.h"
@@ -40,13 +39,14 @@
 #include "kv_store/store/item_index.h"
 #include "kv_store/write_cache/write_cache.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 class KvStoreImpl final : public KvStore, private Pin::Owner {
  public:
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<KvStoreImpl>> make(KvConfig config,
-                                                                         KvMedium medium);
+  [[nodiscard]] static StatusOr<std::unique_ptr<KvStoreImpl>> make(KvConfig config,
+                                                                   KvMedium medium);
   ~KvStoreImpl() override;
 
   KvItem get(std::string_view key) override;
@@ -54,8 +54,8 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
                KvCondition condition) override;
   KvResult erase(std::string_view key, uint64_t cas) override;
   KvOutcome touch(std::string_view key, uint32_t expires_s) override;
-  [[nodiscard]] absl::Status clear() override;
-  [[nodiscard]] absl::Status sync() override;
+  [[nodiscard]] Status clear() override;
+  [[nodiscard]] Status sync() override;
   uint64_t visit(uint64_t cursor, const KvVisitor& visitor) override;
   KvStats stats() const override;
 
@@ -74,7 +74,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
 
   // Makes all items durable and marks the store as closed in order. Nothing may follow but the
   // destructor, which otherwise does the same.
-  [[nodiscard]] absl::Status close();
+  [[nodiscard]] Status close();
 
  private:
   using Bucket = DescriptorTable::Bucket;
@@ -100,18 +100,16 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
     const ItemLocation* on_medium() const { return *this && !buffer ? &location : nullptr; }
   };
   // The same, and the key's stripe is locked while it lives: the value stays the current one.
-  class ABSL_SCOPED_LOCKABLE LockedValue : public CurrentValue {
+  class NVCACHE_SCOPED_LOCK LockedValue : public CurrentValue {
    public:
     LockedValue(KvStoreImpl& store, const Bucket& bucket, std::string_view key)
-        ABSL_EXCLUSIVE_LOCK_FUNCTION(bucket.stripe.mutex);
-    ~LockedValue() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+        NVCACHE_ACQUIRE(bucket.stripe.mutex);
+    ~LockedValue() NVCACHE_RELEASE() { mutex_.unlock(); }
     LockedValue(const LockedValue&) = delete;
     LockedValue& operator=(const LockedValue&) = delete;
 
    private:
-    explicit LockedValue(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
-      mutex.lock();
-    }
+    explicit LockedValue(Mutex& mutex) NVCACHE_ACQUIRE(mutex) : mutex_(mutex) { mutex.lock(); }
 
     Mutex& mutex_;
   };
@@ -128,7 +126,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
 
   Bucket bucket_of(std::string_view key) const { return parts_.table.bucket_of(hash_bytes(key)); }
   void look_up(const Bucket& bucket, std::string_view key, CurrentValue* now)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+      NVCACHE_REQUIRES(bucket.stripe.mutex);
   void release(uint64_t handle) override;
 
   KvResult acknowledge(KvResult result);
@@ -144,17 +142,17 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   std::optional<WrittenItem> write_item(const Bucket& bucket, std::string_view key, ByteView value,
                                         const KvMeta& meta);
   bool publish(const Bucket& bucket, const WrittenItem& item, const CurrentValue& now)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+      NVCACHE_REQUIRES(bucket.stripe.mutex);
   bool publish_cached(const Bucket& bucket, const WrittenItem& item, const CurrentValue& now,
-                      const KvMeta& written) ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+                      const KvMeta& written) NVCACHE_REQUIRES(bucket.stripe.mutex);
   bool uncache(const Bucket& bucket, const KvBufferRef& buffer)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+      NVCACHE_REQUIRES(bucket.stripe.mutex);
   void remove_cached(const Bucket& bucket, const KvBufferRef& buffer)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(bucket.stripe.mutex);
+      NVCACHE_REQUIRES(bucket.stripe.mutex);
   void make_room_in_cache(KvBufferRef fallen);
   void spill(const KvBufferRef& buffer);
 
-  absl::Status start_threads();
+  Status start_threads();
   uint64_t new_cas();
   void sync_in_background();
   void spill_all();

@@ -8,7 +8,7 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, KvMedium medium) {
+StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, KvMedium medium) {
   const auto start = std::chrono::steady_clock::now();
   if (medium.medium->direct().empty()) {
     return invalid_argument("medium: {} is not byte-addressable; allowed: memory, mapped files",
@@ -16,15 +16,15 @@ absl::StatusOr<std::unique_ptr<KvStoreImpl>> KvStoreImpl::make(KvConfig config, 
   }
   const bool own_clock = static_cast<bool>(config.now_s);
   config.complete();
-  const absl::StatusOr<KvFoundStore> found = find_or_format(medium, config);
+  const StatusOr<KvFoundStore> found = find_or_format(medium, config);
   if (!found.ok()) return found.status();
   keep_time(own_clock, *medium.medium, found->superblock.nonce, &config);
   std::unique_ptr<KvStoreImpl> store(new KvStoreImpl(std::move(config), std::move(medium), *found));
-  if (absl::Status status = store->recovery_.open(); !status.ok()) return status;
+  if (Status status = store->recovery_.open(); !status.ok()) return status;
   store->cas_numbers_.start(found->state.cas, store->recovery_.state().cas);
   store->outdated_cas_ = found->state.outdated_cas;
   store->away_s_ = found->away_s;
-  if (absl::Status status = store->start_threads(); !status.ok()) return status;
+  if (Status status = store->start_threads(); !status.ok()) return status;
   store->recovery_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return store;
@@ -44,28 +44,28 @@ KvStoreImpl::KvStoreImpl(KvConfig config, KvMedium medium, const KvFoundStore& f
              return false;
            }}) {}
 
-absl::Status KvStoreImpl::start_threads() {
+Status KvStoreImpl::start_threads() {
   const KvConfig& config = parts_.config;
-  if (config.read_only) return absl::OkStatus();
+  if (config.read_only) return ok_status();
   if (config.clean_ahead && parts_.zones.most_ahead() > 0) {
-    if (!cleaning_.start()) return absl::ResourceExhaustedError("no thread for the cleaner");
+    if (!cleaning_.start()) return resource_exhausted_error("no thread for the cleaner");
     parts_.zones.keep_ahead([this] { cleaning_.wake(); });
   }
   const bool outlives = parts_.medium.has_pages || parts_.medium.file != nullptr;
   if (outlives && config.sync_seconds > 0 && !syncer_.start()) {
-    return absl::ResourceExhaustedError("no thread for background syncs");
+    return resource_exhausted_error("no thread for background syncs");
   }
-  return absl::OkStatus();
+  return ok_status();
 }
 
-KvStoreImpl::~KvStoreImpl() { close().IgnoreError(); }  // the next opening recovers then
+KvStoreImpl::~KvStoreImpl() { (void)close(); }  // the next opening recovers then
 
-absl::Status KvStoreImpl::close() {
+Status KvStoreImpl::close() {
   syncer_.stop();
   cleaning_.stop();
-  if (!syncer_.is_in_this_process()) return absl::OkStatus();  // the medium is its parent's
-  if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return absl::OkStatus();
-  const absl::Status status = sync();
+  if (!syncer_.is_in_this_process()) return ok_status();  // the medium is its parent's
+  if (!recovery_.is_open() || !parts_.medium.medium->traits().persistent) return ok_status();
+  const Status status = sync();
   return status.ok() ? recovery_.close(cas_numbers_.given()) : status;
 }
 

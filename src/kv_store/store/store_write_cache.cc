@@ -68,9 +68,8 @@ bool KvStoreImpl::publish_cached(const Bucket& bucket, const WrittenItem& item,
 void KvStoreImpl::sync_in_background() {
   spill_all();
   (void)parts_.config.now_s();
-  const absl::Status status = parts_.medium.has_pages
-                                  ? parts_.medium.sync()
-                                  : parts_.medium.sync({kKvTimeAt, sizeof(uint64_t)});
+  const Status status = parts_.medium.has_pages ? parts_.medium.sync()
+                                                : parts_.medium.sync({kKvTimeAt, sizeof(uint64_t)});
   if (!status.ok()) parts_.memory.fail();
   add(KvCounter::kSyncs);
 }
@@ -81,17 +80,17 @@ void KvStoreImpl::spill_all() {
 
 // The kernel tells once of pages that it could not write, and drops them: an older value may be on
 // the medium in the place of an acknowledged one.
-absl::Status KvStoreImpl::sync() try {
+Status KvStoreImpl::sync() try {
   spill_all();
   (void)parts_.config.now_s();
-  absl::Status status = parts_.medium.sync();
+  Status status = parts_.medium.sync();
   if (!status.ok()) parts_.memory.fail();
   if (status.ok() && parts_.memory.failed()) {
-    status = absl::DataLossError("the medium failed earlier; acknowledged items may be lost");
+    status = data_loss_error("the medium failed earlier; acknowledged items may be lost");
   }
   return status;
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory to write out what is in DRAM");
+  return resource_exhausted_error("no memory to write out what is in DRAM");
 }
 
 }  // namespace nvcache

@@ -130,24 +130,23 @@ class KvWriteCache {
 
   struct alignas(64) Part {
     Mutex mutex;
-    uint64_t clock ABSL_GUARDED_BY(mutex) = 0;
-    std::array<uint64_t, kPartLength> hashes ABSL_GUARDED_BY(mutex){};
-    std::array<uint64_t, kPartLength> written ABSL_GUARDED_BY(mutex){};  // when; 0: unused
-    std::array<uint32_t, kPartLength> writes ABSL_GUARDED_BY(mutex){};
-    std::array<KvBufferRef, kPartLength> buffers ABSL_GUARDED_BY(mutex);
-    std::vector<KvBufferRef> fallen ABSL_GUARDED_BY(mutex);
+    uint64_t clock NVCACHE_GUARDED_BY(mutex) = 0;
+    std::array<uint64_t, kPartLength> hashes NVCACHE_GUARDED_BY(mutex){};
+    std::array<uint64_t, kPartLength> written NVCACHE_GUARDED_BY(mutex){};  // when; 0: unused
+    std::array<uint32_t, kPartLength> writes NVCACHE_GUARDED_BY(mutex){};
+    std::array<KvBufferRef, kPartLength> buffers NVCACHE_GUARDED_BY(mutex);
+    std::vector<KvBufferRef> fallen NVCACHE_GUARDED_BY(mutex);
   };
 
   bool grow(uint64_t size_bytes);  // false, and nothing changed, past the limit
   Part& part_of(uint64_t hash) { return parts_[hash >> 60]; }
-  static KvBufferRef* locate(Part& part, const KvBuffer* buffer)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(part.mutex);
+  static KvBufferRef* locate(Part& part, const KvBuffer* buffer) NVCACHE_REQUIRES(part.mutex);
 
   const uint64_t limit_bytes_;
   std::atomic<uint64_t> used_bytes_{0};
   std::array<Part, kParts> parts_;
   Mutex moves_mutex_;
-  std::deque<KvBufferRef> moves_ ABSL_GUARDED_BY(moves_mutex_);
+  std::deque<KvBufferRef> moves_ NVCACHE_GUARDED_BY(moves_mutex_);
   std::atomic<uint64_t> moves_count_{0};
 };
 

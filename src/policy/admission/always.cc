@@ -14,7 +14,7 @@ class Always final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_always(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_no_arguments(kAdmission, member);
+  const Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<Always>();
 }

@@ -111,9 +111,9 @@ class BreakEven final : public AdmissionPolicy {
   const double cache_kib_;
   std::atomic<int64_t> balance_ns_{std::numeric_limits<int64_t>::max() / 2};  // until an account
   Mutex mutex_;
-  Totals totals_ ABSL_GUARDED_BY(mutex_);
-  double settled_ns_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool weighs_ ABSL_GUARDED_BY(mutex_) = false;
+  Totals totals_ NVCACHE_GUARDED_BY(mutex_);
+  double settled_ns_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  bool weighs_ NVCACHE_GUARDED_BY(mutex_) = false;
 };
 
 constexpr std::string_view kAllowedBreakEven = "break_even(LOSS,SHARE)";
@@ -121,14 +121,13 @@ constexpr std::string_view kAllowedBreakEven = "break_even(LOSS,SHARE)";
 }  // namespace
 
 AdmissionOr make_break_even(const SpecMember& member, const AdmissionContext& context) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 2, kAllowedBreakEven);
+  const Status arguments = check_argument_count(kAdmission, member, 2, kAllowedBreakEven);
   if (!arguments.ok()) return arguments;
   double values[] = {kDefaultLoss, kDefaultShare};
   constexpr std::string_view kNames[] = {"LOSS", "SHARE"};
   for (size_t i = 0; i < member.arguments.size(); ++i) {
-    const absl::StatusOr<double> given =
-        parse_number(kNames[i], shown(member.arguments[i]), 0, 100);
-    if (!given.ok()) return bad_member(kAdmission, member, message_of(given.status()));
+    const StatusOr<double> given = parse_number(kNames[i], shown(member.arguments[i]), 0, 100);
+    if (!given.ok()) return bad_member(kAdmission, member, given.status().message());
     values[i] = *given;
   }
   return std::make_unique<BreakEven>(values[0], values[1], context.cache_size_bytes);

@@ -25,9 +25,9 @@ AdmissionOr make_member(const SpecMember& member, const AdmissionContext& contex
 }  // namespace
 
 AdmissionOr make_admission(std::string_view spec, const AdmissionContext& context) {
-  const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kAdmission, spec);
+  const StatusOr<std::vector<SpecMember>> members = parse_spec(kAdmission, spec);
   if (!members.ok()) {
-    return invalid_argument("{}; members allowed: {}", message_of(members.status()), allowed());
+    return invalid_argument("{}; members allowed: {}", members.status().message(), allowed());
   }
   std::vector<std::unique_ptr<AdmissionPolicy>> policies;
   for (auto member = members->begin(); member != members->end(); ++member) {

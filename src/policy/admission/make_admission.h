@@ -6,14 +6,14 @@
 #include <memory>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nvcache/admission_policy.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
 // Makes the policy that `spec` names; policies are joined by '+'. INVALID_ARGUMENT names the
 // member, what was given and what is allowed.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission(
+[[nodiscard]] StatusOr<std::unique_ptr<AdmissionPolicy>> make_admission(
     std::string_view spec, const AdmissionContext& context);
 
 }  // namespace nvcache

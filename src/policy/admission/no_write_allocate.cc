@@ -18,7 +18,7 @@ class NoWriteAllocate final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_no_write_allocate(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_no_arguments(kAdmission, member);
+  const Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<NoWriteAllocate>();
 }

@@ -195,7 +195,7 @@ bool read_option(std::string_view text, Settings& settings, bool& span_given) {
 }  // namespace
 
 AdmissionOr make_obp(const SpecMember& member, const AdmissionContext&) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 3, kAllowedObp);
+  const Status arguments = check_argument_count(kAdmission, member, 3, kAllowedObp);
   if (!arguments.ok()) return arguments;
   Settings settings;
   bool span_given = false;
@@ -209,8 +209,8 @@ AdmissionOr make_obp(const SpecMember& member, const AdmissionContext&) {
                         fmt::format("option '{}' given; allowed: {}, LOOKUPS from 1 to {}",
                                     shown(text), kAllowedObp, kMaxWindowLookups));
     }
-    const absl::StatusOr<double> target = parse_number("TARGET", shown(text), 0, kMaxTarget);
-    if (!target.ok()) return bad_member(kAdmission, member, message_of(target.status()));
+    const StatusOr<double> target = parse_number("TARGET", shown(text), 0, kMaxTarget);
+    if (!target.ok()) return bad_member(kAdmission, member, target.status().message());
     settings.target = *target;
   }
   return std::make_unique<Obp>(settings);

@@ -40,13 +40,13 @@ class Probability final : public AdmissionPolicy {
 
 AdmissionOr make_probability(const SpecMember& member, const AdmissionContext& context) {
   constexpr std::string_view kAllowed = "probability(P) with P from 0 to 1";
-  const absl::Status arguments = check_argument_count(kAdmission, member, 1, kAllowed);
+  const Status arguments = check_argument_count(kAdmission, member, 1, kAllowed);
   if (!arguments.ok()) return arguments;
   if (member.arguments.empty()) {
     return bad_member(kAdmission, member, fmt::format("no P given; allowed: {}", kAllowed));
   }
-  const absl::StatusOr<double> probability = parse_number("P", shown(member.arguments[0]), 0, 1);
-  if (!probability.ok()) return bad_member(kAdmission, member, message_of(probability.status()));
+  const StatusOr<double> probability = parse_number("P", shown(member.arguments[0]), 0, 1);
+  if (!probability.ok()) return bad_member(kAdmission, member, probability.status().message());
   return std::make_unique<Probability>(*probability, context.seed);
 }
 

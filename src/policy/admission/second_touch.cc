@@ -67,7 +67,7 @@ class SecondTouch final : public AdmissionPolicy {
 }  // namespace
 
 AdmissionOr make_second_touch(const SpecMember& member, const AdmissionContext& context) {
-  const absl::Status arguments = check_no_arguments(kAdmission, member);
+  const Status arguments = check_no_arguments(kAdmission, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<SecondTouch>(context.cache_size_bytes);
 }

@@ -146,9 +146,9 @@ AdmissionOr make_small_bypass(const SpecMember& member, const AdmissionContext&)
   if (member.arguments.empty()) {
     return bad_member(kAdmission, member, fmt::format("no DRAM_SIZE given; allowed: {}", kAllowed));
   }
-  const absl::StatusOr<uint64_t> size = parse_size_bytes(shown(member.arguments[0]));
+  const StatusOr<uint64_t> size = parse_size_bytes(shown(member.arguments[0]));
   if (!size.ok()) {
-    return bad_member(kAdmission, member, fmt::format("DRAM_SIZE: {}", message_of(size.status())));
+    return bad_member(kAdmission, member, fmt::format("DRAM_SIZE: {}", size.status().message()));
   }
   if (member.arguments.size() == 1) return std::make_unique<SmallBypass>(*size, fs::path());
   // All that follows the first comma: a directory may have commas in its name.

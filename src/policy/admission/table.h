@@ -7,14 +7,14 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 #include "policy/admission/make_admission.h"
 #include "policy/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
 
-using AdmissionOr = absl::StatusOr<std::unique_ptr<AdmissionPolicy>>;
+using AdmissionOr = StatusOr<std::unique_ptr<AdmissionPolicy>>;
 
 // Each factory checks its own arguments.
 AdmissionOr make_always(const SpecMember& member, const AdmissionContext& context);

@@ -69,7 +69,7 @@ double budget_per_second(std::string_view text, uint64_t cache_size_bytes) {
   constexpr std::string_view kDriveWrites = "DWPD";
   if (text.ends_with(kDriveWrites)) {
     text.remove_suffix(kDriveWrites.size());
-    const absl::StatusOr<double> writes = parse_number("RATE", strip(text), 0, 1e6);
+    const StatusOr<double> writes = parse_number("RATE", strip(text), 0, 1e6);
     return writes.ok() ? *writes * static_cast<double>(cache_size_bytes) / kSecondsPerDay : 0;
   }
   return parse_bytes_per_second(text).value_or(0);
@@ -78,7 +78,7 @@ double budget_per_second(std::string_view text, uint64_t cache_size_bytes) {
 }  // namespace
 
 AdmissionOr make_write_budget(const SpecMember& member, const AdmissionContext& context) {
-  const absl::Status arguments = check_argument_count(kAdmission, member, 2, kAllowedBudget);
+  const Status arguments = check_argument_count(kAdmission, member, 2, kAllowedBudget);
   if (!arguments.ok()) return arguments;
   const auto bad = [&](std::string_view what) {
     return bad_member(kAdmission, member,
@@ -96,7 +96,7 @@ AdmissionOr make_write_budget(const SpecMember& member, const AdmissionContext& 
     std::string_view text = strip(member.arguments[1]);
     const bool named = text.starts_with(kBurst);
     if (named) text.remove_prefix(kBurst.size());
-    const absl::StatusOr<uint64_t> given = parse_size_bytes(strip(text));
+    const StatusOr<uint64_t> given = parse_size_bytes(strip(text));
     if (!named || !given.ok() || *given < kLeastBurstBytes) {
       return bad(fmt::format("'{}', not burst:SIZE of at least 1MiB,", shown(member.arguments[1])));
     }

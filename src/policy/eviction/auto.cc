@@ -290,7 +290,7 @@ class Auto final : public EvictionPolicy, private Contest {
 }  // namespace
 
 EvictionOr make_auto(const SpecMember& member, const EvictionContext& context) {
-  const absl::StatusOr<double> insert_cost = only_number(
+  const StatusOr<double> insert_cost = only_number(
       kEviction, member,
       {.name = "INSERT_COST", .fallback = kDefaultInsertCost, .least = 0, .most = kMostInsertCost});
   if (!insert_cost.ok()) return insert_cost.status();

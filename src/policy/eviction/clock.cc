@@ -75,7 +75,7 @@ class ClockPolicy final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_clock(const SpecMember& member, const EvictionContext& context) {
-  const absl::Status arguments = check_no_arguments(kEviction, member);
+  const Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<ClockPolicy>(context.max_slots);
 }

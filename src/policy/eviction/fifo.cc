@@ -65,7 +65,7 @@ class Fifo final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_fifo(const SpecMember& member, const EvictionContext& context) {
-  const absl::Status arguments = check_no_arguments(kEviction, member);
+  const Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<Fifo>(context.max_slots);
 }

@@ -224,11 +224,11 @@ class Lfru final : public EvictionPolicy, private EvictionPasses {
 }  // namespace
 
 EvictionOr make_lfru(const SpecMember& member, const EvictionContext& context) {
-  const absl::StatusOr<double> window_seconds = only_number(kEviction, member,
-                                                            {.name = "WINDOW_SECONDS",
-                                                             .fallback = kDefaultWindowSeconds,
-                                                             .least = kMinWindowSeconds,
-                                                             .most = kMaxWindowSeconds});
+  const StatusOr<double> window_seconds = only_number(kEviction, member,
+                                                      {.name = "WINDOW_SECONDS",
+                                                       .fallback = kDefaultWindowSeconds,
+                                                       .least = kMinWindowSeconds,
+                                                       .most = kMaxWindowSeconds});
   if (!window_seconds.ok()) return window_seconds.status();
   return std::make_unique<Lfru>(context.max_slots, *window_seconds);
 }

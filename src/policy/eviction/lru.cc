@@ -198,7 +198,7 @@ class Lru final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_lru(const SpecMember& member, const EvictionContext& context) {
-  const absl::Status arguments = check_no_arguments(kEviction, member);
+  const Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<Lru>(context.max_slots);
 }

@@ -10,7 +10,7 @@ std::shared_ptr<SharedLearning> make_shared_learning() {
 }
 
 EvictionOr make_eviction(std::string_view spec, const EvictionContext& context) {
-  const absl::StatusOr<std::vector<SpecMember>> members = parse_spec(kEviction, spec);
+  const StatusOr<std::vector<SpecMember>> members = parse_spec(kEviction, spec);
   if (members.ok() && members->size() == 1) {
     const SpecMember& only = members->front();
     const EvictionKind* const outside = outside_eviction(only.name);

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "nvcache/eviction_policy.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -26,7 +26,7 @@ std::shared_ptr<SharedLearning> make_shared_learning();
 
 // Makes the policy that `spec` names, for one shard. INVALID_ARGUMENT names what was given and what
 // is allowed.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(
+[[nodiscard]] StatusOr<std::unique_ptr<EvictionPolicy>> make_eviction(
     std::string_view spec, const EvictionContext& context);
 
 }  // namespace nvcache

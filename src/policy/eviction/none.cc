@@ -20,7 +20,7 @@ class None final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_none(const SpecMember& member, const EvictionContext&) {
-  const absl::Status arguments = check_no_arguments(kEviction, member);
+  const Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<None>();
 }

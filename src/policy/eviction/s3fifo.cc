@@ -205,7 +205,7 @@ class S3Fifo final : public EvictionPolicy {
 }  // namespace
 
 EvictionOr make_s3fifo(const SpecMember& member, const EvictionContext& context) {
-  const absl::Status arguments = check_no_arguments(kEviction, member);
+  const Status arguments = check_no_arguments(kEviction, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<S3Fifo>(context.max_slots);
 }

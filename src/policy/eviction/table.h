@@ -6,14 +6,14 @@
 #include <array>
 #include <memory>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 #include "policy/eviction/make_eviction.h"
 #include "policy/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
 
-using EvictionOr = absl::StatusOr<std::unique_ptr<EvictionPolicy>>;
+using EvictionOr = StatusOr<std::unique_ptr<EvictionPolicy>>;
 
 // Each factory checks its own arguments.
 EvictionOr make_none(const SpecMember& member, const EvictionContext& context);

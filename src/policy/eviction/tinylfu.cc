@@ -139,7 +139,7 @@ class TinyLfu final : public EvictionPolicy, private Contest {
 }  // namespace
 
 EvictionOr make_tinylfu(const SpecMember& member, const EvictionContext& context) {
-  const absl::StatusOr<double> period = only_number(
+  const StatusOr<double> period = only_number(
       kEviction, member,
       {.name = "PERIOD", .fallback = kDefaultPeriod, .least = kMinPeriod, .most = kMaxPeriod});
   if (!period.ok()) return period.status();

@@ -24,8 +24,7 @@ class Bidirectional final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_bidirectional(const SpecMember& member) {
-  const absl::StatusOr<PromotionArguments> arguments =
-      parse_promotion(member, kBidirectionalThreshold);
+  const StatusOr<PromotionArguments> arguments = parse_promotion(member, kBidirectionalThreshold);
   if (!arguments.ok()) return arguments.status();
   return std::make_unique<Bidirectional>(*arguments);
 }

@@ -16,7 +16,7 @@ class DramFirst final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_dram_first(const SpecMember& member) {
-  const absl::Status arguments = check_no_arguments(kPlacement, member);
+  const Status arguments = check_no_arguments(kPlacement, member);
   if (!arguments.ok()) return arguments;
   return std::make_unique<DramFirst>();
 }

@@ -11,8 +11,7 @@ std::string PromotionArguments::describe() const {
   return fmt::format("({}{})", threshold, adaptive ? ",adaptive" : "");
 }
 
-absl::StatusOr<PromotionArguments> parse_promotion(const SpecMember& member,
-                                                   uint32_t default_threshold) {
+StatusOr<PromotionArguments> parse_promotion(const SpecMember& member, uint32_t default_threshold) {
   PromotionArguments parsed{.threshold = default_threshold};
   const auto bad = [&] {
     return bad_member(kPlacement, member,
@@ -43,7 +42,7 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share) {
   return std::max(1u, static_cast<uint32_t>(scaled));
 }
 
-absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
+StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec) {
   return make_only_policy(kPlacement, spec, kPlacementPolicies, "");
 }
 

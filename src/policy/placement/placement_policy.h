@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
 
@@ -42,7 +42,6 @@ uint32_t threshold_in_use(uint32_t threshold, double used_share);
 
 // Makes the policy that `spec` names; table.h lists them. INVALID_ARGUMENT names what was given and
 // what is allowed.
-[[nodiscard]] absl::StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(
-    std::string_view spec);
+[[nodiscard]] StatusOr<std::unique_ptr<PlacementPolicy>> make_placement(std::string_view spec);
 
 }  // namespace nvcache

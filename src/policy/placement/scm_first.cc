@@ -23,7 +23,7 @@ class ScmFirst final : public PlacementPolicy {
 }  // namespace
 
 PlacementOr make_scm_first(const SpecMember& member) {
-  const absl::StatusOr<PromotionArguments> arguments = parse_promotion(member, kScmFirstThreshold);
+  const StatusOr<PromotionArguments> arguments = parse_promotion(member, kScmFirstThreshold);
   if (!arguments.ok()) return arguments.status();
   return std::make_unique<ScmFirst>(*arguments);
 }

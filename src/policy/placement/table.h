@@ -5,14 +5,14 @@
 #include <array>
 #include <memory>
 
-#include "absl/status/statusor.h"
+#include "nvcache/status_or.h"
 #include "policy/placement/placement_policy.h"
 #include "policy/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
 
-using PlacementOr = absl::StatusOr<std::unique_ptr<PlacementPolicy>>;
+using PlacementOr = StatusOr<std::unique_ptr<PlacementPolicy>>;
 
 // Each factory checks its own arguments.
 PlacementOr make_dram_first(const SpecMember& member);
@@ -46,7 +46,6 @@ struct PromotionArguments {
 
   std::string describe() const;
 };
-absl::StatusOr<PromotionArguments> parse_promotion(const SpecMember& member,
-                                                   uint32_t default_threshold);
+StatusOr<PromotionArguments> parse_promotion(const SpecMember& member, uint32_t default_threshold);
 
 }  // namespace nvcache

@@ -4,12 +4,12 @@
 #include <string>
 #include <thread>
 
-#include "absl/status/status.h"
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/open.h"
 #include "cache_calls.h"
 #include "fake_block_cache.h"
+#include "nvcache/status.h"
 #include "test_db.h"
 
 namespace nvcache::rocksdb::testing {
@@ -263,11 +263,11 @@ TEST(CallerTest, KnowsRocksDbsPoolThreadsByName) {
 }
 
 TEST(StatusTest, KeepsTheMeaningAndTheMessage) {
-  EXPECT_TRUE(to_rocksdb(absl::OkStatus()).ok());
-  EXPECT_TRUE(to_rocksdb(absl::InvalidArgumentError("x")).IsInvalidArgument());
-  EXPECT_TRUE(to_rocksdb(absl::ResourceExhaustedError("x")).IsNoSpace());
-  EXPECT_TRUE(to_rocksdb(absl::UnavailableError("x")).IsIOError());
-  EXPECT_NE(to_rocksdb(absl::UnavailableError("what happened")).ToString().find("what happened"),
+  EXPECT_TRUE(to_rocksdb(ok_status()).ok());
+  EXPECT_TRUE(to_rocksdb(invalid_argument_error("x")).IsInvalidArgument());
+  EXPECT_TRUE(to_rocksdb(resource_exhausted_error("x")).IsNoSpace());
+  EXPECT_TRUE(to_rocksdb(unavailable_error("x")).IsIOError());
+  EXPECT_NE(to_rocksdb(unavailable_error("what happened")).ToString().find("what happened"),
             std::string::npos);
 }
 

@@ -5,8 +5,8 @@
 #include <ostream>
 #include <string>
 
-#include "absl/status/status.h"
 #include "base/virtual_clock.h"
+#include "nvcache/status.h"
 #include "support/damaged_file.h"
 #include "support/failing_cache.h"
 #include "test_db.h"
@@ -122,8 +122,8 @@ TEST_P(FailingMediumTest, TheDatabaseGoesOnWithoutTheCache) {
   EXPECT_GT(cache->stats().hits, 100u);
   EXPECT_EQ(cache->stats().failed, 0u);
 
-  failing->fail_reads(absl::UnavailableError("read: EIO"));
-  failing->fail_writes(absl::UnavailableError("write: EIO"));
+  failing->fail_reads(unavailable_error("read: EIO"));
+  failing->fail_writes(unavailable_error("write: EIO"));
   db.read_and_verify(10000, 0, /*salt=*/1);
   db.fill(2);
   db.read_and_verify(10000, 2);

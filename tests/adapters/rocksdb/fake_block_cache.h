@@ -63,7 +63,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     return blocks_.contains({key.file, key.offset});
   }
 
-  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+  StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
     std::lock_guard lock(mutex_);
     uint64_t erased = 0;
     for (const BlockKey& key : blocks.keys) erased += blocks_.erase({key.file, key.offset});
@@ -82,11 +82,11 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     return keys;
   }
 
-  absl::Status resize(uint64_t size_bytes) override {
-    if (size_bytes > kMaxSizeBytes) return absl::OutOfRangeError("size: over max_size");
+  nvcache::Status resize(uint64_t size_bytes) override {
+    if (size_bytes > kMaxSizeBytes) return out_of_range_error("size: over max_size");
     std::lock_guard lock(mutex_);
     stats_.size_bytes = size_bytes;
-    return absl::OkStatus();
+    return ok_status();
   }
 
   void set_dataset_size(uint64_t size_bytes) override {

@@ -22,7 +22,7 @@ namespace {
 
 TieredConfig merge(std::string_view spec,
                    const ::rocksdb::LRUCacheOptions& options = options_of_a_program()) {
-  const absl::StatusOr<TieredConfig> config =
+  const StatusOr<TieredConfig> config =
       parse_tiered_config(with_program_settings(spec, program_of(options)).spec);
   EXPECT_TRUE(config.ok()) << spec << ": " << config.status();
   return config.value_or(TieredConfig{});
@@ -96,7 +96,7 @@ TEST(ProgramSettings, OptionsThatRocksDbRefusesAreLeftToIt) {
 
 TEST(ProgramSettings, RocksDbsKeysAreImmutableAndTheSameInAllCaches) {
   for (const char* spec : {"tiered://?dram=1MiB", " tiered://?tier=(size=1MiB)&dram=0 "}) {
-    const absl::StatusOr<TieredConfig> config = parse_tiered_config(with_immutable_keys(spec));
+    const StatusOr<TieredConfig> config = parse_tiered_config(with_immutable_keys(spec));
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_TRUE(config->immutable_keys);
     EXPECT_EQ(config->owner, "*");
@@ -115,7 +115,7 @@ TEST(ProgramSettings, MistakesAreShownAsTheUserMadeThem) {
   }
   for (const char* spec :
        {"tiered://?shards=3", "tiered://?high_priority=2", "tiered://?shards=1&shards=2"}) {
-    const absl::StatusOr<TieredConfig> config =
+    const StatusOr<TieredConfig> config =
         parse_tiered_config(with_program_settings(spec, program_of(options_of_a_program())).spec);
     ASSERT_FALSE(config.ok()) << spec;
     const std::string message(config.status().message());

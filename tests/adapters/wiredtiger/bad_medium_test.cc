@@ -175,7 +175,7 @@ TEST_P(FailingMediumTest, TheRunGoesOnAtRandomErrorsAndWithoutTheCacheInTheEnd) 
       << db.messages();
   VersionedTables tables(kShape, test_seed());
   tables.create(db.get());
-  const absl::Status error = absl::UnavailableError("Input/output error");
+  const Status error = unavailable_error("Input/output error");
   medium->fail_some(error, 10, test_seed());
   tables.run(db.get(), {.operations = 3000});
   tables.verify(db.get());

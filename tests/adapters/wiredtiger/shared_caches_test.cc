@@ -33,8 +33,8 @@ TEST(SharedCaches, OneForEachFileHoweverItIsNamed) {
        {open_shared_cache(spec_on("file:" + dir.file("a"), "2MiB"), OnWrite::kOffer),
         open_shared_cache(spec_on("file:" + dir.path() + "/./a"), OnWrite::kOffer),
         open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kSkip)}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
-    EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("another database"));
+    EXPECT_TRUE(is_invalid_argument(refused.status())) << refused.status();
+    EXPECT_THAT(refused.status().message(), testing::HasSubstr("another database"));
   }
 }
 
@@ -65,10 +65,10 @@ TEST(SharedCaches, NoneComesBackAfterARestart) {
       const auto refused = open_shared_cache(
           spec_on("file:" + path + io, "20MiB") + "&space=regions&restart=warm" + keys,
           OnWrite::kOffer);
-      EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
-      EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("restart: warm given"));
-      EXPECT_THAT(message_of(refused.status()), testing::HasSubstr("allowed under WiredTiger"));
-      EXPECT_THAT(message_of(refused.status()), testing::EndsWith("cold"));
+      EXPECT_TRUE(is_invalid_argument(refused.status())) << refused.status();
+      EXPECT_THAT(refused.status().message(), testing::HasSubstr("restart: warm given"));
+      EXPECT_THAT(refused.status().message(), testing::HasSubstr("allowed under WiredTiger"));
+      EXPECT_THAT(refused.status().message(), testing::EndsWith("cold"));
       EXPECT_FALSE(std::filesystem::exists(path)) << "nothing was opened";
     }
   }
@@ -112,7 +112,7 @@ TEST(SharedCaches, OneThatIsRefusedWhileTheLastOneClosesEnds) {
       for (int i = 0; i < 2000; ++i) {
         const auto opened =
             open_shared_cache(spec_on("file:" + dir.file("a"), size), OnWrite::kOffer);
-        if (!opened.ok() && !absl::IsInvalidArgument(opened.status())) ++wrong;
+        if (!opened.ok() && !is_invalid_argument(opened.status())) ++wrong;
       }
     });
   }

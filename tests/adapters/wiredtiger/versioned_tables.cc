@@ -328,8 +328,8 @@ class VersionedTables::Progress {
  private:
   Mutex mutex_;
   CondVar moved_;
-  uint64_t done_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t running_ ABSL_GUARDED_BY(mutex_);
+  uint64_t done_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint32_t running_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 void VersionedTables::run(WT_CONNECTION* connection, const LoadShape& load) {

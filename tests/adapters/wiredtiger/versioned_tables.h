@@ -99,7 +99,7 @@ class VersionedTables {
   std::unique_ptr<Key[]> keys_;
   struct Complaint {
     Mutex mutex;
-    std::string text ABSL_GUARDED_BY(mutex);
+    std::string text NVCACHE_GUARDED_BY(mutex);
   };
   std::shared_ptr<Complaint> complaint_ = std::make_shared<Complaint>();
 };

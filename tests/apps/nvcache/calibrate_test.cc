@@ -164,8 +164,8 @@ TEST(Calibrate, RefusesWhatCannotBeMeasured) {
     auto medium = open_medium(spec, {.size_bytes = size_bytes}, clock);
     EXPECT_TRUE(medium.ok()) << medium.status();
     const auto result = calibrate(**medium, clock, options);
-    EXPECT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
-    return std::string(message_of(result.status()));
+    EXPECT_TRUE(is_invalid_argument(result.status())) << result.status();
+    return std::string(result.status().message());
   };
   EXPECT_THAT(refused("dram", 1 << 20, {}), HasSubstr("emulated media only"));
   EXPECT_THAT(refused("emulated:optane", 1 << 16, {}), HasSubstr("a block for each of 16"));
@@ -179,12 +179,12 @@ TEST(Calibrate, AFailingMediumEndsTheRunWithItsError) {
   auto dram = DramMedium::open({.size_bytes = 1 << 20});
   ASSERT_TRUE(dram.ok());
   FailingMedium medium(*std::move(dram));
-  medium.fail_reads(absl::DataLossError("bad cell"), 100);
+  medium.fail_reads(data_loss_error("bad cell"), 100);
   // The failure ends the run, long before its time is over.
   const auto result =
       calibrate(medium, system_clock(),
                 {.readers = 2, .max_writers = 1, .block_bytes = 4096, .point_ns = 60'000'000'000});
-  EXPECT_TRUE(absl::IsDataLoss(result.status())) << result.status();
+  EXPECT_TRUE(is_data_loss(result.status())) << result.status();
 }
 
 TEST(Calibrate, ProgressIsToldAndMayStopTheRun) {
@@ -193,12 +193,12 @@ TEST(Calibrate, ProgressIsToldAndMayStopTheRun) {
   ASSERT_TRUE(medium.ok());
   std::vector<std::string> steps;
   const auto result =
-      calibrate(**medium, clock, {.progress = [&](const std::string& step) -> absl::Status {
+      calibrate(**medium, clock, {.progress = [&](const std::string& step) -> Status {
         steps.push_back(step);
-        if (steps.size() == 3) return absl::CancelledError("stop");
-        return absl::OkStatus();
+        if (steps.size() == 3) return cancelled_error("stop");
+        return ok_status();
       }});
-  EXPECT_TRUE(absl::IsCancelled(result.status()));
+  EXPECT_TRUE(is_cancelled(result.status()));
   EXPECT_THAT(steps, testing::ElementsAre("filling the medium", "8 readers, 0 writers",
                                           "8 readers, 1 writers"));
 }

@@ -161,7 +161,7 @@ TEST(ReplaySize, IsAShareOrANumberOfBlocks) {
   EXPECT_EQ(parse_replay_size("--tier", "0.05%")->blocks_of(1000), 1u);
   EXPECT_EQ(parse_replay_size("--tier", "70")->blocks_of(1000), 70u);
   for (const char* bad : {"", "%", "5.5", "101%", "-1", "x"}) {
-    EXPECT_EQ(parse_replay_size("--tier", bad).status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_EQ(parse_replay_size("--tier", bad).status().code(), StatusCode::kInvalidArgument)
         << bad;
   }
 }

@@ -27,7 +27,7 @@ struct WholeTrace {
   Decoder::Skipped skipped;
 };
 
-absl::StatusOr<WholeTrace> read_whole(const std::string& path, const TraceOptions& options = {}) {
+StatusOr<WholeTrace> read_whole(const std::string& path, const TraceOptions& options = {}) {
   const auto trace = TraceReader::open(path, options);
   if (!trace.ok()) return trace.status();
   WholeTrace whole;
@@ -378,13 +378,13 @@ TEST_F(TraceReaderTest, NamesTheLineThatIsNoAccess) {
 
 TEST_F(TraceReaderTest, SaysWhichNamesAreAllowed) {
   const auto unknown = TraceReader::open(write("a.log", ""));
-  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(unknown.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(unknown.status().message().find("allowed: --format (oracleGeneral, csv"),
             std::string::npos);
-  EXPECT_EQ(TraceReader::open(dir_.file("none.lis")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TraceReader::open(dir_.file("none.lis")).status().code(), StatusCode::kNotFound);
   const TraceOptions best{.format = "best", .columns = ""};
   EXPECT_EQ(TraceReader::open(dir_.file("a.log"), best).status().code(),
-            absl::StatusCode::kInvalidArgument);
+            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

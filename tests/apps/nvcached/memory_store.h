@@ -85,14 +85,14 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     return KvOutcome::kDone;
   }
 
-  absl::Status clear() override {
+  Status clear() override {
     const MutexLock lock(mutex_);
-    if (fail_clears_) return absl::DataLossError("the medium failed");
+    if (fail_clears_) return data_loss_error("the medium failed");
     values_.clear();
-    return absl::OkStatus();
+    return ok_status();
   }
 
-  absl::Status sync() override { return absl::OkStatus(); }
+  Status sync() override { return ok_status(); }
 
   uint64_t visit(uint64_t, const KvVisitor& visitor) override {
     const MutexLock lock(mutex_);
@@ -158,7 +158,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     held_.erase(handle);
   }
 
-  Value* live(std::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  Value* live(std::string_view key) NVCACHE_REQUIRES(mutex_) {
     const auto found = values_.find(key);
     if (found == values_.end()) return nullptr;
     const uint32_t expires_s = found->second.meta.expires_s;
@@ -170,15 +170,15 @@ class MemoryStore final : public KvStore, private Pin::Owner {
 
   const std::function<uint32_t()> now_s_;
   mutable Mutex mutex_;
-  std::map<std::string, Value, std::less<>> values_ ABSL_GUARDED_BY(mutex_);
-  std::unordered_map<uint64_t, std::shared_ptr<const std::string>> held_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_handle_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t next_cas_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool refuses_all_ ABSL_GUARDED_BY(mutex_) = false;
-  KvOutcome refuse_with_ ABSL_GUARDED_BY(mutex_) = KvOutcome::kDone;
-  bool fail_clears_ ABSL_GUARDED_BY(mutex_) = false;
-  std::string no_memory_for_ ABSL_GUARDED_BY(mutex_);
-  KvStats stats_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Value, std::less<>> values_ NVCACHE_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, std::shared_ptr<const std::string>> held_ NVCACHE_GUARDED_BY(mutex_);
+  uint64_t next_handle_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  uint64_t next_cas_ NVCACHE_GUARDED_BY(mutex_) = 0;
+  bool refuses_all_ NVCACHE_GUARDED_BY(mutex_) = false;
+  KvOutcome refuse_with_ NVCACHE_GUARDED_BY(mutex_) = KvOutcome::kDone;
+  bool fail_clears_ NVCACHE_GUARDED_BY(mutex_) = false;
+  std::string no_memory_for_ NVCACHE_GUARDED_BY(mutex_);
+  KvStats stats_ NVCACHE_GUARDED_BY(mutex_);
 };
 
 }  // namespace nvcache

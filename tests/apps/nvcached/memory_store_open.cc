@@ -6,12 +6,11 @@
 
 namespace nvcache {
 
-absl::StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view,
-                                                       std::shared_ptr<KvEvictions>) {
+StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view, std::shared_ptr<KvEvictions>) {
   return std::make_unique<MemoryStore>([] { return static_cast<uint32_t>(std::time(nullptr)); });
 }
 
-absl::StatusOr<KvResized> resize_kv_store(std::string_view, const KvResizeProgress&) {
+StatusOr<KvResized> resize_kv_store(std::string_view, const KvResizeProgress&) {
   return KvResized{};
 }
 

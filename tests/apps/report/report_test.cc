@@ -161,7 +161,7 @@ TEST(Tables, ADocumentWithOtherThingsInItIsAnErrorNotACrash) {
   document["summary"][0]["metrics"] = "none";
   const auto text = ycsb_tables(document);
   ASSERT_FALSE(text.ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(text.status()));
+  EXPECT_TRUE(is_invalid_argument(text.status()));
 }
 
 TEST(Html, IsSelfContainedAndKeepsChartJsLicence) {

@@ -49,7 +49,7 @@ class WiredtigerEngineTest : public WiredtigerTest {
       *key = row_key(i);
       *value = row_value(i);
     };
-    const absl::Status status = kind_->load(loaded(), kRows, record, 2, [](uint64_t) {});
+    const Status status = kind_->load(loaded(), kRows, record, 2, [](uint64_t) {});
     ASSERT_TRUE(status.ok()) << status;
   }
 
@@ -66,7 +66,7 @@ class WiredtigerEngineTest : public WiredtigerTest {
 
   static void expect_row(KvEngine& engine, uint64_t i, const std::string& wanted) {
     std::string value;
-    const absl::Status status = engine.read(row_key(i), &value);
+    const Status status = engine.read(row_key(i), &value);
     ASSERT_TRUE(status.ok()) << status;
     ASSERT_EQ(value, wanted) << i;
   }
@@ -83,12 +83,12 @@ TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
   ASSERT_TRUE(engine->insert(row_key(kRows), row_value(kRows)).ok());
   expect_row(*engine, 17, row_value(17, 1));
   std::string value;
-  EXPECT_TRUE(absl::IsNotFound(engine->read("nothing", &value)));
+  EXPECT_TRUE(is_not_found(engine->read("nothing", &value)));
 
   std::vector<std::string> keys;
   const auto visit = [&](std::string_view key, std::string_view) {
     keys.emplace_back(key);
-    return absl::OkStatus();
+    return ok_status();
   };
   // From a key that is not there, and past the last row.
   ASSERT_TRUE(engine->scan(row_key(kRows - 2) + "x", 10, visit).ok());
@@ -99,9 +99,9 @@ TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
   keys.clear();
   ASSERT_TRUE(engine->scan("zzz", 3, visit).ok());
   EXPECT_TRUE(keys.empty());
-  const absl::Status stopped =
-      engine->scan(row_key(0), 5, [](auto, auto) { return absl::DataLossError("wrong"); });
-  EXPECT_TRUE(absl::IsDataLoss(stopped));
+  const Status stopped =
+      engine->scan(row_key(0), 5, [](auto, auto) { return data_loss_error("wrong"); });
+  EXPECT_TRUE(is_data_loss(stopped));
   EXPECT_TRUE(engine->close().ok());
 }
 
@@ -223,9 +223,9 @@ TEST_F(WiredtigerEngineTest, MistakesInItsOwnBlockCacheAreNamed) {
       {"wtcache:dram,size=64MiB,hashsize=(1)", "no value"},
   };
   for (const auto& [spec, part] : wrong) {
-    const absl::Status status = kind_->check_own_cache(spec);
-    EXPECT_TRUE(absl::IsInvalidArgument(status)) << spec;
-    EXPECT_NE(status.ToString().find(part), std::string::npos) << status;
+    const Status status = kind_->check_own_cache(spec);
+    EXPECT_TRUE(is_invalid_argument(status)) << spec;
+    EXPECT_NE(status.to_string().find(part), std::string::npos) << status;
   }
 }
 
@@ -237,7 +237,7 @@ TEST_F(WiredtigerEngineTest, AFolderWithoutADatabaseIsAnError) {
                                    .tier = nullptr,
                                    .own_cache = ""});
   ASSERT_FALSE(engine.ok());
-  EXPECT_NE(engine.status().ToString().find("wiredtiger: open"), std::string::npos)
+  EXPECT_NE(engine.status().to_string().find("wiredtiger: open"), std::string::npos)
       << engine.status();
 }
 
@@ -297,14 +297,14 @@ TEST_F(WiredtigerBench, AMistakeInAConfigurationIsFoundBeforeLoading) {
 
 TEST(EngineNames, AWrongOneNamesThoseThatThereAre) {
   const auto kind = make_engine_kind("wiretiger");
-  ASSERT_TRUE(absl::IsInvalidArgument(kind.status()));
-  EXPECT_NE(kind.status().ToString().find("rocksdb, wiredtiger"), std::string::npos);
+  ASSERT_TRUE(is_invalid_argument(kind.status()));
+  EXPECT_NE(kind.status().to_string().find("rocksdb, wiredtiger"), std::string::npos);
 }
 
 TEST(EngineNames, OneWithoutABlockCacheOfItsOwnSaysSo) {
   const auto kind = make_engine_kind("rocksdb");
   if (!kind.ok()) GTEST_SKIP() << "built without RocksDB";
-  EXPECT_TRUE(absl::IsInvalidArgument((*kind)->check_own_cache("wtcache:dram,size=1GiB")));
+  EXPECT_TRUE(is_invalid_argument((*kind)->check_own_cache("wtcache:dram,size=1GiB")));
 }
 
 TEST(CopyFolder, CopiesFilesByteForByteAndRefusesATargetThatIsThere) {

@@ -31,9 +31,7 @@ class ChildProcessTest : public testing::Test {
     text << std::ifstream(path(name)).rdbuf();
     return text.str();
   }
-  absl::Status run(const ChildCommand& command) {
-    return run_child(command, system_clock(), progress_);
-  }
+  Status run(const ChildCommand& command) { return run_child(command, system_clock(), progress_); }
   // The number in a file, once a child has written it whole.
   pid_t pid_in(const std::string& name) const {
     std::string text;
@@ -47,8 +45,8 @@ class ChildProcessTest : public testing::Test {
 
 TEST_F(ChildProcessTest, TellsTheEndOfWhatAChildPrinted) {
   EXPECT_TRUE(run(shell("exit 0")).ok());
-  const absl::Status failed = run(shell("echo out; echo wrong >&2; exit 3"));
-  EXPECT_TRUE(absl::IsInternal(failed));
+  const Status failed = run(shell("echo out; echo wrong >&2; exit 3"));
+  EXPECT_TRUE(is_internal(failed));
   EXPECT_THAT(std::string(failed.message()), HasSubstr("exit code 3: out wrong"));
   EXPECT_THAT(std::string(run(shell("kill -9 $$")).message()), HasSubstr("killed by signal 9"));
 }
@@ -56,8 +54,8 @@ TEST_F(ChildProcessTest, TellsTheEndOfWhatAChildPrinted) {
 TEST_F(ChildProcessTest, NamesAProgramThatCannotBeStarted) {
   ChildCommand command = shell("");
   command.words[0] = "/nonexistent";
-  const absl::Status failed = run(command);
-  EXPECT_TRUE(absl::IsFailedPrecondition(failed));
+  const Status failed = run(command);
+  EXPECT_TRUE(is_failed_precondition(failed));
   EXPECT_THAT(std::string(failed.message()), HasSubstr("/nonexistent: No such file"));
 }
 
@@ -94,7 +92,7 @@ TEST_F(ChildProcessTest, IsKilledWhenItIsOutOfTime) {
   command.limit_seconds = 0.1;
   pid_t pid = 0;
   while (pid == 0) {  // until it had the time to begin
-    EXPECT_TRUE(absl::IsDeadlineExceeded(run(command)));
+    EXPECT_TRUE(is_deadline_exceeded(run(command)));
     std::ifstream(path("pid")) >> pid;
     command.limit_seconds *= 2;
     ASSERT_LT(command.limit_seconds, 600);
@@ -137,8 +135,8 @@ TEST_F(ChildProcessTest, EndsOnce) {
 TEST(FindFile, SaysWhereItLooked) {
   EXPECT_THAT(first_file("a shell", "--shell", {"/nonexistent/sh", "/proc/self/exe"}).value(),
               StartsWith(program_folder() + "/"));
-  const absl::Status none = first_file("a shell", "--shell", {"/nonexistent/sh", "/"}).status();
-  EXPECT_TRUE(absl::IsFailedPrecondition(none));
+  const Status none = first_file("a shell", "--shell", {"/nonexistent/sh", "/"}).status();
+  EXPECT_TRUE(is_failed_precondition(none));
   for (const char* word : {"a shell not found", "--shell", "/nonexistent/sh"}) {
     EXPECT_THAT(std::string(none.message()), HasSubstr(word));
   }

@@ -134,7 +134,7 @@ TEST_F(SmallRun, KeptDatabasesServeAgainAndOthersAreLeftAlone) {
   options_.db = folder_.path() + "/mine";
   fs::create_directory(options_.db);
   std::ofstream(options_.db + "/precious") << "x";
-  EXPECT_TRUE(absl::IsFailedPrecondition(run_profile_bench(options_, system_clock()).status()));
+  EXPECT_TRUE(is_failed_precondition(run_profile_bench(options_, system_clock()).status()));
   EXPECT_TRUE(fs::exists(options_.db + "/precious"));
 }
 

@@ -114,7 +114,7 @@ class JavaToolsTest : public testing::Test {
   }
   std::string complaint() const {
     const auto tools = find_tools(flink(), options_);
-    EXPECT_TRUE(absl::IsFailedPrecondition(tools.status())) << tools.status();
+    EXPECT_TRUE(is_failed_precondition(tools.status())) << tools.status();
     return std::string(tools.status().message());
   }
 
@@ -178,8 +178,8 @@ TEST(JavaResultTest, ReadsWhatAProgramPrinted) {
 TEST(JavaResultTest, RefusesARunThatSaysTooLittle) {
   const std::string whole = printed("1", 100);
   const auto complaint = [](const std::string& text) {
-    const absl::Status status = parse_outcome(text).status();
-    EXPECT_TRUE(absl::IsInternal(status)) << text;
+    const Status status = parse_outcome(text).status();
+    EXPECT_TRUE(is_internal(status)) << text;
     return std::string(status.message());
   };
   EXPECT_THAT(complaint(""), HasSubstr("did not get to its end"));
@@ -195,8 +195,8 @@ TEST(JavaResultTest, FindsWhatDiffers) {
   Outcome other = *parse_outcome(printed("1", 200));
   EXPECT_TRUE(check_equal(one, other).ok());
   other.sent["digest.first"] = "2";
-  const absl::Status differs = check_equal(one, other);
-  EXPECT_TRUE(absl::IsDataLoss(differs));
+  const Status differs = check_equal(one, other);
+  EXPECT_TRUE(is_data_loss(differs));
   EXPECT_EQ(differs.message(), "digest.first is 2, not 1");
   other.sent = one.sent;
   other.sent["digest.second"] = "3";
@@ -208,7 +208,7 @@ TEST(JavaResultTest, AddsUpWhatTiersBelowTheFirstServed) {
   EXPECT_EQ(parse_lower_hits(R"({"tiers": [{"hits": 9}, {"hits": 3}, {"hits": 4}]})").value(), 7u);
   for (const char* wrong :
        {"", "{}", R"({"tiers": [{}, {}]})", R"({"tiers": [{}, {"hits": "x"}]})"}) {
-    EXPECT_TRUE(absl::IsInternal(parse_lower_hits(wrong).status())) << wrong;
+    EXPECT_TRUE(is_internal(parse_lower_hits(wrong).status())) << wrong;
   }
 }
 
@@ -273,7 +273,7 @@ TEST(JavaResultTest, PrintsATable) {
   }
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
-  EXPECT_TRUE(absl::IsInvalidArgument(java_tables(json::object()).status()));
+  EXPECT_TRUE(is_invalid_argument(java_tables(json::object()).status()));
 }
 
 }  // namespace

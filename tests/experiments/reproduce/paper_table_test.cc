@@ -30,7 +30,7 @@ std::vector<PaperResult> built_in() {
 std::string complaint(std::string_view lines) {
   const auto table = parse_paper_results(fmt::format("{}{}", kHead, lines));
   EXPECT_FALSE(table.ok());
-  return table.ok() ? "" : std::string(message_of(table.status()));
+  return table.ok() ? "" : std::string(table.status().message());
 }
 
 TEST(PaperTable, HasEachNumberOfThePapersOnce) {
@@ -120,7 +120,7 @@ TEST(PaperTable, RefusesValuesThatAreNoNumbers) {
 TEST(PaperTable, RefusesAnotherHeader) {
   const auto other = parse_paper_results("id,value\na,1\n");
   ASSERT_FALSE(other.ok());
-  EXPECT_THAT(std::string(message_of(other.status())), HasSubstr("line 1: header 'id,value'"));
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("line 1: header 'id,value'"));
   EXPECT_FALSE(parse_paper_results("# nothing\n").ok());
 }
 

@@ -167,13 +167,13 @@ TEST(Reproduce, OnePaperAlone) {
 TEST(Reproduce, AMissingRowOrOneTooManyIsAnError) {
   std::vector<Row> rows = all_rows();
   rows.pop_back();
-  EXPECT_TRUE(absl::IsInternal(compare(table(), rows, Evidence(), {}).status()));
+  EXPECT_TRUE(is_internal(compare(table(), rows, Evidence(), {}).status()));
   rows = all_rows();
   rows.push_back({.id = "unheard-of"});
-  EXPECT_TRUE(absl::IsInternal(compare(table(), rows, Evidence(), {}).status()));
+  EXPECT_TRUE(is_internal(compare(table(), rows, Evidence(), {}).status()));
   rows = all_rows();
   rows.push_back(rows.front());
-  EXPECT_TRUE(absl::IsInternal(compare(table(), rows, Evidence(), {}).status()));
+  EXPECT_TRUE(is_internal(compare(table(), rows, Evidence(), {}).status()));
 }
 
 // ---- The page ----

@@ -59,7 +59,7 @@ TEST(Simulations, RepeatThemselves) {
 TEST(Simulations, AnUnknownWorkloadIsRefused) {
   SimulationPlan plan = two_scenarios();
   plan.scenarios[0].workload = "f";
-  EXPECT_TRUE(absl::IsInvalidArgument(run_simulations(plan, system_clock()).status()));
+  EXPECT_TRUE(is_invalid_argument(run_simulations(plan, system_clock()).status()));
 }
 
 // ---- What becomes of their numbers ----

@@ -96,7 +96,7 @@ Result simulated(const std::string& workload, const char* configuration, uint64_
   options.minutes = 0.3;
   options.seed = seed;
   options.scale = 1;
-  const absl::StatusOr<Result> result = simulate(options);
+  const StatusOr<Result> result = simulate(options);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Result();
 }
@@ -134,14 +134,14 @@ class SimulatedAgainstReal : public testing::TestWithParam<const char*> {
       value->resize(kRecordBytes);
       fill_record(*key, 0, std::span<char, kRecordBytes>(value->data(), kRecordBytes));
     };
-    const absl::Status status = kind_->load(loaded(), kLoadedRecords, record, 1, [](uint64_t) {});
-    if (absl::IsFailedPrecondition(status)) GTEST_SKIP() << status;  // no direct I/O there
+    const Status status = kind_->load(loaded(), kLoadedRecords, record, 1, [](uint64_t) {});
+    if (is_failed_precondition(status)) GTEST_SKIP() << status;  // no direct I/O there
     ASSERT_TRUE(status.ok()) << status;
     dataset_bytes_ = fs::file_size(loaded() + "/ycsb.wt");
   }
 
   std::unique_ptr<BlockCacheImpl> open_tier(const char* policies, Clock& clock) {
-    const absl::StatusOr<Config> config = parse_config(fmt::format(
+    const StatusOr<Config> config = parse_config(fmt::format(
         "nvcache://?size={}&space=in_place&verify=always&maintenance=0{}", kTierBytes, policies));
     EXPECT_TRUE(config.ok()) << config.status();
     auto medium = open_medium("dram", {.size_bytes = kTierBytes}, clock);
@@ -182,7 +182,7 @@ class SimulatedAgainstReal : public testing::TestWithParam<const char*> {
       }
       const Operation op = stream.next();
       const std::string key = record_key(op.record);
-      absl::Status status = (*engine)->read(key, &value);
+      Status status = (*engine)->read(key, &value);
       if (status.ok() && op.type == OpType::kUpdate) {
         char* const field = value.data() + size_t{op.field} * kFieldBytes;
         fill_field(key, op.field, op.version, std::span<char, kFieldBytes>(field, kFieldBytes));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
+#include "base/text.h"
 #include "experiments/nvmcached/system.h"
 #include "experiments/simulate/kv_keys.h"
 #include "experiments/simulate/simulate_report.h"
@@ -48,7 +48,7 @@ Options small_store(std::string_view configuration, const std::string& workload 
 }
 
 Result store_result(const Options& options) {
-  const absl::StatusOr<Result> result = simulate(options);
+  const StatusOr<Result> result = simulate(options);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Result();
 }
@@ -125,8 +125,7 @@ TEST(SimulateMemcached, CountsAndOrderAreThoseOfRealRuns) {
     for (const nvmcached::Kind& kind : nvmcached::kinds()) {
       if (kind.on_dram) continue;
       SCOPED_TRACE(fmt::format("{} {}", workload, kind.name));
-      Options options = small_store(absl::AsciiStrToLower(std::string(kind.name)),
-                                    absl::AsciiStrToLower(std::string(workload)));
+      Options options = small_store(lower(kind.name), lower(workload));
       options.nvram_bytes = 64 << 20;
       options.scale = 1;
       options.minutes = 0.05 / 60;
@@ -162,8 +161,8 @@ TEST(SimulateMemcached, WrongOptionsAreNamedWithWhatIsAllowed) {
   const auto complaint = [](auto change) {
     Options options = small_store("nvmcached");
     change(options);
-    const absl::StatusOr<Result> result = simulate(options);
-    EXPECT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
+    const StatusOr<Result> result = simulate(options);
+    EXPECT_TRUE(is_invalid_argument(result.status())) << result.status();
     return std::string(result.status().message());
   };
   EXPECT_THAT(complaint([](Options& o) { o.configuration = "none"; }), HasSubstr("mc-nvlru"));
@@ -178,7 +177,7 @@ TEST(SimulateMemcached, WrongOptionsAreNamedWithWhatIsAllowed) {
               HasSubstr("--dataset: var has 1000 keys"));
   Options options = small_store("nvmcached");
   options.engine = "wiredtiger";
-  EXPECT_TRUE(absl::IsInvalidArgument(simulate(options).status())) << "not a tier";
+  EXPECT_TRUE(is_invalid_argument(simulate(options).status())) << "not a tier";
 }
 
 TEST(SimulateMemcached, TablesAndPageHaveColumnsOfTheirOwn) {

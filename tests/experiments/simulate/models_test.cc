@@ -259,10 +259,10 @@ TEST(SimulatePhantom, KeepsNoBytesAndSaysSo) {
   ASSERT_TRUE((*medium)->on_direct_read({0, 28 << 10}).ok());
   EXPECT_GT(clock.now_ns(), written_ns);
   std::vector<std::byte> into(16);
-  const absl::Status read = (*medium)->read(0, into);
-  EXPECT_TRUE(absl::IsUnimplemented(read));
+  const Status read = (*medium)->read(0, into);
+  EXPECT_TRUE(is_unimplemented(read));
   EXPECT_NE(read.message().find("holds no data"), std::string::npos);
-  EXPECT_EQ((*medium)->write(uint64_t{1} << 34, block).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ((*medium)->write(uint64_t{1} << 34, block).code(), StatusCode::kOutOfRange);
 }
 
 TEST(SimulatePhantom, KeepsTheLabelsOfBlocksAndWritesAreOwedOnDemand) {

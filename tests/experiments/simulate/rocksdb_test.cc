@@ -34,7 +34,7 @@ Options small_rocksdb(const std::string& configuration, const std::string& workl
 }
 
 Result rocksdb_result(const Options& options) {
-  const absl::StatusOr<Result> result = simulate(options);
+  const StatusOr<Result> result = simulate(options);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Result();
 }
@@ -118,7 +118,7 @@ TEST(SimulateRocksdb, MoreClientsWaitLongerForTheDisk) {
 TEST(SimulateRocksdb, UnknownNamesAreRefusedWithWhatIsAllowed) {
   const auto refusal = [](const Options& options) {
     const auto result = simulate(options);
-    EXPECT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
+    EXPECT_TRUE(is_invalid_argument(result.status())) << result.status();
     return std::string(result.status().message());
   };
   EXPECT_THAT(refusal(small_rocksdb("64-0/none")),

@@ -106,14 +106,13 @@ TEST(SimulateCommandDeathTest, AnInterruptLeavesNothingBehind) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const TempDir folder;
   const std::string path = folder.path() + "/out.json";
-  EXPECT_EXIT(test::exit_by_interrupt(path, folder.path(),
-                                      [&] {
-                                        const int code =
-                                            run_simulate({"simulate", "--scale", "64", "--minutes",
-                                                          "100000", "--json", path});
-                                        return code == kExitInterrupted ? absl::CancelledError("")
-                                                                        : absl::UnknownError("");
-                                      }),
+  EXPECT_EXIT(test::exit_by_interrupt(
+                  path, folder.path(),
+                  [&] {
+                    const int code = run_simulate(
+                        {"simulate", "--scale", "64", "--minutes", "100000", "--json", path});
+                    return code == kExitInterrupted ? cancelled_error("") : unknown_error("");
+                  }),
               testing::ExitedWithCode(kExitInterrupted), "");
 }
 

@@ -28,7 +28,7 @@ Options small(const std::string& configuration, const std::string& workload = "c
 }
 
 Result result_of(const Options& options) {
-  const absl::StatusOr<Result> result = simulate(options);
+  const StatusOr<Result> result = simulate(options);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Result();
 }
@@ -152,17 +152,17 @@ TEST(Simulate, ThrottledClientsDoWhatTheyMayUnlessTheDiskHoldsThemUp) {
 }
 
 TEST(Simulate, AnErrorOfTheProgressEndsIt) {
-  const absl::StatusOr<Result> result =
-      simulate(small("none"), [](double) { return absl::CancelledError("enough"); });
-  EXPECT_TRUE(absl::IsCancelled(result.status()));
+  const StatusOr<Result> result =
+      simulate(small("none"), [](double) { return cancelled_error("enough"); });
+  EXPECT_TRUE(is_cancelled(result.status()));
 }
 
 TEST(Simulate, WrongOptionsAreNamedWithWhatIsAllowed) {
   const auto complaint = [](auto change) {
     Options options = small("nvcache");
     change(options);
-    const absl::StatusOr<Result> result = simulate(options);
-    EXPECT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
+    const StatusOr<Result> result = simulate(options);
+    EXPECT_TRUE(is_invalid_argument(result.status())) << result.status();
     return std::string(result.status().message());
   };
   EXPECT_THAT(complaint([](Options& o) { o.engine = "oracle"; }), HasSubstr("wiredtiger"));
@@ -224,8 +224,7 @@ TEST(SimulateStudy, AnyNumberOfJobsGivesTheSamePage) {
 TEST(SimulateStudy, AnErrorOfTheProgressEndsAll) {
   auto runs = plan(small_study());
   ASSERT_TRUE(runs.ok());
-  EXPECT_TRUE(absl::IsCancelled(
-      carry_out(*runs, 2, [](double) { return absl::CancelledError("enough"); })));
+  EXPECT_TRUE(is_cancelled(carry_out(*runs, 2, [](double) { return cancelled_error("enough"); })));
 }
 
 }  // namespace

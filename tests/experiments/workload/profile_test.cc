@@ -48,7 +48,7 @@ std::string changed(const std::string& key, const std::string& line) {
 
 std::string refusal(const std::string& text) {
   const auto profile = parse_workload_profile(text);
-  EXPECT_TRUE(absl::IsInvalidArgument(profile.status())) << text;
+  EXPECT_TRUE(is_invalid_argument(profile.status())) << text;
   return std::string(profile.status().message());
 }
 
@@ -158,9 +158,9 @@ TEST(ProfileTest, AWrongFileIsRefusedByName) {
   EXPECT_THAT(refusal(changed("qps_swing", "qps_swing = 20001")), HasSubstr("qps_mean"));
   EXPECT_THAT(refusal(changed("name", "")), HasSubstr("name: is missing"));
   EXPECT_THAT(refusal(""), HasSubstr("is missing"));
-  EXPECT_TRUE(absl::IsInvalidArgument(find_workload_profile("feed").status()));
+  EXPECT_TRUE(is_invalid_argument(find_workload_profile("feed").status()));
   EXPECT_THAT(std::string(find_workload_profile("feed").status().message()), HasSubstr("laser"));
-  EXPECT_TRUE(absl::IsInvalidArgument(find_workload_profile("/nonexistent").status()));
+  EXPECT_TRUE(is_invalid_argument(find_workload_profile("/nonexistent").status()));
 }
 
 TEST(ProfileTest, TakesThousandsMillionsAndComments) {
@@ -199,8 +199,8 @@ TEST(ProfileRecordTest, KeysAreInOrderAndTellTheirNumber) {
     before = key;
   }
   uint64_t ignored = 0;
-  EXPECT_TRUE(absl::IsDataLoss(records.number_of("short", &ignored)));
-  EXPECT_TRUE(absl::IsDataLoss(records.number_of(std::string(24, 'x'), &ignored)));
+  EXPECT_TRUE(is_data_loss(records.number_of("short", &ignored)));
+  EXPECT_TRUE(is_data_loss(records.number_of(std::string(24, 'x'), &ignored)));
 }
 
 TEST(ProfileRecordTest, SizesAreParetoDistributed) {
@@ -235,14 +235,14 @@ TEST(ProfileRecordTest, EveryWrongByteIsSeen) {
   for (size_t at = 0; at < value.size(); ++at) {
     std::string wrong = value;
     wrong[at] = static_cast<char>(wrong[at] ^ 1);
-    EXPECT_TRUE(absl::IsDataLoss(records.verify(2, 77, key, wrong))) << at;
+    EXPECT_TRUE(is_data_loss(records.verify(2, 77, key, wrong))) << at;
   }
-  EXPECT_TRUE(absl::IsDataLoss(records.verify(2, 77, key, value.substr(1))));
+  EXPECT_TRUE(is_data_loss(records.verify(2, 77, key, value.substr(1))));
   // The value of another key, or of the same key in another database.
   std::string other;
   records.key(78, &other);
-  EXPECT_TRUE(absl::IsDataLoss(records.verify(2, 78, other, value)));
-  EXPECT_TRUE(absl::IsDataLoss(records.verify(1, 77, key, value)));
+  EXPECT_TRUE(is_data_loss(records.verify(2, 78, other, value)));
+  EXPECT_TRUE(is_data_loss(records.verify(1, 77, key, value)));
   std::string again;
   records.value(2, 77, 5, key, &again);
   EXPECT_EQ(value, again);

@@ -141,7 +141,7 @@ TEST_F(Record, EveryFlippedBitIsFound) {
   for (size_t byte = 0; byte < good.size(); ++byte) {
     std::string bad = good;
     bad[byte] = static_cast<char>(bad[byte] ^ (1 << (byte % 8)));
-    const absl::Status status = verify_record(key, bad);
+    const Status status = verify_record(key, bad);
     ASSERT_FALSE(status.ok()) << byte;
     const std::string field = "field " + std::to_string(byte / kFieldBytes);
     ASSERT_NE(status.message().find(field), std::string::npos) << status;

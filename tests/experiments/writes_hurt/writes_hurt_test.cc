@@ -73,7 +73,7 @@ TEST(PaperWtperfTest, RefusesARunThatWasCutShort) {
 
 TEST(PaperWtperfTest, NamesWhatIsNotFound) {
   const auto tools = find_tools("/nonexistent/wtperf", "");
-  EXPECT_TRUE(absl::IsFailedPrecondition(tools.status()));
+  EXPECT_TRUE(is_failed_precondition(tools.status()));
   EXPECT_THAT(std::string(tools.status().message()), HasSubstr("/nonexistent/wtperf"));
   const auto extension = find_tools("/bin/sh", "/nonexistent/extension.so");
   EXPECT_THAT(std::string(extension.status().message()), HasSubstr("/nonexistent/extension.so"));
@@ -258,7 +258,7 @@ TEST(PaperFolderTest, KeepsOthersFilesAndRemovesItsOwn) {
   {
     std::ofstream(options.db + "/precious") << "x";
     const auto folder = WorkFolder::take(options);
-    EXPECT_TRUE(absl::IsFailedPrecondition(folder.status()));
+    EXPECT_TRUE(is_failed_precondition(folder.status()));
   }
   EXPECT_TRUE(std::filesystem::exists(options.db + "/precious"));
   std::filesystem::remove(options.db + "/precious");
@@ -266,7 +266,7 @@ TEST(PaperFolderTest, KeepsOthersFilesAndRemovesItsOwn) {
   {
     auto folder = WorkFolder::take(options);
     ASSERT_TRUE(folder.ok()) << folder.status();
-    EXPECT_TRUE(absl::IsFailedPrecondition(WorkFolder::take(options).status()));
+    EXPECT_TRUE(is_failed_precondition(WorkFolder::take(options).status()));
     std::filesystem::create_directory((*folder)->path("a.small"));
     ASSERT_TRUE((*folder)->mark_loaded("a.small", "source").ok());
     ASSERT_TRUE((*folder)->fresh_run().ok());

@@ -67,33 +67,33 @@ class MapEngine final : public KvEngine {
   using Rows = std::map<std::string, std::string, std::less<>>;
   explicit MapEngine(Rows rows) : rows_(std::move(rows)) {}
 
-  absl::Status insert(std::string_view key, std::string_view value) override {
+  Status insert(std::string_view key, std::string_view value) override {
     const std::lock_guard lock(mutex_);
     rows_[std::string(key)] = value;
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status update(std::string_view key, std::string_view value) override {
+  Status update(std::string_view key, std::string_view value) override {
     return insert(key, value);
   }
-  absl::Status read(std::string_view key, std::string* value) override {
+  Status read(std::string_view key, std::string* value) override {
     const std::lock_guard lock(mutex_);
     const auto row = rows_.find(key);
-    if (row == rows_.end()) return absl::NotFoundError("no such key");
+    if (row == rows_.end()) return not_found_error("no such key");
     *value = row->second;
     if (damage_) (*value)[500] = static_cast<char>((*value)[500] ^ 1);
     ++reads_;
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
+  Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
     const std::lock_guard lock(mutex_);
     for (auto row = rows_.lower_bound(first_key); row != rows_.end() && rows > 0; ++row, --rows) {
-      if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;
+      if (Status status = visit(row->first, row->second); !status.ok()) return status;
     }
-    return absl::OkStatus();
+    return ok_status();
   }
   uint64_t thread_block_reads() override { return 0; }
   EngineMetrics metrics() const override { return {}; }
-  absl::Status close() override { return absl::OkStatus(); }
+  Status close() override { return ok_status(); }
 
   void damage() { damage_ = true; }
   void lose_all() { rows_.clear(); }
@@ -167,7 +167,7 @@ TEST(RunWorkloadFailures, ADamagedValueEndsTheRun) {
   Progress progress(system_clock());
   const auto result = run_workload(engine, plan_of("c"), system_clock(), progress);
   ASSERT_FALSE(result.ok());
-  EXPECT_TRUE(absl::IsDataLoss(result.status()));
+  EXPECT_TRUE(is_data_loss(result.status()));
   EXPECT_EQ(exit_code_of(result.status()), kExitFailed);
 }
 
@@ -231,26 +231,26 @@ TEST(OutputFile, WhatCannotBeWrittenIsNamedBeforehand) {
 class FakeKind final : public EngineKind {
  public:
   nlohmann::json describe() const override { return {{"name", "fake"}}; }
-  absl::Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
-                    uint32_t, std::function<void(uint64_t)>) override {
+  Status load(const std::string& directory, uint64_t count, const SortedRecord& record, uint32_t,
+              std::function<void(uint64_t)>) override {
     ++loads;
     fs::create_directory(directory);
     std::string last, key, value;
     for (uint64_t i = 0; i < count; ++i) {
       record(i, &key, &value);
-      if (key <= last) return absl::InternalError("records are not sorted");
-      if (absl::Status status = verify_record(key, value); !status.ok()) return status;
+      if (key <= last) return internal_error("records are not sorted");
+      if (Status status = verify_record(key, value); !status.ok()) return status;
       last = key;
     }
     std::ofstream(directory + "/data") << count;
-    return fail_load ? absl::InternalError("the disk is on fire") : absl::OkStatus();
+    return fail_load ? internal_error("the disk is on fire") : ok_status();
   }
-  absl::Status clone(const std::string& from, const std::string& to) override {
+  Status clone(const std::string& from, const std::string& to) override {
     fs::copy(from, to);
-    return absl::OkStatus();
+    return ok_status();
   }
-  absl::StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions&) override {
-    return absl::UnimplementedError("not needed");
+  StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions&) override {
+    return unimplemented_error("not needed");
   }
 
   int loads = 0;
@@ -263,7 +263,7 @@ class DatabaseFolder : public testing::Test {
     options_.records = 1000;
     options_.db = folder_ / "db";
   }
-  absl::StatusOr<std::unique_ptr<Database>> prepare() {
+  StatusOr<std::unique_ptr<Database>> prepare() {
     return Database::prepare(kind_, options_, system_clock(), progress_);
   }
 

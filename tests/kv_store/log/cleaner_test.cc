@@ -36,18 +36,18 @@ class CallingMedium final : public Medium {
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return inner_->traits(); }
-  [[nodiscard]] absl::Status read(uint64_t offset, MutableBytes into) override {
+  [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override {
     return inner_->read(offset, into);
   }
-  [[nodiscard]] absl::Status write(uint64_t offset, ByteView from) override {
+  [[nodiscard]] Status write(uint64_t offset, ByteView from) override {
     return inner_->write(offset, from);
   }
-  [[nodiscard]] absl::Status drain() override {
+  [[nodiscard]] Status drain() override {
     if (on_drain) on_drain();
     return inner_->drain();
   }
   ByteView direct() const override { return inner_->direct(); }
-  [[nodiscard]] absl::Status resize(uint64_t bytes) override { return inner_->resize(bytes); }
+  [[nodiscard]] Status resize(uint64_t bytes) override { return inner_->resize(bytes); }
 
   std::function<void()> on_drain;
 

@@ -29,23 +29,23 @@ class KvFailure : public ::testing::Test {
 };
 
 TEST_F(KvFailure, ClearSaysThatTheMediumFailed) {
-  medium_->fail_flushes(absl::DataLossError("broken"));
-  EXPECT_EQ(store_->clear().code(), absl::StatusCode::kDataLoss);
+  medium_->fail_flushes(data_loss_error("broken"));
+  EXPECT_EQ(store_->clear().code(), StatusCode::kDataLoss);
   medium_->heal();
   EXPECT_TRUE(store_->clear().ok());
   EXPECT_EQ(get_text(*store_, "a"), "");
 }
 
 TEST_F(KvFailure, NothingIsAcknowledgedAfterAFailedFlush) {
-  medium_->fail_flushes(absl::DataLossError("broken"));
+  medium_->fail_flushes(data_loss_error("broken"));
   EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed);
   medium_->heal();
   EXPECT_EQ(put_text(*store_, "b", "two").outcome, KvOutcome::kMediumFailed);
-  EXPECT_EQ(store_->sync().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store_->sync().code(), StatusCode::kDataLoss);
 }
 
 TEST_F(KvFailure, AfterAFailedFlushNoAnswerClaimsToKnowWhatIsOnTheMedium) {
-  medium_->fail_flushes(absl::DataLossError("broken"));
+  medium_->fail_flushes(data_loss_error("broken"));
   EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed);
   medium_->heal();
   EXPECT_EQ(store_->erase("a").outcome, KvOutcome::kMediumFailed)
@@ -68,7 +68,7 @@ TEST(KvFailureWithWriteCache, NoChangeIsAcknowledgedFromDram) {
   const std::unique_ptr<KvStore> store = test::make_kv(config, std::move(failing));
   put_text(*store, "often", "0");
   put_text(*store, "other", "0");
-  medium->fail_flushes(absl::DataLossError("broken"));
+  medium->fail_flushes(data_loss_error("broken"));
   EXPECT_EQ(store->erase("other").outcome, KvOutcome::kMediumFailed);
   for (int i = 1; i < 10; ++i) {
     EXPECT_EQ(put_text(*store, "often", std::to_string(i)).outcome, KvOutcome::kMediumFailed) << i;
@@ -89,14 +89,14 @@ TEST(KvFailureInTheBackground, NothingIsAcknowledgedAfterAFailedSync) {
   const auto store = KvStoreImpl::make(config, std::move(on));
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_EQ(put_text(**store, "a", "one").outcome, KvOutcome::kDone);
-  medium->fail_flushes(absl::DataLossError("broken"));
+  medium->fail_flushes(data_loss_error("broken"));
   while (!(*store)->stats().failed) std::this_thread::yield();
   medium->heal();
   EXPECT_EQ(put_text(**store, "a", "two").outcome, KvOutcome::kMediumFailed);
 }
 
 TEST_F(KvFailure, AnItemThatCannotBeReadIsAMiss) {
-  medium_->fail_reads(absl::DataLossError("broken"));
+  medium_->fail_reads(data_loss_error("broken"));
   EXPECT_EQ(get_text(*store_, "a"), "");
   medium_->heal();
   EXPECT_EQ(get_text(*store_, "a"), "one");

@@ -53,7 +53,7 @@ KvConfig config_of(const std::string& path) {
 std::string value_after_kill(const KvConfig& config, ByteView file) {
   auto medium = std::make_unique<PageCacheMedium>(std::vector<std::byte>(file.begin(), file.end()));
   auto store = test::make_kv_in_page_cache(config, std::move(medium));
-  if (!store.ok()) return store.status().ToString();
+  if (!store.ok()) return store.status().to_string();
   return test::get_text(**store, kKey);
 }
 

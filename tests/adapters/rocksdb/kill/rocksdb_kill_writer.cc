@@ -55,10 +55,10 @@ class MisnamingCache final : public BlockCache {
     return cache_->admit(before, size_bytes, origin, token);
   }
   bool contains(const BlockKey& key) const override { return cache_->contains(key); }
-  absl::StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
+  StatusOr<uint64_t> erase_blocks(const Blocks& blocks, Gone gone) override {
     return cache_->erase(blocks, gone);
   }
-  absl::Status resize(uint64_t size_bytes) override { return cache_->resize(size_bytes); }
+  nvcache::Status resize(uint64_t size_bytes) override { return cache_->resize(size_bytes); }
   void set_dataset_size(uint64_t size_bytes) override { cache_->set_dataset_size(size_bytes); }
   void drain() override { cache_->drain(); }
   Stats stats() const override { return cache_->stats(); }
@@ -66,7 +66,7 @@ class MisnamingCache final : public BlockCache {
  private:
   const std::unique_ptr<BlockCache> cache_;
   Mutex mutex_;
-  BlockKey before_ ABSL_GUARDED_BY(mutex_) = {1, 1};
+  BlockKey before_ NVCACHE_GUARDED_BY(mutex_) = {1, 1};
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -119,7 +119,7 @@ Caches open_caches(const std::string& folder, bool persistent, bool misnamed) {
   CacheOptions options{.spec = kill_spec(folder)};
   if (misnamed) {
     auto opened = open_block_cache(with_restart_settings(options.spec));
-    if (!opened.ok()) fail(opened.status().ToString());
+    if (!opened.ok()) fail(opened.status().to_string());
     options.cache = std::make_shared<MisnamingCache>(*std::move(opened));
   }
   Caches caches;

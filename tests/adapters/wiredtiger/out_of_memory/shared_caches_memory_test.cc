@@ -18,7 +18,7 @@ using test::sweep;
 
 class SharedCachesMemory : public ::testing::Test {
  protected:
-  absl::StatusOr<std::shared_ptr<FileBlockCache>> open() {
+  StatusOr<std::shared_ptr<FileBlockCache>> open() {
     return open_shared_cache(spec_, OnWrite::kOffer);
   }
 

@@ -135,7 +135,7 @@ TEST(Sockets, AServerThatAnswersNobodyKeepsItsUnixSocket) {
   alarm(60);
   const auto refused = listen_on_unix(path, 0700, 8);
   alarm(0);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable) << refused.status();
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnavailable) << refused.status();
   EXPECT_TRUE(std::filesystem::exists(path));
   for (const int each : waiting) close(each);
   close(stopped->fd);

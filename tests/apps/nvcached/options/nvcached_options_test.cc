@@ -165,7 +165,7 @@ TEST(Options, MakeAStoreSpecification) {
 // What a row's setter makes of the command line, or its error.
 std::string outcome(const std::vector<std::string>& arguments) {
   const auto options = parse_options(arguments);
-  return options.ok() ? "parsed" : std::string(message_of(options.status()));
+  return options.ok() ? "parsed" : std::string(options.status().message());
 }
 
 bool is_refused(const OptionRow& row) { return std::string_view(row.help).starts_with("refused"); }
@@ -268,7 +268,7 @@ TEST(OptionTable, TheHelpNamesMediaThatTheStoreOpens) {
     if (medium == "emulated:PROFILE") real = "emulated:optane";
     const auto options = parse_options({"--medium", real});
     ASSERT_TRUE(options.ok());
-    EXPECT_EQ(open_kv_store(store_spec_of(*options)).status(), absl::OkStatus()) << real;
+    EXPECT_EQ(open_kv_store(store_spec_of(*options)).status(), ok_status()) << real;
   }
   EXPECT_THAT(help_text(), testing::Not(HasSubstr("dax:")));
   EXPECT_THAT(help_text(), testing::Not(HasSubstr("modelled:")));
