@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/virtual_clock.h"
+#include "block_cache/region/geometry.h"
 #include "support/block_cache_fixture.h"
 #include "support/faulty_device.h"
 
@@ -59,13 +60,17 @@ struct FaultOutcome {
 
 class MediumFaults : public testing::TestWithParam<Layout> {
  protected:
-  void SetUp() override {
+  void SetUp() override { open(GetParam().spec); }
+
+  // A cache on a medium that has `faults` from the start, with a second of puts in it.
+  void open(const std::string& more, const std::vector<Fault>& faults = {}) {
+    cache_.reset();
     auto device = std::make_unique<FaultyDevice>(8 * kFaultsGiB, GetParam().kind, clock_);
     device_ = device.get();
-    cache_ =
-        test::make_on(std::string("nvcache://?size=8GiB&admission=always&eviction=clock&shards=4") +
-                          GetParam().spec,
-                      std::move(device), clock_);
+    device_->set(faults);
+    cache_ = test::make_on("nvcache://?size=8GiB&admission=always&eviction=clock&shards=4" + more,
+                           std::move(device), clock_);
+    next_ = 0;
     run(kPutsASecond);
     cache_->drain();
     ASSERT_EQ(kept(0, next_), next_);
@@ -267,6 +272,27 @@ TEST_P(MediumFaults, AMediumWithoutSpaceForHolesIsOffAndStillRead) {
   EXPECT_LE(*outcome.on_seconds, 2.0);
   expect_well();
 }
+
+class SuperblockFaults : public MediumFaults {};
+
+// The superblock is written as a cache opens and closes, here to a medium that refuses one copy.
+TEST_P(SuperblockFaults, OneBadCopyCostsNothing) {
+  for (const uint64_t copy : {uint64_t{0}, Geometry::kCopyBytes}) {
+    const std::vector<Fault> faults = {{.where = {copy, 4096}}};
+    open(GetParam().spec + std::string("&restart=warm"), faults);
+    EXPECT_GT(device_->failed_writes(), 0u) << "it was met";
+    const FaultOutcome outcome =
+        suffer(copy == 0 ? "the first copy of the superblock" : "the second copy of the superblock",
+               [] {});
+    EXPECT_EQ(outcome.kept, outcome.offered);
+    EXPECT_EQ(outcome.hits, outcome.lookups);
+    EXPECT_EQ(outcome.off_puts, 0u);
+    expect_well();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Regions, SuperblockFaults, testing::Values(kLayouts[2]),
+                         [](const auto&) { return std::string("device"); });
 
 INSTANTIATE_TEST_SUITE_P(Layouts, MediumFaults, testing::ValuesIn(kLayouts),
                          [](const auto& layout) {
