@@ -84,8 +84,8 @@ TEST_P(FileOwnerTest, AFileOfAnotherUserIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Io, FileOwnerTest, testing::Values(FileIo::kMmap, FileIo::kDirect),
-                         [](const auto& info) {
-                           return info.param == FileIo::kDirect ? "direct" : "mmap";
+                         [](const auto& io) {
+                           return io.param == FileIo::kDirect ? "direct" : "mmap";
                          });
 
 // The same by a specification: what comes back after a restart is not believed.

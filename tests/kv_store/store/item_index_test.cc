@@ -75,7 +75,9 @@ TEST_F(ItemIndexTest, ATornDescriptorLeadsNowhereAndIsNotMendedByACleaning) {
       MutexLock lock(bucket.stripe.mutex);
       parts_->table.write(bucket.stripe, bucket.first_slot + 5, torn);
     }
-    if (cleans) EXPECT_TRUE(clean(room.zone));
+    if (cleans) {
+      EXPECT_TRUE(clean(room.zone));
+    }
     EXPECT_EQ(find("a"), "");
     EXPECT_EQ(find("b"), "two");
   }
