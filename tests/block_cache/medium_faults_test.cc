@@ -279,7 +279,7 @@ class SuperblockFaults : public MediumFaults {};
 TEST_P(SuperblockFaults, OneBadCopyCostsNothing) {
   for (const uint64_t copy : {uint64_t{0}, Geometry::kCopyBytes}) {
     const std::vector<Fault> faults = {{.where = {copy, 4096}}};
-    open(GetParam().spec + std::string("&restart=warm"), faults);
+    open(GetParam().spec + std::string("&restart=warm&format=yes"), faults);
     EXPECT_GT(device_->failed_writes(), 0u) << "it was met";
     const FaultOutcome outcome =
         suffer(copy == 0 ? "the first copy of the superblock" : "the second copy of the superblock",
