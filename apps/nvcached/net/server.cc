@@ -64,7 +64,7 @@ class EventServer final : public Server {
   std::vector<Listening> metrics_sockets_;  // until metrics_ has them
   std::vector<std::string> addresses_;
   event* second_event_ = nullptr;
-  bool buffers_were_full_ = false;
+  bool buffers_took_much_ = false;
   int tcp_port_ = 0;
   int udp_port_ = 0;
   int metrics_port_ = 0;
@@ -167,14 +167,14 @@ Status EventServer::start_metrics() {
   return ok_status();
 }
 
-// Where --buffer-memory is nearly full, and a second later, gives back to the system what libc
-// keeps of buffers that were freed. Otherwise that may be as much again.
+// Where buffers take a quarter of --buffer-memory, and a second later, gives back to the system
+// what libc keeps of buffers that were freed. Otherwise that may be as much again.
 void EventServer::return_memory() {
-  const bool are_full = !service_.buffers().has(service_.buffers().reserve());
+  const bool take_much = service_.buffers().used() >= service_.buffers().most() / 4;
 #ifdef __GLIBC__
-  if (are_full || buffers_were_full_) malloc_trim(0);
+  if (take_much || buffers_took_much_) malloc_trim(0);
 #endif
-  buffers_were_full_ = are_full;
+  buffers_took_much_ = take_much;
 }
 
 void EventServer::on_second(int, short, void* self) {
