@@ -1,6 +1,6 @@
 // What should cost the same however much a cache holds: an insertion into a first tier that is full
-// of held objects, its sums over all shards, a hit that is read into a buffer, a miss after a
-// restart.
+// of held objects, its sums over all shards and regions, a hit that is read into a buffer, a miss
+// after a restart.
 //   nvcache_bench --benchmark_filter=growth/
 #include <cstring>
 #include <filesystem>
@@ -131,6 +131,17 @@ void bench_region_hit(benchmark::State& state) {
   state.counters["hit_ratio"] = static_cast<double>(hits) / static_cast<double>(state.iterations());
 }
 BENCHMARK(bench_region_hit)->Name("growth/region_hit/copy_into")->Arg(0)->Arg(1);
+
+// What all regions hold is summed, as an adaptive placement asks at each hit.
+void bench_region_stats(benchmark::State& state) {
+  const auto regions = static_cast<uint64_t>(state.range(0));
+  const auto cache =
+      opened(open_block_cache("nvcache://?admission=always&eviction=fifo&shards=1&space=regions&"
+                              "region=64KiB&medium=dram&size=" +
+                              std::to_string(regions << 16)));
+  for (auto _ : state) benchmark::DoNotOptimize(cache->stats().used_bytes);
+}
+BENCHMARK(bench_region_stats)->Name("growth/region_stats")->Arg(1024)->Arg(65'536);
 
 // ---- A key-value store.
 
