@@ -10,7 +10,7 @@ script/setup --for portable
 script/portable
 mkdir -p build/results
 log=build/results/portable.log
-# libnvcache_jvm.so still has the C++ library of RocksDB's own library.
+# Parts of libnvcache_jvm.so still need libstdc++.
 { cmake --preset portable -DNVCACHE_JVM=OFF && cmake --build --preset portable; } > "$log" 2>&1 ||
   { tail -n 40 "$log"; exit 1; }
 build=$PWD/build/portable

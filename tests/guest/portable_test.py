@@ -9,8 +9,7 @@ import sys
 
 NEWEST = (2, 28)
 ALLOWED = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[-\w]*)\.so[.\d]*$")
-OWN_NAMES = re.compile(r"nvcache_\w+|wiredtiger_extension_init|Java_nvcache_\w+"
-                       r"|_ZNK?7rocksdb\w+MakeSharedCacheEv|_ZN7rocksdb11NewLRUCache\w+")
+OWN_NAMES = re.compile(r"nvcache_\w+|wiredtiger_extension_init")
 
 
 def lines_of(*command):
