@@ -27,6 +27,11 @@ endforeach()
 set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE_SUPPORTED TRUE)
 set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE
   LINKER:--whole-archive <LINK_ITEM> LINKER:--no-whole-archive)
+# RocksDB for Java was compiled with libstdc++: what is compiled with its headers needs these, too.
+file(GLOB folder ${root}/sysroot/usr/include/c++/[0-9]*)
+cmake_path(GET folder FILENAME version)
+set(NVCACHE_PORTABLE_LIBSTDCXX ${root}/sysroot/usr/include/c++ ${folder}
+  ${root}/sysroot/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/c++/${version})
 # No C++ type of one standard library means the same in another: the C names are shown alone.
 set(NVCACHE_PORTABLE ON)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Generates what src/adapters/jvm/far_symbols.h describes: jumps and tables in place of the symbols
-of RocksDB that compiled objects need.
+of RocksDB and of its C++ library that compiled objects need.
 
 usage: far_symbols.py NM OUTPUT.cc OBJECT...
 
@@ -11,7 +11,9 @@ import re
 import subprocess
 import sys
 
-FAR = re.compile(r"^_Z(N|NK|TVN)7rocksdb")
+# libc has two functions that begin as those of the C++ library do.
+FAR = re.compile(r"_Z(N|NK|TVN)7rocksdb|_Z(St|N?K?S[tasbiod]|n[wa]|d[la])|_Unwind_"
+                 r"|__(cxa|gxx)_(?!(at_quick_exit|atexit|finalize)$)")
 CACHE = "_ZTVN7rocksdb5CacheE"
 OWN = "_ZTVN7nvcache7rocksdb16TieredBlockCacheE"
 ROOM = 512  # for a copied table: the longest has 408 bytes
@@ -24,13 +26,14 @@ extern "C" {
 
 
 def read_symbols(nm, objects):
-    """The names that are undefined in all objects, and the size of TieredBlockCache's table."""
+    """The names that no object defines, and the size of TieredBlockCache's table."""
     wanted, defined, own_bytes = set(), set(), 0
     for path in objects:
         lines = subprocess.run([nm, "-S", path], capture_output=True, text=True,
                                check=True).stdout.splitlines()
         for fields in (line.split() for line in lines):
-            if len(fields) == 2 and fields[0] == "U":
+            # g++ lets a function of an interface be unknown; data that is stays so (weak_names.h).
+            if len(fields) == 2 and (fields[0] == "U" or fields[1] == "__cxa_pure_virtual"):
                 wanted.add(fields[1])
             elif len(fields) >= 3:
                 defined.add(fields[-1])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What a portable build made starts on any Linux: it needs glibc 2.28 at most, and nothing else.
+What meets RocksDB inside Java programs works with the libstdc++ that a system with glibc 2.28 has.
 
 usage: portable_test.py FILE...
 """
@@ -9,11 +10,36 @@ import sys
 
 NEWEST = (2, 28)
 ALLOWED = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[-\w]*)\.so[.\d]*$")
-OWN_NAMES = re.compile(r"nvcache_\w+|wiredtiger_extension_init")
+OWN_NAMES = re.compile(r"nvcache_\w+|wiredtiger_extension_init|Java_nvcache_\w+"
+                       # RocksDB's functions whose place the preloaded library takes
+                       r"|_ZN7rocksdb11NewLRUCacheE\w+|_ZNK7rocksdb\w+15MakeSharedCacheEv")
+# Names that a library looks up in RocksDB's C++ library when it meets it (src/adapters/jvm).
+LOOKED_UP = re.compile(rb"(?<=\0)(?:_Z|__cxa_|__gxx_|_Unwind_)\w+(?=\0)")
+NEWEST_OF = {"GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11), "GCC": (8,)}  # of g++ 8
 
 
 def lines_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def number(version):
+    return tuple(map(int, version.split(".")))
+
+
+def versions_here():
+    """Of each name of the C++ library, and of the one below it, the version that first had it."""
+    paths = [lines_of("c++", f"-print-file-name={name}")[0]
+             for name in ("libstdc++.so.6", "libgcc_s.so.1")]
+    found = [line.split()[-1].split("@") for line in lines_of("nm", "-D", "--defined-only", *paths)
+             if "@" in line]
+    return {parts[0]: parts[-1] for parts in found}
+
+
+def too_new(names, versions):
+    for name in sorted(names & versions.keys()):
+        library, _, version = versions[name].partition("_")
+        if number(version) > NEWEST_OF[library]:
+            yield f"looks up {name} of {versions[name]}"
 
 
 def faults(path):
@@ -29,8 +55,14 @@ def faults(path):
     if not versions:
         yield "names no version of a symbol"
     for library, version in sorted(set(versions)):
-        if library != "GLIBC" or tuple(map(int, version.split("."))) > NEWEST:
+        if library != "GLIBC" or number(version) > NEWEST:
             yield f"needs {library}_{version}"
+    with open(path, "rb") as file:
+        looked_up = {name.decode() for name in LOOKED_UP.findall(file.read())}
+    if "_rocksdb_" in path:
+        yield from too_new(looked_up, versions_here())
+        if "_Znwm" not in looked_up:
+            yield "looks up no name: not what was to be read"
     if ".so" in path:
         symbols = lines_of("nm", "-D", "--defined-only", path)
         shown = {line.split()[-1].split("@")[0] for line in symbols}

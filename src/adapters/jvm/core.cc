@@ -73,7 +73,7 @@ StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
   return cache;
 }
 
-Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const Codec& codec) {
+Cache* open(PlainText spec, const rocksdb::ProgramCache& program, const Codec& codec) {
   auto far_codec = std::make_shared<FarCodec>(codec);
   if (!rocksdb::can_replace(program)) return nullptr;
   const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
@@ -90,7 +90,7 @@ Cache* open(std::string_view spec, const rocksdb::ProgramCache& program, const C
   return cache->release();
 }
 
-Cache* open_by_spec(std::string_view spec, const Codec& codec, const Problem& problem) {
+Cache* open_by_spec(PlainText spec, const Codec& codec, const Problem& problem) {
   StatusOr<std::unique_ptr<Cache>> cache = open_cache(spec, std::make_shared<FarCodec>(codec));
   if (cache.ok()) return cache->release();
   const std::string_view message = cache.status().message();
@@ -108,7 +108,7 @@ auto maker_of(const Maker& maker) {
   return [&maker](ByteView saved, Object* made) { return maker.make(maker.maker, saved, made); };
 }
 
-TieredCache::Handle* lookup(Cache* cache, std::string_view key, const Maker* make, Caller caller) {
+TieredCache::Handle* lookup(Cache* cache, PlainText key, const Maker* make, Caller caller) {
   if (make == nullptr) return cache->tiered->lookup(key, nullptr, caller);
   const auto maker = maker_of(*make);
   const MakeObject make_object(maker);
@@ -117,11 +117,11 @@ TieredCache::Handle* lookup(Cache* cache, std::string_view key, const Maker* mak
 
 Description describe(Cache* cache) {
   const TieredStats stats = cache->tiered->stats();
-  Description about{
-      .policy = cache->policy,
-      .lower_tiers = stats.tiers.size() - 1,
-      .first = {.medium = cache->first_medium, .size_bytes = stats.tiers.front().size_bytes},
-      .all_lower = {.medium = cache->lower_medium}};
+  Description about{.policy = std::string_view(cache->policy),
+                    .lower_tiers = stats.tiers.size() - 1,
+                    .first = {.medium = std::string_view(cache->first_medium),
+                              .size_bytes = stats.tiers.front().size_bytes},
+                    .all_lower = {.medium = std::string_view(cache->lower_medium)}};
   for (size_t i = 1; i < stats.tiers.size(); ++i) {
     about.all_lower.size_bytes += stats.tiers[i].size_bytes;
   }
@@ -134,27 +134,30 @@ constexpr Boundary kBoundary = {
     .open_by_spec = open_by_spec,
     .close = close,
     .insert =
-        [](Cache* cache, std::string_view key, const Object& object, Priority priority,
+        [](Cache* cache, PlainText key, const Object& object, Priority priority,
            TieredCache::Handle** handle, bool* replaced, MissToken token) {
           return static_cast<int>(
               cache->tiered->insert(key, object, priority, handle, replaced, token).code());
         },
-    .token = [](Cache* cache, std::string_view key) { return cache->tiered->token(key); },
+    .token = [](Cache* cache, PlainText key) { return cache->tiered->token(key); },
     .standalone =
-        [](Cache* cache, std::string_view key, const Object& object, bool beyond_limit) {
+        [](Cache* cache, PlainText key, const Object& object, bool beyond_limit) {
           return cache->tiered->standalone(key, object, beyond_limit);
         },
     .lookup = lookup,
     .object = [](Cache* cache,
                  const TieredCache::Handle* handle) { return &cache->tiered->object(handle); },
-    .held = [](Cache* cache,
-               const TieredCache::Handle* handle) { return cache->control->held(handle); },
+    .held =
+        [](Cache* cache, const TieredCache::Handle* handle) {
+          const TieredCacheControl::Held held = cache->control->held(handle);
+          return Held{.key = held.key, .used_bytes = held.used_bytes};
+        },
     .ref = [](Cache* cache, TieredCache::Handle* handle) { cache->tiered->ref(handle); },
     .release = [](Cache* cache, TieredCache::Handle* handle,
                   bool erase_if_last) { return cache->tiered->release(handle, erase_if_last); },
-    .erase = [](Cache* cache, std::string_view key) { cache->tiered->erase(key); },
+    .erase = [](Cache* cache, PlainText key) { cache->tiered->erase(key); },
     .erase_dead_files =
-        [](Cache* cache, std::span<const uint64_t> files) {
+        [](Cache* cache, PlainSpan<const uint64_t> files) {
           cache->tiered->erase_dead_files(files);
         },
     .erase_unreferenced = [](Cache* cache) { cache->control->erase_unreferenced(); },

@@ -17,15 +17,16 @@ Codec far_codec(std::shared_ptr<ObjectCodec> codec) {
           .saved_bytes = [](void* engine,
                             const Object& object) { return codec_in(engine).saved_bytes(object); },
           .save = [](void* engine, const Object& object,
-                     MutableBytes into) { return codec_in(engine).save(object, into); },
-          .destroy = [](void* engine, std::string_view key,
+                     PlainSpan<std::byte> into) { return codec_in(engine).save(object, into); },
+          .destroy = [](void* engine, PlainText key,
                         const Object& object) { codec_in(engine).destroy(key, object); },
           .end = [](void* engine) { delete static_cast<Engine*>(engine); },
           .form = form};
 }
 
 Maker far_maker(const MakeObject& make) {
-  return {.maker = &make, .make = [](const void* maker, ByteView saved, Object* made) {
+  return {.maker = &make,
+          .make = [](const void* maker, PlainSpan<const std::byte> saved, Object* made) {
             return (*static_cast<const MakeObject*>(maker))(saved, made);
           }};
 }
@@ -63,11 +64,11 @@ class FarCache final : public TieredCache, public TieredCacheControl {
   TieredStats stats() const override {
     const Description about = far_.describe(cache_);
     TieredStats stats;
-    stats.policy = std::string(about.policy);
+    stats.policy = std::string_view(about.policy);
     for (const Description::Tier& tier : {about.first, about.all_lower}) {
       if (stats.tiers.size() > about.lower_tiers) break;
       stats.tiers.emplace_back();
-      stats.tiers.back().medium = std::string(tier.medium);
+      stats.tiers.back().medium = std::string_view(tier.medium);
       stats.tiers.back().size_bytes = tier.size_bytes;
     }
     return stats;
@@ -77,13 +78,16 @@ class FarCache final : public TieredCache, public TieredCacheControl {
   void set_capacity(size_t bytes) override { far_.set_capacity(cache_, bytes); }
   void set_strict(bool strict) override { far_.set_strict(cache_, strict); }
   FirstTierUse use() const override { return far_.use(cache_); }
-  Held held(const Handle* handle) const override { return far_.held(cache_, handle); }
+  TieredCacheControl::Held held(const Handle* handle) const override {
+    const jvm::Held held = far_.held(cache_, handle);
+    return {.key = held.key, .used_bytes = held.used_bytes};
+  }
   void erase_unreferenced() override { far_.erase_unreferenced(cache_); }
   void drain() override { far_.drain(cache_); }
 
   void for_each(FunctionRef<void(std::string_view, const Object&)> visit) override {
     far_.for_each(cache_, {.visitor = &visit,
-                           .visit = [](void* visitor, std::string_view key, const Object& object) {
+                           .visit = [](void* visitor, PlainText key, const Object& object) {
                              (*static_cast<decltype(visit)*>(visitor))(key, object);
                            }});
   }

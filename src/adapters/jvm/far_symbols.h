@@ -1,9 +1,14 @@
-// What the code for one version of RocksDB uses of RocksDB itself.
+// What the code for one version of RocksDB uses of RocksDB itself, and of the C++ library that
+// RocksDB brought.
 //
 // A Java program loads RocksDB where the dynamic linker lets no other library see it, and to make
 // it visible for all would let other libraries bind to its copy of a compression library. So each
 // function that the code needs is a jump through a cell, and each table of virtual functions a
-// copy. tools/far_symbols.py reads the names from the compiled objects and generates both.
+// copy. tools/far_symbols.py reads the names from the compiled objects and generates both. Data
+// that has one address for all who use it is a weak name (weak_names.h), which is bound here.
+//
+// The C++ library is RocksDB's, whichever that is: memory that one side takes the other gives back,
+// and an exception passes through both.
 //
 // Fill them once, before anything else runs.
 #pragma once

@@ -6,8 +6,7 @@
 #include <dlfcn.h>
 #include <jni.h>
 #include <stdlib.h>
-
-#include <string_view>
+#include <string.h>
 
 #include "adapters/jvm/library.h"
 
@@ -22,11 +21,10 @@ struct Held {
 };
 
 // Where it fails, `problem` is told why, and *wrong_spec is true if the specification is wrong.
-void* open_under(const void* address, std::string_view spec, const Problem& problem,
-                 bool* wrong_spec) {
-  const auto refuse = [&](std::string_view why) {
-    problem.tell(problem.to, why.data(), why.size());
-    return nullptr;
+void* open_under(const void* address, PlainText spec, const Problem& problem, bool* wrong_spec) {
+  const auto refuse = [&](const char* why) {
+    problem.tell(problem.to, why, strlen(why));
+    return static_cast<void*>(nullptr);
   };
   *wrong_spec = false;
   const Library* const library = library_at(address, /*wanted=*/true);
@@ -60,8 +58,8 @@ void keep_message(void* to, const char* text, size_t text_bytes) {
 
 // The number in the name changes with what the function takes: the one that is called may be that
 // of a preloaded library, which is of another installation.
-extern "C" __attribute__((visibility("default"))) void* nvcache_jvm_open_under_1(
-    const void* address, std::string_view spec, const nvcache::jvm::Problem* problem,
+extern "C" __attribute__((visibility("default"))) void* nvcache_jvm_open_under_2(
+    const void* address, nvcache::jvm::PlainText spec, const nvcache::jvm::Problem* problem,
     bool* wrong_spec) {
   return nvcache::jvm::open_under(address, spec, *problem, wrong_spec);
 }
@@ -73,9 +71,9 @@ extern "C" JNIEXPORT jbyteArray JNICALL Java_nvcache_Nvcache_open(JNIEnv* env, j
                                                                   jbyteArray spec, jlong object,
                                                                   jlongArray result) {
   // One copy of nvcache in a process: a preloaded one comes first. Else this finds the one above.
-  using OpenUnder = decltype(&nvcache_jvm_open_under_1);
-  const auto open = reinterpret_cast<OpenUnder>(dlsym(RTLD_DEFAULT, "nvcache_jvm_open_under_1"));
-  const auto open_under = open == nullptr ? &nvcache_jvm_open_under_1 : open;
+  using OpenUnder = decltype(&nvcache_jvm_open_under_2);
+  const auto open = reinterpret_cast<OpenUnder>(dlsym(RTLD_DEFAULT, "nvcache_jvm_open_under_2"));
+  const auto open_under = open == nullptr ? &nvcache_jvm_open_under_2 : open;
   const jsize size = env->GetArrayLength(spec);
   jbyte* const bytes = env->GetByteArrayElements(spec, nullptr);
   if (bytes == nullptr) return nullptr;  // the JVM throws OutOfMemoryError

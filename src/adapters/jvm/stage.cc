@@ -88,15 +88,15 @@ extern "C" __attribute__((visibility("default"))) bool nvcache_jvm_make(nvcache:
                                                                         void* cache) try {
   return nvcache::jvm::make(asked, options, spec,
                             static_cast<std::shared_ptr<::rocksdb::Cache>*>(cache));
-} catch (const std::bad_alloc&) {
+} catch (...) {  // std::bad_alloc
   return false;
 }
 
 extern "C" __attribute__((visibility("default"))) bool nvcache_jvm_open_by_spec(
-    std::string_view spec, const nvcache::jvm::Problem& problem, void* cache) try {
+    nvcache::jvm::PlainText spec, const nvcache::jvm::Problem& problem, void* cache) try {
   return nvcache::jvm::open_by_spec(spec, problem,
                                     static_cast<std::shared_ptr<::rocksdb::Cache>*>(cache));
-} catch (const std::bad_alloc&) {
+} catch (...) {  // std::bad_alloc
   constexpr std::string_view kMessage = "out of memory";
   problem.tell(problem.to, kMessage.data(), kMessage.size());
   return false;

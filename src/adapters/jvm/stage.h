@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "adapters/jvm/plain_span.h"
 #include "adapters/jvm/problem.h"
 
 namespace nvcache::jvm {
@@ -30,7 +30,7 @@ inline constexpr const char* kMakeSymbol = "nvcache_jvm_make";
 
 // For those who ask for the cache themselves. `cache`: an empty std::shared_ptr<rocksdb::Cache>.
 // False: `problem` was told why. Thread-safe.
-using OpenBySpec = bool (*)(std::string_view spec, const Problem& problem, void* cache);
+using OpenBySpec = bool (*)(PlainText spec, const Problem& problem, void* cache);
 inline constexpr const char* kOpenBySpecSymbol = "nvcache_jvm_open_by_spec";
 
 // Ends a std::shared_ptr<rocksdb::Cache>; its memory stays the caller's. Thread-safe.

@@ -2,8 +2,8 @@
 """Builds the Maven module adapters/jvm, without a network, with its own tests; then runs a program
 of these tests (Program.java) on the jar, which verifies every value that it reads.
 
-usage: maven_module_test.py LIBNVCACHE_JVM.SO DAMAGING_CORE.SO REPOSITORY FOLDER
-                            GROUP:ARTIFACT:VERSION NVCACHE_VERSION
+usage: maven_module_test.py LIBNVCACHE_JVM.SO[:FOR_ANOTHER_PROCESSOR...] DAMAGING_CORE.SO
+                            REPOSITORY FOLDER GROUP:ARTIFACT:VERSION NVCACHE_VERSION
   REPOSITORY   for Maven; script/rocksdb_jni fills it
   FOLDER       a copy of the module goes there, for Maven writes beside its sources
 Exit: 0 good, 1 bad, 77 skipped.
@@ -23,6 +23,7 @@ from jvm_test import TIME_OUT, fail
 
 MODULE = pathlib.Path(__file__).resolve().parents[3] / "adapters" / "jvm"
 SPEC = "tiered://?dram=2MiB&tier=(size=64MiB)"
+PROCESSORS = {62: "x86_64", 183: "aarch64"}
 STAGES = ("rocksdb_8_10_old", "rocksdb_9_7_old", "rocksdb_9_7_new")
 
 
@@ -58,16 +59,22 @@ def package(folder, repository, libraries, rocksdbjni, scratch):
     return jars[0]
 
 
-def check_jar(jar, version):
+def processor_of(library):
+    return PROCESSORS[int.from_bytes(library[18:20], "little")]
+
+
+def check_jar(jar, version, libraries):
     if jar.name != f"nvcache-jvm-{version}.jar":
         fail(f"{jar.name} is not of the version {version} of CMakeLists.txt")
     with zipfile.ZipFile(jar) as opened:
         names = opened.namelist()
+        found = {name: processor_of(opened.read(name)) for name in names if name.endswith(".so")}
     parts = ["libnvcache_jvm.so", "nvcache/libnvcache_jvm_core.so",
              *(f"nvcache/libnvcache_jvm_{stage}.so" for stage in STAGES)]
-    for part in parts:
-        if not any(name.endswith(f"-{os.uname().machine}/{part}") for name in names):
-            fail(f"no {part} in {names}")
+    wanted = {f"nvcache/native/Linux-{processor}/{part}": processor for part in parts
+              for processor in (processor_of(library.read_bytes()) for library in libraries)}
+    if found != wanted:
+        fail(f"the jar's libraries and their processors are {found}, not {wanted}")
     if any(name.startswith("org/") for name in names):
         fail(f"something of RocksDB in {names}")
 
@@ -139,7 +146,9 @@ def check_folders(library, scratch):
     empty.mkdir()
     older.mkdir()
     (older / library.name).touch()
-    for folder, word in ((empty, "no libnvcache_jvm.so in"), (older, "built without a JDK")):
+    twice = f"{library.parent}:{library.parent}"
+    for folder, word in ((empty, "no libnvcache_jvm.so in"), (older, "built without a JDK"),
+                         (twice, f"libraries for {os.uname().machine} already")):
         done = subprocess.run([MODULE / "native.sh", folder, scratch / "classes"], text=True,
                               capture_output=True, check=False)
         if done.returncode != 1 or word not in done.stderr:
@@ -162,8 +171,9 @@ def check_preloaded(module, library, scratch):
         fail(f"{hits} tier hits are not in the statistics: {written}")
 
 
-def main(library, damaging, repository, folder, rocksdbjni, version):
-    library, repository = pathlib.Path(library).resolve(), pathlib.Path(repository)
+def main(libraries, damaging, repository, folder, rocksdbjni, version):
+    libraries = [pathlib.Path(library).resolve() for library in libraries.split(":")]
+    library, repository = libraries[0], pathlib.Path(repository)
     group, artifact, jni_version = rocksdbjni.split(":")
     jni = (repository / group.replace(".", "/") / artifact / jni_version
            / f"{artifact}-{jni_version}.jar")
@@ -173,8 +183,9 @@ def main(library, damaging, repository, folder, rocksdbjni, version):
         skip(f"no {jni}")
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
-        jar = package(pathlib.Path(folder), repository, library.parent, rocksdbjni, scratch)
-        check_jar(jar, version)
+        folders = ":".join(str(library.parent) for library in libraries)
+        jar = package(pathlib.Path(folder), repository, folders, rocksdbjni, scratch)
+        check_jar(jar, version, libraries)
         module = Module(jar, jni, scratch)
         print("blocks that the tier served to a program on the jar:", module.read())
         check_preloaded(module, library, scratch)

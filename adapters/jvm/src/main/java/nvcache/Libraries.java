@@ -37,10 +37,16 @@ final class Libraries {
 
   static synchronized void load() {
     if (loaded) return;
-    String platform = System.getProperty("os.name") + "-" + architecture();
+    String platform = platformOf(System.getProperty("os.name"), System.getProperty("os.arch"));
     List<String> list = list("native/" + platform + "/list");
     if (list.isEmpty()) {
-      throw new IllegalStateException("this jar has no libraries of nvcache for " + platform);
+      throw new IllegalStateException("this jar has no libraries of nvcache for " + platform
+          + "; allowed: Linux on x86-64 and on aarch64, as far as the jar was built for both");
+    }
+    if (isMusl(mappedFiles())) {
+      throw new IllegalStateException("nvcache needs glibc 2.28 or newer, and this Java runs with"
+          + " musl, as on Alpine Linux; allowed: a Java or an image of Debian, Ubuntu, RHEL (UBI)"
+          + " or another Linux with glibc");
     }
     try {
       // Strings in the source are one object for all class loaders, and so is this lock.
@@ -53,9 +59,22 @@ final class Libraries {
     loaded = true;
   }
 
-  private static String architecture() {
-    String name = System.getProperty("os.arch");
-    return name.equals("amd64") ? "x86_64" : name;
+  /** As `uname` names them; JVMs have two names for one processor. */
+  static String platformOf(String system, String processor) {
+    return system + "-" + (processor.equals("amd64") ? "x86_64" : processor);
+  }
+
+  /** Whether a process with these lines in /proc/self/maps runs with the C library musl. */
+  static boolean isMusl(List<String> maps) {
+    return maps.stream().anyMatch(line -> line.contains("/ld-musl-"));
+  }
+
+  private static List<String> mappedFiles() {
+    try {
+      return Files.readAllLines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
+    } catch (IOException | RuntimeException error) {
+      return List.of(); // then the linker says what is missing
+    }
   }
 
   /** The lines of a file of this jar: a digest of all libraries, then their names. */
