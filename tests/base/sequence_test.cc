@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "support/weak_memory.h"
 
 namespace nvcache {
 namespace {
@@ -45,6 +46,42 @@ TEST(Sequence, ReadersNeverBelieveHalfAChange) {
     ASSERT_EQ(one, other);
   }
   writer.join();
+}
+
+// Its model, for processors whose order is weaker than that of this one.
+struct SequenceLock {
+  std::memory_order begin = std::memory_order::release;  // a fence
+  std::memory_order end = std::memory_order::release;
+  std::memory_order now = std::memory_order::acquire;
+  std::memory_order is_still = std::memory_order::acquire;  // a fence
+  enum { kNumber, kOne, kOther };
+  bool right = true;
+
+  test::WeakMemory::Thread writer(test::WeakMemory& m) {
+    co_await m.store(kNumber, 1, std::memory_order::relaxed);
+    co_await m.fence(begin);
+    co_await m.store(kOne, 1, std::memory_order::relaxed);
+    co_await m.store(kOther, 1, std::memory_order::relaxed);
+    co_await m.store(kNumber, 2, end);
+  }
+  test::WeakMemory::Thread reader(test::WeakMemory& m) {
+    const uint64_t before = co_await m.load(kNumber, now);
+    const uint64_t one = co_await m.load(kOne, std::memory_order::relaxed);
+    const uint64_t other = co_await m.load(kOther, std::memory_order::relaxed);
+    co_await m.fence(is_still);
+    const uint64_t after = co_await m.load(kNumber, std::memory_order::relaxed);
+    right = before % 2 != 0 || after != before || one == other;
+  }
+  void start(test::WeakMemory& m) { m.run({writer(m), reader(m)}); }
+  bool is_right() const { return right; }
+};
+
+TEST(Sequence, ALookThatASequenceBelievesSawAllOfAChangeOrNothing) {
+  EXPECT_TRUE(test::always_right(SequenceLock{}));
+  EXPECT_FALSE(test::always_right(SequenceLock{.begin = std::memory_order::relaxed}));
+  EXPECT_FALSE(test::always_right(SequenceLock{.end = std::memory_order::relaxed}));
+  EXPECT_FALSE(test::always_right(SequenceLock{.now = std::memory_order::relaxed}));
+  EXPECT_FALSE(test::always_right(SequenceLock{.is_still = std::memory_order::relaxed}));
 }
 
 }  // namespace
