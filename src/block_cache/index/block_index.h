@@ -13,7 +13,7 @@
 // The table grows by a sixteenth when 7/8 of its cells are taken (4.9 to 5.2 bytes an entry). It
 // grows into the other of two ranges of reserved address space; the memory of the old range is
 // given back afterwards. Ranges are never unmapped while the index lives: a reader that is still in
-// the old range sees cells that are gone, at worst.
+// the old range sees cells that are gone, at worst, and then that the shape has changed.
 #pragma once
 
 #include <array>
@@ -59,8 +59,9 @@ class BlockIndex {
       // A cell that another thread has just emptied reads as kUnsure.
       return (bucket.cells[cell].load(std::memory_order_acquire) & kSlotMask) - 1;
     }
-    const bool passed = (bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) != 0;
-    return passed || shape_.load(std::memory_order_acquire) != shape ? kUnsure : kAbsent;
+    // Relaxed: a count tells of no other memory. So in find_in().
+    const bool passed = (bucket.passed.load(std::memory_order_relaxed) & passed_mask(hash)) != 0;
+    return passed || shape_after_look() != shape ? kUnsure : kAbsent;
   }
 
   // Calls match(slot) for every slot whose tag fits, until it returns true. Returns whether it did.
@@ -69,7 +70,7 @@ class BlockIndex {
     uint64_t shape = shape_.load(std::memory_order_acquire);
     for (;;) {
       if (find_in(shape, hash, match)) return true;
-      const uint64_t now = shape_.load(std::memory_order_acquire);
+      const uint64_t now = shape_after_look();
       if (now == shape) return false;
       shape = now;
     }
@@ -178,7 +179,7 @@ class BlockIndex {
         if ((value & kSlotMask) == 0 || (value & ~kSlotMask) != wanted) continue;
         if (match((value & kSlotMask) - 1)) return true;
       }
-      if ((bucket.passed.load(std::memory_order_acquire) & passed_mask(hash)) == 0) {
+      if ((bucket.passed.load(std::memory_order_relaxed) & passed_mask(hash)) == 0) {
         return false;
       }
       if (++at == buckets_in(shape)) at = 0;
@@ -207,7 +208,18 @@ class BlockIndex {
     }
     NVCACHE_ASSERT(moved == entries_);
     shape_.store(new_shape, std::memory_order_release);
+    // The old cells become zeros behind the new shape: see shape_after_look(). The system's call
+    // orders them, too; the fence says so to the compiler.
+    std::atomic_thread_fence(std::memory_order_release);
     discard(old_shape);
+  }
+
+  // The shape, read behind all cells and counts of a look that found nothing: if one of them was
+  // given back, or is of a later table, this is a later shape. The fence pairs with the stores of
+  // move_to() and place(). An acquire by the loads alone would let a cell be read after the shape.
+  uint64_t shape_after_look() const {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return shape_.load(std::memory_order_acquire);
   }
 
   uint64_t next_shape(uint64_t shape) const;
