@@ -19,6 +19,7 @@ class KeyGenerations {
   bool kept() const { return !generations_.empty(); }
   // Begins at 0.
   std::atomic<uint32_t>& of(uint64_t hash) { return generations_[hash % kCount]; }
+  // Acquires what Shard::erase() and move_all() release, and comes before what its caller reads.
   MissToken token_of(uint64_t hash) const {
     return {generations_[hash % kCount].load(std::memory_order_acquire), true};
   }

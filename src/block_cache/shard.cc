@@ -181,7 +181,9 @@ bool Shard::erase(uint64_t hash, const BlockKey& key, Gone gone,
   MutexLock lock(mutex_);
   const std::optional<uint32_t> slot = find_slot(hash, key);
   if (gone != Gone::kMayReturn) {
-    if (generation != nullptr) generation->fetch_add(1, std::memory_order_relaxed);
+    // Release, for KeyGenerations::token_of(): who gets the new token reads what the engine wrote
+    // before this. The lock keeps what comes before it from nobody who does not take it.
+    if (generation != nullptr) generation->fetch_add(1, std::memory_order_release);
     // Also if it was found: an older block of the key may not have come back.
     const bool note = erased_keys_ != nullptr && !(slot && test_hooks.forget_found);
     if (note) erased_keys_->add(key);

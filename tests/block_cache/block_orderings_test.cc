@@ -94,6 +94,40 @@ TEST(Orderings, ABlockIsReadWhenItIsWrittenAndGoesWhenNobodyReadsIt) {
   EXPECT_FALSE(always_right(PublishedBlock{.retire = Order::release}));
 }
 
+// block_cache/key_generations.h: an engine writes its storage and erases the key, as a reader
+// that missed brings in what it read.
+struct EraseAndPut {
+  Order erase = Order::release;
+  Order token = Order::acquire;
+  enum { kStorage, kGeneration };
+  static constexpr size_t kShard = 0;
+  uint64_t cached = 1;  // the storage's value; 1: the new one, or none
+
+  Thread engine(WeakMemory& m) {
+    co_await m.store(kStorage, 1, Order::relaxed);
+    co_await m.lock(kShard);
+    co_await m.add(kGeneration, 1, erase);
+    cached = 1;
+    co_await m.unlock(kShard);
+  }
+  Thread reader(WeakMemory& m) {
+    const uint64_t got = co_await m.load(kGeneration, token);
+    const uint64_t read = co_await m.load(kStorage, Order::relaxed);
+    co_await m.lock(kShard);
+    const uint64_t now = co_await m.load(kGeneration, Order::relaxed);
+    if (now == got) cached = read;
+    co_await m.unlock(kShard);
+  }
+  void start(WeakMemory& m) { m.run({engine(m), reader(m)}); }
+  bool is_right() const { return cached == 1; }
+};
+
+TEST(Orderings, NoPutBringsBackWhatWasThereBeforeAnErase) {
+  EXPECT_TRUE(always_right(EraseAndPut{}));
+  EXPECT_FALSE(always_right(EraseAndPut{.erase = Order::relaxed}));
+  EXPECT_FALSE(always_right(EraseAndPut{.token = Order::relaxed}));
+}
+
 // A reader pins, looks whether what it pinned is still there, and reads its bytes; another thread
 // takes that away, looks for pins, and writes other bytes. ZoneLog::pin() and begin_switch();
 // RegionWriter::copy() and unmap().
