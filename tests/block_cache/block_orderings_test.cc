@@ -163,5 +163,30 @@ TEST(Orderings, NoBytesAreOverwrittenWhileAReaderPinsThem) {
   EXPECT_FALSE(always_right(PinsAndBytes{.look_for_pins = Order::acquire}));
 }
 
+// block_cache/region/region_table.cc: the last block of a region goes as the region is sealed.
+struct LastBlockAndSeal {
+  Order remove = Order::seq_cst;
+  enum { kRemoved, kSealed };
+  bool listed = false;
+
+  Thread remover(WeakMemory& m) {
+    co_await m.add(kRemoved, 1, remove);
+    const uint64_t sealed = co_await m.load(kSealed, Order::seq_cst);
+    listed = listed || sealed != 0;
+  }
+  Thread sealer(WeakMemory& m) {
+    co_await m.store(kSealed, 1, Order::seq_cst);
+    const uint64_t removed = co_await m.load(kRemoved, Order::seq_cst);
+    listed = listed || removed != 0;
+  }
+  void start(WeakMemory& m) { m.run({remover(m), sealer(m)}); }
+  bool is_right() const { return listed; }
+};
+
+TEST(Orderings, ARegionWhoseLastBlockGoesAsItIsSealedIsListedAsDead) {
+  EXPECT_TRUE(always_right(LastBlockAndSeal{}));
+  EXPECT_FALSE(always_right(LastBlockAndSeal{.remove = Order::acq_rel}));
+}
+
 }  // namespace
 }  // namespace nvcache::orderings

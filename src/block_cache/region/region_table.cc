@@ -149,7 +149,9 @@ void RegionTable::let_go(uint32_t region) {
 void RegionTable::remove(uint32_t region, uint32_t offset_grains, uint32_t grains) {
   Region& from = regions_[region];
   if (from.state != State::kLeaving) note_removed(region, offset_grains);
-  const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_acq_rel);
+  // Sequentially consistent, as are the reads of `held` and `state`, and seal(): of the last block
+  // to go and the seal one sees the other, and lists the region as dead.
+  const uint64_t before = from.held.fetch_sub(one_block(grains), std::memory_order_seq_cst);
   NVCACHE_ASSERT_SLOW(holders(before) > 0 && before >> 32 >= grains);
   used_.add(Used::kGrains, uint64_t{0} - grains);
   if (holders(before) == 1) {
