@@ -67,7 +67,9 @@ Reason Shard::reserve(uint64_t hash, const BlockKey& key, uint32_t size_bytes,
                       uint64_t offset_grains, const std::atomic<uint32_t>& generation,
                       std::optional<uint32_t> expected, uint32_t* slot) {
   MutexLock lock(mutex_);
-  if (expected && generation.load(std::memory_order_relaxed) != *expected) {
+  // A change that erased its key here before is seen by the lock. One that saw no store here is
+  // seen by the order of seq_cst alone: see LateBlockStore::open_now().
+  if (expected && generation.load(std::memory_order_seq_cst) != *expected) {
     return Reason::kStaleToken;
   }
   if (find_slot(hash, key)) return Reason::kDuplicate;

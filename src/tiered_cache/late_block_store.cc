@@ -55,11 +55,11 @@ void LateBlockStore::open_now() {
       BlockStore::make(config_, *std::move(medium), clock_, options_);
   if (!store.ok()) return fail(store.status());
   owned_ = *std::move(store);
-  // Sequentially consistent, as is the change of the generation in
-  // TieredCacheImpl::supersede(): either that sees this store and erases the key from it,
-  // or the first put here, which sees this store, sees the changed generation.
+  // Sequentially consistent, as are the change of the generation in TieredCacheImpl::supersede(),
+  // and the reads of both: opened(), Shard::reserve(). Either a change sees this store and erases
+  // the key from it, or a put here, by any thread that sees this store, sees the changed
+  // generation.
   store_.store(owned_.get(), std::memory_order_seq_cst);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace nvcache
