@@ -41,7 +41,9 @@ ObjectEntry* ObjectPool::make(std::string_view key, uint64_t hash, const Object&
     std::memcpy(long_key != nullptr ? long_key : entry->inline_key, key.data(), key.size());
   }
   entry->key_bytes = static_cast<uint32_t>(key.size());
-  entry->hash.store(hash, std::memory_order_relaxed);
+  // Release: a lookup that still has the address from before, and goes past for this hash, sees
+  // the change that took the old entry out (Sequence::is_still()).
+  entry->hash.store(hash, std::memory_order_release);
   entry->object = object;
   entry->used_bytes = object.charge_bytes +
                       (metadata ? sizeof(ObjectEntry) + (long_key != nullptr ? key.size() : 0) : 0);

@@ -51,5 +51,42 @@ TEST(Orderings, NoBlockOfAnOldValueComesIntoATierThatOpens) {
   EXPECT_FALSE(always_right(LateTier{.reserve = Order::acquire}));
 }
 
+// tiered_cache/object_pool.cc: an entry is replaced, and its memory gets another key, as a
+// lookup of the key has come as far as its address.
+struct ReusedEntry {
+  Order hash = Order::release;
+  enum { kNumber, kHead, kPool, kHash };
+  bool missed = false;
+
+  Thread replace(WeakMemory& m) {
+    co_await m.store(kNumber, 1, Order::relaxed);
+    co_await m.fence(Order::release);
+    co_await m.store(kHead, 1, Order::release);
+    co_await m.store(kNumber, 2, Order::release);
+    co_await m.store(kPool, 1, Order::release);  // what the pool's lock does
+  }
+  Thread make(WeakMemory& m) {
+    const uint64_t there = co_await m.load(kPool, Order::acquire);
+    if (there != 0) co_await m.store(kHash, 1, hash);
+  }
+  Thread find(WeakMemory& m) {
+    const uint64_t before = co_await m.load(kNumber, Order::acquire);
+    const uint64_t head = co_await m.load(kHead, Order::acquire);
+    if (head == 1) co_return;  // the new entry
+    const uint64_t of = co_await m.load(kHash, Order::relaxed);
+    if (of == 0) co_return;  // the old one
+    co_await m.fence(Order::acquire);
+    const uint64_t after = co_await m.load(kNumber, Order::relaxed);
+    missed = before % 2 == 0 && after == before;
+  }
+  void start(WeakMemory& m) { m.run({replace(m), make(m), find(m)}); }
+  bool is_right() const { return !missed; }
+};
+
+TEST(Orderings, NoLookupMissesAnObjectWhoseEntryIsReplaced) {
+  EXPECT_TRUE(always_right(ReusedEntry{}));
+  EXPECT_FALSE(always_right(ReusedEntry{.hash = Order::relaxed}));
+}
+
 }  // namespace
 }  // namespace nvcache::orderings
