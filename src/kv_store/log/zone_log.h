@@ -85,8 +85,10 @@ class ZoneLog {
         zones_[zone].pins.fetch_sub(1, std::memory_order_release);
     NVCACHE_ASSERT_SLOW(before > 0);
   }
+  // Of a full zone. A writer pins and then looks at its lane, which left the zone before: false
+  // says that no item is being written to it, and none will be.
   bool is_pinned(uint64_t zone) const {
-    return zones_[zone].pins.load(std::memory_order_acquire) != 0;
+    return zones_[zone].pins.load(std::memory_order_seq_cst) != 0;
   }
 
   // Empty if every zone is in use, or the medium failed.
