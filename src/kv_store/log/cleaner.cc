@@ -72,12 +72,11 @@ void Cleaner::clear_expired(uint64_t zone, std::span<const Survivor> expired,
   parts_.table.clear_each(slots, [&](uint64_t slot) {
     const Survivor& found = *each++;
     NVCACHE_ASSERT_SLOW(found.slot == slot);
-    const uint64_t address = parts_.geometry.zone_at(zone) + found.offset;
-    if (parts_.table.load(slot) != found.descriptor ||
-        !parts_.config.is_past(parts_.items.view(address).expires_s())) {
-      return false;  // it was replaced or deleted meanwhile, or may live longer
-    }
-    parts_.headers.count(zone, -1, -static_cast<int64_t>(found.size_bytes));
+    if (parts_.table.load(slot) != found.descriptor) return false;  // replaced or deleted meanwhile
+    // Read again: its put may have been writing the header when the walk came by.
+    const KvItemView item = parts_.items.view(parts_.geometry.zone_at(zone) + found.offset);
+    if (!parts_.config.is_past(item.expires_s())) return false;  // it may live longer
+    parts_.headers.count(zone, -1, -static_cast<int64_t>(item.size_bytes()));
     return true;
   });
 }
