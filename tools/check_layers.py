@@ -30,6 +30,7 @@ FLOORS = [
     ["src/file_cache", "src/tiered_cache"],
     ["src/adapters/rocksdb", "src/adapters/wiredtiger"],
     ["src/adapters/jvm"],
+    ["apps/manual"],
     ["apps/command", "apps/trace"],
     ["apps/report"],
     ["experiments/workload"],
@@ -78,12 +79,14 @@ FACES = {
         tiered_cache_8.h tiered_codec.h""",
     "src/adapters/jvm": "",
     "src/adapters/wiredtiger": "file_system.h spec_text.h",
+    "apps/manual": "page.h render.h text.h",
     "apps/trace": "decoder.h formats.h trace_reader.h",
     "apps/report": "figure_parts.h figure_tables.h html.h report_command.h table.h",
     "apps/nvcache": "",  # a program is no part of another
     "apps/nvcached": "",
     "apps/nvcached/protocol": "base64.h binary_protocol.h meta_protocol.h text_protocol.h words.h",
-    "apps/nvcached/options": "nvcached_options.h settings.h store_specification.h",
+    "apps/nvcached/options": """nvcached_options.h nvcached_page.h settings.h
+        store_specification.h""",
     "apps/nvcached/service": "items.h service.h stats_report.h watch_log.h",
     "apps/nvcached/session": "input.h output.h session.h",
     "apps/nvcached/net": "server.h",

@@ -18,10 +18,12 @@
 #include <fstream>
 #include <optional>
 
+#include "apps/manual/render.h"
 #include "apps/nvcached/background.h"
 #include "apps/nvcached/long_start.h"
 #include "apps/nvcached/net/server.h"
 #include "apps/nvcached/options/nvcached_options.h"
+#include "apps/nvcached/options/nvcached_page.h"
 #include "apps/nvcached/options/store_specification.h"
 #include "apps/nvcached/systemd.h"
 #include "base/descriptors.h"
@@ -299,6 +301,19 @@ Status run(Options options) {
   return synced.ok() ? report_end((*store)->stats()) : synced;
 }
 
+// --generate. The installation keeps what is printed: a full disk must not pass for a page.
+int generate(const std::string& form) {
+  const auto text = manual::render(server::nvcached_page(), form);
+  if (!text.ok()) {
+    say(text.status().message());
+    return kUsageCode;
+  }
+  print_to(stdout, "{}", *text);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return kOkCode;
+  say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  return kFailedCode;
+}
+
 }  // namespace
 }  // namespace nvcache
 
@@ -318,6 +333,7 @@ int main(int argc, char** argv) {
     nvcache::print_to(stdout, "nvcached {}\n", NVCACHE_VERSION);
     return nvcache::kOkCode;
   }
+  if (!options->generate.empty()) return nvcache::generate(options->generate);
   const nvcache::Status status = nvcache::run(*std::move(options));
   if (status.ok()) return nvcache::kOkCode;
   nvcache::say(status.message());

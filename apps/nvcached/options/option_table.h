@@ -1,6 +1,6 @@
-// nvcached's options, one row each. getopt's tables, the help and the lists in error texts derive
-// from these rows: a new option is a new row, and a field with its default in settings.h or
-// options.h.
+// nvcached's options, one row each. getopt's tables, the help, the lists in error texts, the manual
+// page and completions derive from these rows: a new option is a new row, and a field with its
+// default in settings.h or options.h.
 //
 // Constant tables; thread-safe.
 #pragma once
@@ -23,13 +23,32 @@ enum class OptionKind : uint8_t {
   kOwn,        // memcached does not have it
 };
 
+// What an option is about: the page's headings, in this order.
+enum class OptionTopic : uint8_t {
+  kNetwork,
+  kStore,
+  kRequests,
+  kSecurity,
+  kProcess,
+  kWithoutEffect
+};
+
+// What the manual page and completions have beside the help.
+struct OptionPage {
+  const char* more = nullptr;    // sentences behind the help
+  const char* values = nullptr;  // allowed ones, with blanks between: "dram file:FILE"
+  bool repeats = false;          // may be given several times
+};
+
 struct OptionRow {
   OptionKind kind = OptionKind::kMemcached;
+  OptionTopic topic = OptionTopic::kWithoutEffect;
   char letter = 0;                 // 0: no short form
   const char* word = nullptr;      // the long form; null: none
   const char* argument = nullptr;  // its name in the help; null: the option takes no value
   const char* help = nullptr;      // may have several lines
   SetOption set = nullptr;
+  OptionPage page = {};
 
   // "-p", or "--metrics-port" where there is no letter.
   std::string name() const;

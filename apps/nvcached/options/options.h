@@ -27,6 +27,7 @@ struct Options {
   bool core_dumps = false;
   bool help = false;
   bool version = false;
+  std::string generate;  // a form of the manual page or a shell to complete in; empty: serve
   std::vector<std::string> ignored;  // options of memcached that have no effect here
 };
 

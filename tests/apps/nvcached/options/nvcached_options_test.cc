@@ -51,6 +51,7 @@ std::string sample(const std::string& argument) {
       {"LIST", "hashpower=3"},
       {"NAMES", "HIGH"},
       {"SECONDS[,empty]", "60,empty"},
+      {"FORM", "zsh"},
       {"SPEC", "nvkv://?size=64MiB&medium=dram"}};
   const auto found = kSamples.find(argument);
   EXPECT_NE(found, kSamples.end()) << "no sample for " << argument;

@@ -1,15 +1,20 @@
 // An option of nvcached is a field and a row, and the guide's line if it is nvcached's own:
-// CONTRIBUTING's recipe. Help and guide agree with what the rows do.
+// CONTRIBUTING's recipe. Help, guide and manual page agree with what the rows do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
 #include <string>
 
+#include "apps/manual/text.h"
 #include "apps/nvcached/options/nvcached_options.h"
+#include "apps/nvcached/options/nvcached_page.h"
 #include "apps/nvcached/options/option_table.h"
+#include "apps/nvcached/options/store_specification.h"
 #include "base/text.h"
+#include "kv_store/api/config.h"
 #include "support/checkout.h"
 
 namespace nvcache::server {
@@ -67,6 +72,48 @@ TEST(OptionRecipe, TheGuideListsEachOptionOfNvcachedAlone) {
     if (row.kind == OptionKind::kOwn) options.insert(row.word);
   }
   EXPECT_EQ(own_options_in_the_guide(), options);
+}
+
+// The store is not made of a value that it refuses.
+bool is_taken(const OptionRow& row, const std::string& value) {
+  const auto options = parse_options({row.name(), value});
+  if (!options.ok()) return false;
+  Options complete = *options;
+  if (complete.medium.empty()) complete.medium = "dram";
+  return parse_kv_config(store_spec_of(complete)).ok();
+}
+
+TEST(OptionRecipe, CompletionsOfferWhatIsAllowed) {
+  size_t lists = 0;
+  for (const manual::Option& option : nvcached_page().program.options) {
+    if (option.values.empty()) continue;
+    ++lists;
+    const auto row =
+        std::find_if(option_rows().begin(), option_rows().end(), [&option](const OptionRow& each) {
+          return each.word != nullptr && option.word == each.word;
+        });
+    ASSERT_NE(row, option_rows().end()) << option.word;
+    for (const std::string& value : option.values) {
+      const std::string fixed = manual::fixed_part(value);
+      const bool is_path = manual::completes_behind(value) == manual::Completes::kFiles;
+      const char* const behind = fixed == value ? "" : is_path ? "/tmp/x" : "optane";
+      EXPECT_TRUE(is_taken(*row, fixed + behind)) << option.word << " " << fixed << behind;
+    }
+    // A medium is refused when it is opened: OptionTable.TheHelpNamesMediaThatTheStoreOpens.
+    EXPECT_EQ(is_taken(*row, "nonsense:"), option.word == "medium") << option.word;
+  }
+  EXPECT_GE(lists, 4u);
+}
+
+TEST(OptionRecipe, ThePageHasEachRowAndItem) {
+  const manual::Page page = nvcached_page();
+  EXPECT_EQ(page.program.options.size(), option_rows().size());
+  for (const manual::Option& option : page.program.options) {
+    EXPECT_FALSE(option.help.empty()) << option.word;
+    EXPECT_FALSE(option.group.empty()) << option.word;
+    const size_t items = option.letter == 'o' ? extended_rows().size() : 0;
+    EXPECT_EQ(option.items.size(), items) << option.word;
+  }
 }
 
 }  // namespace
