@@ -18,6 +18,7 @@ namespace {
 
 // nvbench shows this name in its help and keeps it in its results.
 constexpr char kProgramName[] = "nvcache bench";
+constexpr std::string_view kBench = "bench";
 constexpr std::string_view kSimulate = "simulate";  // one of its commands, by a shorter way
 
 std::string own_folder() {
@@ -29,15 +30,21 @@ std::string own_folder() {
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
-  app.add_subcommand("bench", "Run a benchmark on a storage engine, or a paper's evaluation");
+  app.add_subcommand(std::string(kBench),
+                     "Run a benchmark on a storage engine, or a paper's evaluation");
   app.add_subcommand(std::string(kSimulate),
                      "Simulate an engine, a machine and a second tier of any size");
+}
+
+std::vector<ForwardedCommand> forwarded_to_nvbench() {
+  return {{std::string(kBench), "nvbench", ""},
+          {std::string(kSimulate), "nvbench", std::string(kSimulate)}};
 }
 
 bool is_bench_command(int argc, char** argv) {
   if (argc < 2) return false;
   const std::string_view word = argv[1];
-  return word == "bench" || word == kSimulate;
+  return word == kBench || word == kSimulate;
 }
 
 int exec_nvbench(int argc, char** argv) {

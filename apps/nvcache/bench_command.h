@@ -2,12 +2,18 @@
 // `nvcache simulate` is a shorter way to write `nvcache bench simulate`.
 #pragma once
 
+#include <vector>
+
 #include "CLI/CLI.hpp"
+#include "apps/command/command_page.h"
 
 namespace nvcache {
 
 // Lists both in the help. nvbench parses what follows.
 void add_bench_command(CLI::App& app);
+
+// Which of nvbench's commands each of both stands for.
+std::vector<ForwardedCommand> forwarded_to_nvbench();
 
 // True for a command line that names one of them first.
 bool is_bench_command(int argc, char** argv);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/command/command_page.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/machine.h"
 #include "apps/command/on_command.h"
@@ -34,6 +35,13 @@ Examples:
 Emulated media run in virtual time unless --real-time is given: their figures
 do not depend on this machine. docs/design/model.md has model and formula.
 Exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted.)";
+
+// "file:PATH" and its like.
+std::vector<std::string> media_names() {
+  std::vector<std::string> names;
+  for (const MediumRow& row : kMedia) names.push_back(fmt::format("{}{}", row.prefix, row.place));
+  return names;
+}
 
 struct Arguments {
   std::string medium;
@@ -121,10 +129,14 @@ void add_calibrate_command(CLI::App& app) {
       "calibrate", "Measure how writes hurt the reads of a medium; suggest an OBP target");
   command->footer("Media:\n" + media_help() + kExamples);
   command->add_option("medium", arguments->medium, "Medium to measure; its bytes are overwritten")
-      ->required();
+      ->required()
+      ->type_name(choices(media_names()));
   command->add_option("--size", arguments->size, "How much of the medium to use")
-      ->capture_default_str();
-  command->add_option("--block", arguments->block, "Size of one access")->capture_default_str();
+      ->capture_default_str()
+      ->type_name("SIZE");
+  command->add_option("--block", arguments->block, "Size of one access")
+      ->capture_default_str()
+      ->type_name("SIZE");
   command
       ->add_option("--readers", arguments->readers,
                    "Reading threads (default: 8; for memory, half the cores)")
@@ -137,7 +149,8 @@ void add_calibrate_command(CLI::App& app) {
       ->add_option("--seconds", arguments->seconds,
                    "Length of each point (default: 1 in real time, chosen in virtual time)")
       ->check(CLI::Range(0.001, 3600.0));
-  command->add_option("--json", arguments->json_path, "Also write the result to this file");
+  command->add_option("--json", arguments->json_path, "Also write the result to this file")
+      ->type_name("FILE");
   command->add_flag("--real-time", arguments->real_time,
                     "Run emulated media in real time: waits spin, one core per thread");
   on_command(*command, "nvcache calibrate", [arguments] { return run(*arguments); });

@@ -113,14 +113,17 @@ void add_inspect_command(CLI::App& app) {
   command
       ->add_option("medium", arguments->medium,
                    "The cache's file or block device: a path, file:PATH or nvme:DEVICE")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   command->add_flag("--blocks", arguments->blocks,
                     "Read every block, too, and compare its checksum");
   command->add_flag("--regions", arguments->regions, "A line for each region that holds something");
   command->add_option("--files", arguments->files, "How many of the largest files to list")
       ->capture_default_str();
-  command->add_option("--json", arguments->json_path,
-                      "Also write all of it to this file; '-': to standard output, and no table");
+  command
+      ->add_option("--json", arguments->json_path,
+                   "Also write all of it to this file; '-': to standard output, and no table")
+      ->type_name("FILE");
   on_command(*command, "nvcache inspect", [arguments] { return run(*arguments); });
 }
 

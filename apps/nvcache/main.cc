@@ -1,5 +1,6 @@
 // The command `nvcache`: registers every subcommand.
 #include "CLI/CLI.hpp"
+#include "apps/command/command_page.h"
 #include "apps/command/exit_code.h"
 #include "apps/command/interrupt.h"
 #include "apps/nvcache/bench_command.h"
@@ -22,6 +23,24 @@ constexpr char kExamples[] = R"(Examples:
 'nvcache COMMAND --help' says more.
 Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.)";
 
+constexpr char kAbout[] =
+    R"(nvcache measures media and traces, and shows what caches left. The caches themselves are a
+library, extensions of storage engines, and the server nvcached(1).
+
+A medium is written dram, file:PATH, nvme:DEVICE, numa:NODE or emulated:PROFILE, everywhere. A
+size has a unit: 512MiB. Emulated media and storage are memory whose costs come from a model.)";
+
+nvcache::PageFacts page_facts() {
+  return {.name = "",
+          .synopsis = {"nvcache COMMAND [OPTION]...", "nvcache COMMAND --help"},
+          .about = kAbout,
+          .sections = {{"ENVIRONMENT",
+                        "",
+                        {{"PATH", "Where nvbench is, if it does not lie beside nvcache."}}}},
+          .see_also = {"nvbench(1)", "nvcached(1)"},
+          .forwarded = nvcache::forwarded_to_nvbench()};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,6 +56,7 @@ int main(int argc, char** argv) {
   nvcache::add_inspect_command(app);
   nvcache::add_replay_command(app);
   nvcache::add_report_command(app);
+  nvcache::add_generate_option(app, page_facts());
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {

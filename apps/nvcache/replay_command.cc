@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/command/command_page.h"
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
 #include "apps/command/progress.h"
@@ -48,6 +49,12 @@ constexpr std::array<std::string_view, 8> kUsualSpecs = {
     "obp(0.1)+lru", "always+lru",        "always+s3fifo",      "always+tinylfu",
     "always+auto",  "always+tinylfu(2)", "second_touch+clock", kOptimal,
 };
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const TraceFormat& format : trace_formats()) names.push_back(format.name);
+  return names;
+}
 
 struct Arguments {
   std::vector<std::string> traces;
@@ -143,7 +150,8 @@ void add_replay_command(CLI::App& app) {
       app.add_subcommand("replay", "Hit ratios and bytes written of policies on traces");
   command->footer(kFooter + describe_trace_formats() + kExitCodes);
   command->add_option("trace", arguments->traces, "Files of block accesses; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--spec", arguments->specs,
                    "Settings of a block cache without size, two policies such as always+lru, or "
@@ -152,7 +160,8 @@ void add_replay_command(CLI::App& app) {
   command
       ->add_option("--policies", arguments->policy_libraries,
                    "A shared library that brings policies for --spec (nvcache/policies.h); repeat")
-      ->take_all();
+      ->take_all()
+      ->type_name("FILE");
   command
       ->add_option("--tier", arguments->tiers,
                    "Sizes of the tier: percent of the trace's distinct blocks, or blocks")
@@ -160,7 +169,8 @@ void add_replay_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--dram", arguments->dram, "Size of the DRAM cache above, likewise; 0: none")
       ->capture_default_str();
-  command->add_option("--format", arguments->trace.format, "Format of the traces (below)");
+  command->add_option("--format", arguments->trace.format, "Format of the traces (below)")
+      ->type_name(choices(format_names()));
   command->add_option("--columns", arguments->trace.columns,
                       "Of csv: KEY or KEY,SIZE; names of the heading, or numbers from 1");
   command
@@ -172,8 +182,10 @@ void add_replay_command(CLI::App& app) {
   command->add_option("--threads", arguments->threads, "Caches that are replayed at once")
       ->check(CLI::Range(1, 256))
       ->default_str("one a processor");
-  command->add_option("--json", arguments->json_path, "Also write the results to this file");
-  command->add_option("--html", arguments->html_path, "Also write charts to this file");
+  command->add_option("--json", arguments->json_path, "Also write the results to this file")
+      ->type_name("FILE");
+  command->add_option("--html", arguments->html_path, "Also write charts to this file")
+      ->type_name("FILE");
   on_command(*command, "nvcache replay", [arguments] { return run(*arguments); });
 }
 

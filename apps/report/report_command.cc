@@ -71,8 +71,9 @@ void add_report_command(CLI::App& app) {
   command->footer(kExamples);
   auto paths = std::make_shared<std::vector<std::string>>();
   auto html_path = std::make_shared<std::string>();
-  command->add_option("json", *paths, "Results written by --json")->required();
-  command->add_option("--html", *html_path, "Write the report here (else: tables on stdout)");
+  command->add_option("json", *paths, "Results written by --json")->required()->type_name("FILE");
+  command->add_option("--html", *html_path, "Write the report here (else: tables on stdout)")
+      ->type_name("FILE");
   on_command(*command, "nvcache report", [paths, html_path] { return report(*paths, *html_path); });
 }
 

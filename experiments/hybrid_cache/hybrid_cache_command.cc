@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "apps/command/command_page.h"
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -49,21 +50,24 @@ struct RawOptions {
 };
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
-  std::string names;
+  std::vector<std::string> names;
   for (const hybrid_cache::Policy& policy : hybrid_cache::policies()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ",", policy.name);
+    names.emplace_back(policy.name);
   }
-  app.add_option("--figures", raw.figures,
-                 "Figures: 9,10,11,12,13; default: all, or none if --tables is given")
-      ->delimiter(',');
-  app.add_option("--tables", raw.tables, "Tables: 4,5; default: all, or none if --figures is given")
-      ->delimiter(',');
+  app.add_option("--figures", raw.figures, "Figures; default: all, or none if --tables is given")
+      ->delimiter(',')
+      ->type_name("{9,10,11,12,13}");
+  app.add_option("--tables", raw.tables, "Tables; default: all, or none if --figures is given")
+      ->delimiter(',')
+      ->type_name("{4,5}");
   app.add_option("--workloads", raw.workloads,
                  fmt::format("Workloads: {}, or files; Figures 9 and 11 run the first", kWorkloads))
       ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--policies", raw.policies, "Policies of Figure 9; default: all of " + names)
-      ->delimiter(',');
+      ->capture_default_str()
+      ->type_name(fmt::format("{{{}}}", kWorkloads));
+  app.add_option("--policies", raw.policies, "Policies of Figure 9; default: all")
+      ->delimiter(',')
+      ->type_name(choices(names));
   app.add_option("--medium", options.medium, "Medium of SCM, as in docs/guide/configuration.md")
       ->capture_default_str();
   app.add_option(
@@ -71,7 +75,8 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
          "Storage of SST files: emulated:PROFILE[,load=N] (each client stands for N), or disk")
       ->capture_default_str();
   app.add_option("--scale", raw.scale, "Size here of a GB of *Hybrid Cache*")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("SIZE");
   app.add_flag("--quick", raw.quick,
                "One short round at an eighth of the size; an option given wins");
 }
@@ -91,10 +96,12 @@ void define_how(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
   app.add_option("--db", options.db,
-                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
+                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
   app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
-  app.add_option("--json", options.files.json_path, "Write all results here");
-  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here")
+      ->type_name("FILE");
 }
 
 Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,

@@ -62,11 +62,14 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--index", raw.index,
                  "Where index and filter blocks lie: cache (with high priority) or memory")
-      ->capture_default_str();
-  app.add_option("--rate", raw.rate, "max (no limit), or sine (the load that the profile gives)")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("{cache,memory}");
+  app.add_option("--rate", raw.rate, "Load: max (no limit), or sine (as the profile has it)")
+      ->capture_default_str()
+      ->type_name("{max,sine}");
   app.add_option("--scale", raw.scale, "Size here of a GB of the production host")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("SIZE");
   app.add_option("--threads", options.threads, "Client threads; default: the profile's")
       ->check(CLI::Range(1, 256));
   app.add_option("--seconds", options.seconds, "Measured seconds of each run")
@@ -79,14 +82,15 @@ void define_options(CLI::App& app, ProfileOptions& options, RawOptions& raw) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--db", options.db,
-                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
+                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
   app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
   app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
   app.add_flag(
       "--awake", options.awake,
       "Keep processors from halting: a virtual machine wakes them late, and that would count as "
       "the disk's latency");
-  app.add_option("--json", options.json_path, "Write all results here");
+  app.add_option("--json", options.json_path, "Write all results here")->type_name("FILE");
 }
 
 Status take_choice(const char* option, const std::string& given, const char* yes, const char* no,

@@ -41,9 +41,10 @@ struct RawOptions {
 };
 
 void define_options(CLI::App& app, const Program& program, Options& options, RawOptions& raw) {
-  app.add_option("--cases", raw.cases, "Of larger,fits, run in this order")
+  app.add_option("--cases", raw.cases, "Cases, run in this order")
       ->delimiter(',')
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("{larger,fits}");
   app.add_option("--pairs", options.pairs,
                  "Runs of each case without and with nvcache, in turn; the table has medians")
       ->check(CLI::Range(1, 1000))
@@ -58,15 +59,18 @@ void define_options(CLI::App& app, const Program& program, Options& options, Raw
                  "What NVCACHE_TIERED says in runs with nvcache; default: " + program.tiered);
   app.add_flag("--quick", raw.quick, "One pair, a tenth of the events; an option given wins");
   app.add_option("--library", options.library,
-                 "libnvcache_jvm.so; default: the one built or installed with this command");
+                 "libnvcache_jvm.so; default: the one built or installed with this command")
+      ->type_name("FILE");
   app.add_option("--jars", options.jars,
-                 "The folder that script/rocksdb_jni --root prints; default: that of the build");
+                 "The folder that script/rocksdb_jni --root prints; default: that of the build")
+      ->type_name("FOLDER");
   app.add_option("--db", options.db,
-                 "Folder for the state; default: a temporary one in $TMPDIR or /var/tmp");
+                 "Folder for the state; default: a temporary one in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
   app.add_option("--limit", options.limit_seconds, "Seconds after which a run has failed")
       ->check(CLI::Range(1.0, 86400.0))
       ->capture_default_str();
-  app.add_option("--json", options.files.json_path, "Write all results here");
+  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
 }
 
 Status understand(const CLI::App& app, const Program& program, const RawOptions& raw,

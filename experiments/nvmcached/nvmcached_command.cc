@@ -57,8 +57,9 @@ struct RawOptions {
 };
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--figures", raw.figures, "Of 3,4,5; default: all, if no --restart")
-      ->delimiter(',');
+  app.add_option("--figures", raw.figures, "Figures; default: all, if no --restart")
+      ->delimiter(',')
+      ->type_name("{3,4,5}");
   app.add_flag("--restart", options.restart,
                "Fill a file, kill the process, and open the file again");
   app.add_option("--items", options.restart_items, "Items of --restart")
@@ -69,10 +70,12 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--traces", raw.trace_names,
                  "Traces of Figures 3 and 5; default: all of APP,USR,ETC,SYS,VAR")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->type_name("{APP,USR,ETC,SYS,VAR}");
   app.add_option(
-      "--traces-file", raw.traces_file,
-      "File with their parameters; default: the built-in experiments/workload/kv_traces.txt");
+         "--traces-file", raw.traces_file,
+         "File with their parameters; default: the built-in experiments/workload/kv_traces.txt")
+      ->type_name("FILE");
   app.add_option("--values", options.value_bytes, "Bytes of a value in Figure 4")
       ->delimiter(',')
       ->check(CLI::Range(8u, 65536u))
@@ -83,11 +86,13 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   app.add_option("--size", raw.size, "Size of each system's cache; 64 GB in *NVMcached*")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("SIZE");
   app.add_option(
-      "--write-cache", raw.write_cache,
-      "Write cache in DRAM of Figure 3's stores; default: --size / 64. The list of 1024 keys in "
-      "*NVMcached* is next to nothing beside 64 GB: 0 leaves it out");
+         "--write-cache", raw.write_cache,
+         "Write cache in DRAM of Figure 3's stores; default: --size / 64. The list of 1024 keys in "
+         "*NVMcached* is next to nothing beside 64 GB: 0 leaves it out")
+      ->type_name("SIZE");
   app.add_flag("--quick", raw.quick, "Everything small and brief; an option given wins");
 }
 
@@ -104,9 +109,11 @@ void define_how(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of requests and sizes")->capture_default_str();
   app.add_option("--folder", options.folder,
-                 "Folder for the file of --restart; default: $TMPDIR or /var/tmp");
-  app.add_option("--json", options.files.json_path, "Write all results here");
-  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+                 "Folder for the file of --restart; default: $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
+  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here")
+      ->type_name("FILE");
 }
 
 Status take_traces(const RawOptions& raw, Options& options) {

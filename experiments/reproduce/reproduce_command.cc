@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/command/command_page.h"
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
 #include "base/print.h"
@@ -71,11 +72,12 @@ void add_reproduce_command(CLI::App& group, const std::string& command) {
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   options->command = command;
-  app->add_option("--only", options->only,
-                  fmt::format("One of {}; default: all", fmt::join(reproduce::selections(), ", ")));
+  app->add_option("--only", options->only, "What of it; default: all")
+      ->type_name(choices(reproduce::selections()));
   app->add_option("--results", options->results,
                   "Folder of what 'nvcache bench writes-hurt', 'hybrid-cache' and 'nvmcached' "
-                  "wrote by --json");
+                  "wrote by --json")
+      ->type_name("FOLDER");
   app->add_option("--scale", options->scale,
                   "Simulations hold 1/SCALE of the paper's sizes and time; smaller is slower")
       ->check(CLI::Range(1u, 4096u))
@@ -84,9 +86,11 @@ void add_reproduce_command(CLI::App& group, const std::string& command) {
   app->add_flag_callback(
       "--no-runs", [&runs] { runs = false; },
       "Leave out the simulations, the model and the small run, made where --results has none");
-  app->add_option("--output", options->page_path, "Write the page here; default: standard output");
-  app->add_option("--json", options->files.json_path, "Write all results here");
-  app->add_option("--html", options->files.html_path, "Write a report with the tables here");
+  app->add_option("--output", options->page_path, "Write the page here; default: standard output")
+      ->type_name("FILE");
+  app->add_option("--json", options->files.json_path, "Write all results here")->type_name("FILE");
+  app->add_option("--html", options->files.html_path, "Write a report with the tables here")
+      ->type_name("FILE");
   on_command(*app, "nvcache bench reproduce", [options] {
     const Status status = understand(*options);
     return status.ok() ? bench(*options) : status;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/command/command_page.h"
 #include "apps/command/interrupt.h"
 #include "apps/command/on_command.h"
 #include "apps/command/output_file.h"
@@ -80,10 +81,10 @@ struct Outputs {
   std::string command;
 };
 
-std::string names_of(const std::vector<simulate::Named>& rows) {
+std::vector<std::string_view> names_of(const std::vector<simulate::Named>& rows) {
   std::vector<std::string_view> names;
   for (const simulate::Named& row : rows) names.push_back(row.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 std::string help_of(const std::vector<simulate::Named>& rows) {
@@ -96,15 +97,16 @@ std::string help_of_engines() {
   std::string text;
   for (const simulate::Named& engine : simulate::engines()) {
     text += fmt::format("{}: {}\nWorkloads: {}\nConfigurations (--config):\n{}\n", engine.name,
-                        engine.help, names_of(simulate::workloads(engine.name)),
+                        engine.help, fmt::join(names_of(simulate::workloads(engine.name)), ", "),
                         help_of(simulate::configurations(engine.name)));
   }
   return text;
 }
 
 void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
-  app.add_option("--engine", study.base.engine, names_of(simulate::engines()))
-      ->capture_default_str();
+  app.add_option("--engine", study.base.engine, "The storage engine, or the store")
+      ->capture_default_str()
+      ->type_name(choices(names_of(simulate::engines())));
   app.add_option("--workload", raw.workloads,
                  "Of the engine's below, a to e are YCSB's; default: c; sys,var of memcached; "
                  "whatsapp of rocksdb")
@@ -113,19 +115,26 @@ void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
                  "The engine's below, by default some of them; for wiredtiger NAME:SIZE sets its "
                  "page cache, too")
       ->delimiter(',');
-  app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")->delimiter(',')->capture_default_str();
+  app.add_option("--nvram", raw.nvram, "Sizes of the NVRAM")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("SIZE");
   app.add_option("--dram", raw.dram, "Size of the DRAM; with rocksdb --config has all sizes")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("SIZE");
   app.add_option("--dataset", raw.dataset,
-                 "Size on the disk; default: *Writes Hurt*'s, Tables 2 and 3, or the profile's");
+                 "Size on the disk; default: *Writes Hurt*'s, Tables 2 and 3, or the profile's")
+      ->type_name("SIZE");
   app.add_option("--page-cache", raw.page_cache,
-                 "The engine's page cache; for YCSB by default half of the DRAM, 40 GiB at most");
-  app.add_option("--tier", raw.tier, "How much of the NVRAM the tier uses; default: all");
-  app.add_option("--medium", study.base.medium,
-                 "Of the NVRAM, a profile of nvcache calibrate: optane, dram, cxl, flash")
-      ->capture_default_str();
-  app.add_option("--storage", study.base.storage,
-                 names_of(simulate::storages()) + "; default: p4800x; with rocksdb, flash");
+                 "The engine's page cache; for YCSB by default half of the DRAM, 40 GiB at most")
+      ->type_name("SIZE");
+  app.add_option("--tier", raw.tier, "How much of the NVRAM the tier uses; default: all")
+      ->type_name("SIZE");
+  app.add_option("--medium", study.base.medium, "Of the NVRAM: a profile of nvcache calibrate")
+      ->capture_default_str()
+      ->type_name("{optane,dram,cxl,flash}");
+  app.add_option("--storage", study.base.storage, "The disk; default: p4800x; with rocksdb, flash")
+      ->type_name(choices(names_of(simulate::storages())));
 }
 
 void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
@@ -145,9 +154,10 @@ void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
       ->capture_default_str();
   app.add_option("--jobs", study.jobs, "Runs at a time; default: as many as there are processors")
       ->check(CLI::Range(1, 256));
-  app.add_option("--json", outputs.json_path, "Write all results here");
+  app.add_option("--json", outputs.json_path, "Write all results here")->type_name("FILE");
   app.add_option("--report", outputs.report_path,
-                 "Write a page in Markdown here: tables, models, parameters");
+                 "Write a page in Markdown here: tables, models, parameters")
+      ->type_name("FILE");
 }
 
 Status set_size(const char* option, const std::string& text, uint64_t* bytes) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "apps/command/command_page.h"
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "experiments/engines/engine.h"
@@ -47,22 +48,23 @@ struct RawOptions {
 };
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--engine", options.engine,
-                 "Storage engine: wiredtiger, or rocksdb (only Figures 7 and 8)")
-      ->capture_default_str();
-  app.add_option("--figures", raw.figures,
-                 "Figures: 4,5,6,7,8; default: all, or none if --tables is given")
-      ->delimiter(',');
-  app.add_option("--tables", raw.tables,
-                 "Tables: 1,2,3,4; default: all, or none if --figures is given")
-      ->delimiter(',');
+  app.add_option("--engine", options.engine, "Storage engine; rocksdb has only Figures 7 and 8")
+      ->capture_default_str()
+      ->type_name("{wiredtiger,rocksdb}");
+  app.add_option("--figures", raw.figures, "Figures; default: all, or none if --tables is given")
+      ->delimiter(',')
+      ->type_name("{4,5,6,7,8}");
+  app.add_option("--tables", raw.tables, "Tables; default: all, or none if --figures is given")
+      ->delimiter(',')
+      ->type_name("{1,2,3,4}");
   app.add_option("--workloads", raw.workloads,
                  "Workloads: the ten in-house ones and ycsb-a to ycsb-e; default: all")
       ->delimiter(',');
   app.add_option("--configurations", raw.configurations,
                  "Configurations of Figure 6 and Table 2, beside none: " +
                      fmt::format("{}", fmt::join(writes_hurt::figure6_names(), ",")))
-      ->delimiter(',');
+      ->delimiter(',')
+      ->type_name(choices(writes_hurt::figure6_names()));
   app.add_option("--medium", options.medium, "Medium of nvcache, as in docs/guide/configuration.md")
       ->capture_default_str();
   app.add_flag("--quick", raw.quick,
@@ -89,17 +91,22 @@ void define_how(CLI::App& app, Options& options) {
 }
 
 void define_where(CLI::App& app, Options& options) {
-  app.add_option("--wtperf", options.wtperf, "WiredTiger's wtperf; default: where it was built");
+  app.add_option("--wtperf", options.wtperf, "WiredTiger's wtperf; default: where it was built")
+      ->type_name("FILE");
   app.add_option("--extension", options.extension,
                  "libnvcache_wiredtiger.so, or none; default: the one built or installed with "
-                 "this command");
+                 "this command")
+      ->type_name("FILE");
   app.add_option("--workload-dir", options.workload_dir,
-                 "Folder with NAME.small.wtperf and NAME.large.wtperf, instead of those built in");
+                 "Folder with NAME.small.wtperf and NAME.large.wtperf, instead of those built in")
+      ->type_name("FOLDER");
   app.add_option("--db", options.db,
-                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
+                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
   app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
-  app.add_option("--json", options.files.json_path, "Write all results here");
-  app.add_option("--html", options.files.html_path, "Write a report with charts here");
+  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
+  app.add_option("--html", options.files.html_path, "Write a report with charts here")
+      ->type_name("FILE");
 }
 
 Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,

@@ -44,12 +44,25 @@ struct RawOptions {
   std::string dram_cache = "64MiB";
 };
 
+void define_files(CLI::App& ycsb, BenchOptions& options) {
+  ycsb.add_option("--db", options.db,
+                  "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER");
+  ycsb.add_flag("--keep-db", options.keep_db,
+                "Leave the loaded database in --db for the next time");
+  ycsb.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
+  ycsb.add_option("--html", options.files.html_path, "Write a report with charts here")
+      ->type_name("FILE");
+}
+
 void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
-  ycsb.add_option("--engine", options.engine, "Storage engine: rocksdb or wiredtiger")
-      ->capture_default_str();
-  ycsb.add_option("--workload", raw.workloads, "YCSB core workloads, of a to f, run in this order")
+  ycsb.add_option("--engine", options.engine, "Storage engine")
+      ->capture_default_str()
+      ->type_name("{rocksdb,wiredtiger}");
+  ycsb.add_option("--workload", raw.workloads, "YCSB core workloads, run in this order")
       ->delimiter(',')
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("{a,b,c,d,e,f}");
   ycsb.add_option("--records", options.records, "Records of 1 KB to load")
       ->check(CLI::Range(uint64_t{100}, uint64_t{1'000'000'000}))
       ->capture_default_str();
@@ -57,7 +70,8 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   ycsb.add_option("--distribution", raw.distribution,
-                  "zipfian, latest or uniform; default: the workload's own");
+                  "How keys are chosen; default: the workload's own")
+      ->type_name("{zipfian,latest,uniform}");
   ycsb.add_option("--cache", raw.cache,
                   "The configuration that all others are compared with: none, nvcache://?..., or "
                   "wtcache:dram,size=... (WiredTiger's own block cache); optionally after NAME=; "
@@ -78,7 +92,8 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
                   "End the warm-up after this many operations, if that is sooner than --warmup")
       ->capture_default_str();
   ycsb.add_option("--warmup-workload", raw.warmup_workload,
-                  "Warm up with this workload instead of the one measured: a to f");
+                  "Warm up with this workload instead of the one measured")
+      ->type_name("{a,b,c,d,e,f}");
   ycsb.add_flag(
       "--keep-tier", options.keep_tier,
       "Keep each second tier from run to run, as a server would; then --warmup is for cold "
@@ -91,11 +106,8 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   ycsb.add_option("--dram-cache", raw.dram_cache, "Size of the engine's own block cache")
-      ->capture_default_str();
-  ycsb.add_option("--db", options.db,
-                  "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp");
-  ycsb.add_flag("--keep-db", options.keep_db,
-                "Leave the loaded database in --db for the next time");
+      ->capture_default_str()
+      ->type_name("SIZE");
   ycsb.add_option("--first-round", options.first_round,
                   "Number of the first round: a run after a restart sees other operations, on the "
                   "same database, than the run before")
@@ -106,8 +118,7 @@ void define_options(CLI::App& ycsb, BenchOptions& options, RawOptions& raw) {
       "--awake", options.awake,
       "Keep processors from halting: a virtual machine wakes them late, and that would count as "
       "the disk's latency");
-  ycsb.add_option("--json", options.files.json_path, "Write all results here");
-  ycsb.add_option("--html", options.files.html_path, "Write a report with charts here");
+  define_files(ycsb, options);
 }
 
 Status understand_configurations(const RawOptions& raw, BenchOptions& options) {
