@@ -51,4 +51,19 @@ if [[ -n $unit ]]; then
   [[ $program == "$work/prefix/bin/nvcached" ]] || { echo "the unit starts $program" >&2; exit 1; }
   "$program" -V
 fi
+echo "== manual pages and completions, of each installed program"
+share=$work/prefix/share
+for program in "$work"/prefix/bin/*; do
+  name=$(basename "$program")
+  for form in "man man/man1/$name.1" "bash bash-completion/completions/$name" \
+    "zsh zsh/site-functions/_$name" "fish fish/vendor_completions.d/$name.fish"; do
+    read -r kind file <<< "$form"
+    "$program" --generate="$kind" | cmp - "$share/$file" ||
+      { echo "$file is not what $name prints" >&2; exit 1; }
+  done
+done
+if grep -rlF -e "$work" -e "$build" "$share"/{man,bash-completion,zsh,fish}; then
+  echo "these name a folder of the build" >&2
+  exit 1
+fi
 echo "installed tree works"
