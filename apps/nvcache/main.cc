@@ -7,6 +7,7 @@
 #include "apps/nvcache/calibrate_command.h"
 #include "apps/nvcache/inspect_command.h"
 #include "apps/nvcache/replay_command.h"
+#include "apps/nvcache/top_command.h"
 #include "apps/report/report_command.h"
 #include "base/descriptors.h"
 
@@ -19,6 +20,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcache replay trace.lis.zst
   nvcache report out.json --html out.html
   nvcache simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB
+  nvcache top http://127.0.0.1:9150/metrics
 
 'nvcache COMMAND --help' says more.
 Exit codes: 0 done; 1 failed; 2 wrong command line; 130 interrupted.)";
@@ -56,6 +58,7 @@ int main(int argc, char** argv) {
   nvcache::add_inspect_command(app);
   nvcache::add_replay_command(app);
   nvcache::add_report_command(app);
+  nvcache::add_top_command(app);
   nvcache::add_generate_option(app, page_facts());
   try {
     app.parse(argc, argv);

@@ -25,7 +25,7 @@ NVBENCH = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 POLICIES = os.path.abspath(os.environ["NVCACHE_TEST_POLICIES"])
 
 DONE, FAILED, USAGE = 0, 1, 2
-COMMANDS = ([], ["calibrate"], ["inspect"], ["replay"], ["report"])
+COMMANDS = ([], ["calibrate"], ["inspect"], ["replay"], ["report"], ["top"])
 
 
 def run(*words, program=NVCACHE, folder=None, path=None):
@@ -80,10 +80,13 @@ def test_examples_run():
                 if NVBENCH is None:
                     continue
                 words += ["--scale", "4096"]
+            if words[0] == "top":
+                words += ["--once"]
             answer = run(*words, folder=folder)
-            # A machine may lack what an example needs: direct I/O, an engine, a cache in regions.
+            # A machine may lack what an example needs: direct I/O, an engine, a cache that is
+            # in regions or watched.
             # It must parse.
-            needs_more = words[0] in ("bench", "inspect") or "io=direct" in " ".join(words)
+            needs_more = words[0] in ("bench", "inspect", "top") or "io=direct" in " ".join(words)
             good = answer.returncode != USAGE if needs_more else answer.returncode == DONE
             check(good, f"{shlex.join(words)}: exit code {answer.returncode}: {answer.stderr}")
 
