@@ -47,6 +47,12 @@ if(TARGET nvcache_rocksdb)
   set_target_properties(nvcache_rocksdb PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 
+# To watch all of these with. The dashboards and the rules are of the library, too.
+install(FILES contrib/grafana/nvcache.json contrib/grafana/nvcached.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache/grafana)
+install(FILES contrib/prometheus/nvcache.rules.yml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/nvcache/prometheus)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nvcache)
 install(EXPORT nvcacheTargets NAMESPACE nvcache:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/nvcacheConfig.cmake.in ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake

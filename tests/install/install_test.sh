@@ -66,4 +66,8 @@ if grep -rlF -e "$work" -e "$build" "$share"/{man,bash-completion,zsh,fish}; the
   echo "these name a folder of the build" >&2
   exit 1
 fi
+echo "== dashboards and rules"
+for file in grafana/nvcache.json grafana/nvcached.json prometheus/nvcache.rules.yml; do
+  cmp "$source/contrib/$file" "$work/prefix/share/nvcache/$file"
+done
 echo "installed tree works"
