@@ -18,7 +18,7 @@
 namespace nvcache {
 namespace {
 
-constexpr size_t kMostBytes = 16 << 20;
+constexpr size_t kMostAnswerBytes = 16 << 20;
 constexpr time_t kMostSeconds = 5;  // that the host may be silent
 
 struct Address {
@@ -103,7 +103,7 @@ int exchange(const addrinfo& to, std::string_view request, std::string* answer) 
     request.remove_prefix(static_cast<size_t>(sent));
   }
   char part[16384];
-  while (answer->size() < kMostBytes) {
+  while (answer->size() < kMostAnswerBytes) {
     if (interrupted()) return EINTR;
     const ssize_t got = ::recv(socket.get(), part, sizeof part, 0);
     if (got < 0 && errno == EINTR) continue;

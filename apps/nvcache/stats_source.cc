@@ -15,7 +15,7 @@
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kMostBytes = 16 << 20;
+constexpr uint64_t kMostFileBytes = 16 << 20;
 
 double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
@@ -41,11 +41,11 @@ StatusOr<std::string> contents(const std::string& path, double* written_seconds)
     const struct stat before = now;
     if (S_ISDIR(before.st_mode)) return errno_status(EISDIR, path);
     if (!S_ISREG(before.st_mode)) return failed_precondition_error(path + ": not a file");
-    if (static_cast<uint64_t>(before.st_size) > kMostBytes) {
+    if (static_cast<uint64_t>(before.st_size) > kMostFileBytes) {
       return failed_precondition_error(
-          fmt::format("{}: {} bytes; allowed: {}", path, before.st_size, kMostBytes));
+          fmt::format("{}: {} bytes; allowed: {}", path, before.st_size, kMostFileBytes));
     }
-    std::optional<std::string> text = read_file(path, kMostBytes);
+    std::optional<std::string> text = read_file(path, kMostFileBytes);
     if (!text || ::stat(path.c_str(), &now) != 0) return explained(path, errno);
     // Else it was renamed to here, or written, in between: which of the two was read?
     if (now.st_ino == before.st_ino && seconds_of(now.st_mtim) == seconds_of(before.st_mtim)) {

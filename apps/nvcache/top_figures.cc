@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kSecondsPerDay = 86400;
 constexpr double kSilentSeconds = 60;  // longer than any default interval between two writes
-constexpr double kMostBytes = 1e18;    // that fit a whole number; files may say anything
 
 // How each kind of statistics names what is shown. Empty: it has no such number.
 struct Names {
@@ -160,8 +159,7 @@ void note_health(const StatsGroup& cache, PartFigures* part) {
   note_if(cache, "damaged_regions", "{:.0f} regions were damaged at the start", part);
   if (const double bytes = cache.number("set_aside_bytes").value_or(0); bytes > 0) {
     part->notes.push_back(
-        fmt::format("{} set aside, as writes there failed",
-                    format_bytes(static_cast<uint64_t>(std::min(bytes, kMostBytes)))));
+        fmt::format("{} set aside, as writes there failed", format_bytes(whole_bytes(bytes))));
   }
 }
 
@@ -251,6 +249,11 @@ double lookups_in(const StatsSnapshot& snapshot) {
 }
 
 }  // namespace
+
+uint64_t whole_bytes(double bytes) {
+  constexpr double kMost = 1e18;
+  return static_cast<uint64_t>(std::clamp(bytes, 0.0, kMost));
+}
 
 std::optional<double> budget_in(std::string_view admission, double size_bytes) {
   constexpr std::string_view kBudget = "write_budget(";

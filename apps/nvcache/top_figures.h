@@ -3,9 +3,11 @@
 // shown as 0. Stateless but for Watched, which keeps three readings. Caller-locked.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/nvcache/stats_source.h"
@@ -85,5 +87,8 @@ class Watched {
 
 // "write_budget(50MiB/s,...)" within an admission policy's description, in bytes a second.
 std::optional<double> budget_in(std::string_view admission, double size_bytes);
+
+// As a size to be shown, however large or small a file says that it is.
+uint64_t whole_bytes(double bytes);
 
 }  // namespace nvcache

@@ -19,7 +19,6 @@ constexpr double kMinute = 60;
 constexpr double kHour = 60 * kMinute;
 constexpr double kDay = 24 * kHour;
 constexpr double kMostDays = 100 * 365;
-constexpr double kMostBytes = 1e18;  // that fit a whole number; files may say anything
 
 std::string count_text(std::optional<double> value) {
   if (!value) return "-";
@@ -37,7 +36,7 @@ std::string count_text(std::optional<double> value) {
 }
 
 std::string bytes_text(std::optional<double> value) {
-  return value ? format_bytes(static_cast<uint64_t>(std::clamp(*value, 0.0, kMostBytes))) : "-";
+  return value ? format_bytes(whole_bytes(*value)) : "-";
 }
 
 std::string percent_text(std::optional<double> share) {
