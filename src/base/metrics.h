@@ -30,7 +30,14 @@
 
 namespace nvcache {
 
-enum class MetricKind : uint8_t { kCounter, kGauge };
+// A histogram's value is no number: its table's owner writes its samples.
+enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
+
+constexpr std::string_view metric_kind_name(MetricKind kind) {
+  return kind == MetricKind::kCounter ? "counter"
+         : kind == MetricKind::kGauge ? "gauge"
+                                      : "histogram";
+}
 
 // Of tables that no counters fill.
 enum class NoCounter : size_t { kFieldCount };
@@ -134,8 +141,7 @@ class PrometheusText {
   // `name` without prefix, but with _total.
   void family(std::string_view name, std::string_view help, MetricKind kind) {
     family_ = fmt::format("{}{}", prefix_, name);
-    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", family_, help,
-                         kind == MetricKind::kGauge ? "gauge" : "counter");
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", family_, help, metric_kind_name(kind));
   }
 
   // A sample of the last family.
@@ -143,6 +149,21 @@ class PrometheusText {
   void sample(std::string_view labels, const Value& value) {
     text_ += labels.empty() ? family_ : fmt::format("{}{{{}}}", family_, labels);
     text_ += fmt::format(" {}\n", value);
+  }
+
+  // A histogram of the last family. `counts`: of each bound, of what is above the bound before and
+  // not above it, and one more of what is above all; `bounds` and `sum` in the metric's unit.
+  void histogram(std::string_view labels, std::span<const double> bounds,
+                 std::span<const uint64_t> counts, double sum) {
+    uint64_t up_to = 0;
+    const std::string comma = labels.empty() ? "" : ",";
+    for (size_t i = 0; i < counts.size(); ++i) {
+      up_to += counts[i];
+      const std::string bound = i < bounds.size() ? fmt::format("{}", bounds[i]) : "+Inf";
+      text_ += fmt::format("{}_bucket{{{}{}le=\"{}\"}} {}\n", family_, labels, comma, bound, up_to);
+    }
+    const std::string of = labels.empty() ? "" : fmt::format("{{{}}}", labels);
+    text_ += fmt::format("{0}_sum{1} {2}\n{0}_count{1} {3}\n", family_, of, sum, up_to);
   }
 
   // A family for each metric, with a sample for each of `all`.

@@ -60,5 +60,24 @@ TEST(Metrics, ARowIsReadFromItsCounterAndWrittenInBothTexts) {
             "house_held_bytes 7\n");
 }
 
+TEST(Metrics, AHistogramAddsUpItsSteps) {
+  PrometheusText text("house_");
+  text.family("wait_seconds", "Waits at a door", MetricKind::kHistogram);
+  const double bounds[] = {0.5, 1};
+  const uint64_t counts[] = {2, 0, 3};
+  text.histogram("door=\"front\"", bounds, counts, 12.5);
+  text.histogram("", bounds, counts, 0);
+  EXPECT_EQ(text.take(),
+            "# HELP house_wait_seconds Waits at a door\n# TYPE house_wait_seconds histogram\n"
+            "house_wait_seconds_bucket{door=\"front\",le=\"0.5\"} 2\n"
+            "house_wait_seconds_bucket{door=\"front\",le=\"1\"} 2\n"
+            "house_wait_seconds_bucket{door=\"front\",le=\"+Inf\"} 5\n"
+            "house_wait_seconds_sum{door=\"front\"} 12.5\n"
+            "house_wait_seconds_count{door=\"front\"} 5\n"
+            "house_wait_seconds_bucket{le=\"0.5\"} 2\nhouse_wait_seconds_bucket{le=\"1\"} 2\n"
+            "house_wait_seconds_bucket{le=\"+Inf\"} 5\n"
+            "house_wait_seconds_sum 0\nhouse_wait_seconds_count 5\n");
+}
+
 }  // namespace
 }  // namespace nvcache
