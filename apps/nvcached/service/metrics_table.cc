@@ -11,7 +11,9 @@ namespace {
 
 constexpr MetricKind kCounter = MetricKind::kCounter;
 constexpr MetricKind kGauge = MetricKind::kGauge;
+constexpr MetricKind kHistogram = MetricKind::kHistogram;
 constexpr MetricKind kNone{};  // not a metric
+constexpr bool kCharted = true;
 
 using Snapshot = MetricSnapshot;
 
@@ -68,6 +70,7 @@ MetricValue watchers(const Snapshot& snapshot) {
 MetricValue skipped_lines(const Snapshot& snapshot) {
   return snapshot.service.watch_log().skipped_lines();
 }
+MetricValue latencies(const Snapshot& snapshot) { return snapshot.service.latencies(); }
 MetricValue failed(const Snapshot& snapshot) { return uint64_t{snapshot.kv.failed}; }
 MetricValue file_lost(const Snapshot& snapshot) { return uint64_t{snapshot.kv.file_lost}; }
 MetricValue recovered(const Snapshot& snapshot) {
@@ -86,7 +89,7 @@ constexpr MetricRow kMetricRows[] = {
     {"max_connections", nullptr, kNone, "Most connections at one time (-c)",
      setting<&Settings::max_connections>},
     {"curr_connections", "connections", kGauge, "Open connections",
-     connections<&ConnectionGauges::current>},
+     connections<&ConnectionGauges::current>, kCharted},
     {"total_connections", "connections_total", kCounter, "Connections that clients opened",
      connections<&ConnectionGauges::total>},
     {"rejected_connections", "connections_rejected_total", kCounter,
@@ -95,14 +98,16 @@ constexpr MetricRow kMetricRows[] = {
      connections<&ConnectionGauges::current>},
 
     {"cmd_get", "cmd_get_total", kCounter, "Keys looked up", total<Count::kCmdGet>},
-    {"cmd_set", "cmd_set_total", kCounter, "Requests to store an item", total<Count::kCmdSet>},
+    {"cmd_set", "cmd_set_total", kCounter, "Requests to store an item", total<Count::kCmdSet>,
+     kCharted},
     {"cmd_flush", "cmd_flush_total", kCounter, "flush_all commands", total<Count::kCmdFlush>},
     {"cmd_touch", "cmd_touch_total", kCounter, "Requests to change when an item expires",
      total<Count::kCmdTouch>},
     {"cmd_meta", "cmd_meta_total", kCounter, "Meta commands", total<Count::kCmdMeta>},
-    {"get_hits", "get_hits_total", kCounter, "Lookups that found the key", total<Count::kGetHits>},
+    {"get_hits", "get_hits_total", kCounter, "Lookups that found the key", total<Count::kGetHits>,
+     kCharted},
     {"get_misses", "get_misses_total", kCounter, "Lookups that did not find the key",
-     total<Count::kGetMisses>},
+     total<Count::kGetMisses>, kCharted},
     {"get_expired", "get_expired_total", kCounter, "Lookups whose item had expired",
      kv<&KvStats::expired>},
     {"get_outdated", "get_outdated_total", kCounter,
@@ -110,14 +115,15 @@ constexpr MetricRow kMetricRows[] = {
     {"get_flushed", "get_flushed_total", kCounter,
      "Always 0: the store does not count these apart from misses", total<Count::kGetFlushed>},
     {"delete_misses", "delete_misses_total", kCounter, "Deletions of a key that was not there",
-     total<Count::kDeleteMisses>},
-    {"delete_hits", "delete_hits_total", kCounter, "Deletions", total<Count::kDeleteHits>},
+     total<Count::kDeleteMisses>, kCharted},
+    {"delete_hits", "delete_hits_total", kCounter, "Deletions", total<Count::kDeleteHits>,
+     kCharted},
     {"incr_misses", "incr_misses_total", kCounter, "Increments of a key that was not there",
-     total<Count::kIncrMisses>},
-    {"incr_hits", "incr_hits_total", kCounter, "Increments", total<Count::kIncrHits>},
+     total<Count::kIncrMisses>, kCharted},
+    {"incr_hits", "incr_hits_total", kCounter, "Increments", total<Count::kIncrHits>, kCharted},
     {"decr_misses", "decr_misses_total", kCounter, "Decrements of a key that was not there",
-     total<Count::kDecrMisses>},
-    {"decr_hits", "decr_hits_total", kCounter, "Decrements", total<Count::kDecrHits>},
+     total<Count::kDecrMisses>, kCharted},
+    {"decr_hits", "decr_hits_total", kCounter, "Decrements", total<Count::kDecrHits>, kCharted},
     {"cas_misses", "cas_misses_total", kCounter, "Conditional stores of a key that was not there",
      total<Count::kCasMisses>},
     {"cas_hits", "cas_hits_total", kCounter, "Conditional stores whose cas was current",
@@ -125,9 +131,9 @@ constexpr MetricRow kMetricRows[] = {
     {"cas_badval", "cas_badval_total", kCounter, "Conditional stores with another cas",
      total<Count::kCasBadval>},
     {"touch_hits", "touch_hits_total", kCounter, "Touches of a key that was there",
-     total<Count::kTouchHits>},
+     total<Count::kTouchHits>, kCharted},
     {"touch_misses", "touch_misses_total", kCounter, "Touches of a key that was not there",
-     total<Count::kTouchMisses>},
+     total<Count::kTouchMisses>, kCharted},
     {"store_too_large", "store_too_large_total", kCounter, "Items refused: larger than -I",
      total<Count::kStoreTooLarge>},
     {"store_no_memory", "store_no_memory_total", kCounter,
@@ -139,6 +145,8 @@ constexpr MetricRow kMetricRows[] = {
      total<Count::kBytesRead>},
     {"bytes_written", "bytes_written_total", kCounter, "Bytes sent to clients",
      total<Count::kBytesWritten>},
+    {nullptr, "request_seconds", kHistogram,
+     "Seconds from a whole request to its answer, of one request in 64 or so", latencies, kCharted},
     {"conn_yields", "conn_yields_total", kCounter,
      "Times that a connection made way for the others (-R)", total<Count::kConnYields>},
     {"idle_kicks", "idle_kicks_total", kCounter, "Connections closed by -o idle_timeout",
@@ -168,9 +176,10 @@ constexpr MetricRow kMetricRows[] = {
      kv<&KvStats::metadata_bytes>},
     {"hash_is_expanding", nullptr, kNone, "Always 0", constant<0>},
     {"bytes", "data_bytes", kGauge, "Bytes of keys and values", kv<&KvStats::data_bytes>},
-    {"curr_items", "items", kGauge, "Items in the store", kv<&KvStats::items>},
+    {"curr_items", "items", kGauge, "Items in the store", kv<&KvStats::items>, kCharted},
     {"total_items", nullptr, kNone, "Items stored since the start", kv<&KvStats::puts>},
-    {"evictions", "evictions_total", kCounter, "Items evicted to make room", kv<&KvStats::evicted>},
+    {"evictions", "evictions_total", kCounter, "Items evicted to make room", kv<&KvStats::evicted>,
+     kCharted},
     {"reclaimed", "relocated_items_total", kCounter, "Items that cleaning moved",
      kv<&KvStats::relocated>},
     {nullptr, "relocated_bytes_total", kCounter, "Bytes that cleaning moved",
@@ -206,7 +215,7 @@ constexpr MetricRow kMetricRows[] = {
     {"store_write_cache_hits", "write_cache_hits_total", kCounter,
      "Lookups and stores that the DRAM write cache served", kv<&KvStats::write_cache_hits>},
     {"store_medium_written_bytes", "store_medium_written_bytes_total", kCounter,
-     "Bytes written to the medium", kv<&KvStats::medium_written_bytes>},
+     "Bytes written to the medium", kv<&KvStats::medium_written_bytes>, kCharted},
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ struct MetricSnapshot {
   KvStats kv;
 };
 
-using MetricValue = std::variant<uint64_t, double, std::string>;
+// A histogram has the latencies.
+using MetricValue = std::variant<uint64_t, double, std::string, LatencyTable>;
 
 struct MetricRow {
   const char* stat = nullptr;    // name in `stats`; null: not there
@@ -35,6 +36,7 @@ struct MetricRow {
   MetricKind kind = MetricKind::kGauge;
   const char* help = nullptr;
   MetricValue (*value)(const MetricSnapshot& snapshot) = nullptr;
+  bool charted = false;  // a chart of the page shows its last hour; it has a `metric`
 };
 
 // In the order in which memcached reports them; nvcached's own come last.

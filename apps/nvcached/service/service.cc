@@ -130,6 +130,20 @@ Totals Service::totals_of_all() const {
   return totals;
 }
 
+LatencyTable Service::latencies() const {
+  const MutexLock lock(mutex_);
+  LatencyTable table{};
+  for (const Counters& counters : counters_) counters.add_to(table);
+  return table;
+}
+
+PrefixTotals Service::prefix_samples() const {
+  const MutexLock lock(mutex_);
+  PrefixTotals totals;
+  for (const Counters& counters : counters_) counters.add_to(totals);
+  return totals;
+}
+
 void Service::tick() {
   items_.tick();
   tell_evictions();
@@ -192,21 +206,20 @@ bool Service::authenticate(std::string_view user, std::string_view password) con
   return good;
 }
 
-void Service::count_detail(std::string_view key, Detail what) {
-  const size_t end = key.find(settings_.prefix_delimiter);
-  if (end == std::string_view::npos || end == 0) return;
-  const std::string_view prefix = key.substr(0, end);
+void Service::count_detail(std::string_view key, KeyUse use) {
+  const std::string_view prefix = prefix_of(key);
+  if (prefix.empty()) return;
   const MutexLock lock(mutex_);
   auto found = prefixes_.find(prefix);
   if (found == prefixes_.end()) {
     if (prefixes_.size() >= kMostPrefixes) return;
-    found = prefixes_.emplace(std::string(prefix), PrefixCounts()).first;
+    found = prefixes_.emplace(std::string(prefix), DetailCounts()).first;
   }
-  PrefixCounts& counts = found->second;
-  counts.gets += what == Detail::kGetHit || what == Detail::kGetMiss;
-  counts.hits += what == Detail::kGetHit;
-  counts.sets += what == Detail::kSet;
-  counts.deletes += what == Detail::kDelete;
+  DetailCounts& counts = found->second;
+  counts.gets += use == KeyUse::kHit || use == KeyUse::kMiss;
+  counts.hits += use == KeyUse::kHit;
+  counts.sets += use == KeyUse::kSet;
+  counts.deletes += use == KeyUse::kDelete;
 }
 
 std::string Service::dump_detail() const {

@@ -60,6 +60,9 @@ class Service {
   // No client resets these.
   Totals totals_since_start() const;
   void reset_totals();
+  // By samples, since the start; no client resets them either.
+  LatencyTable latencies() const;
+  PrefixTotals prefix_samples() const;
 
   // Called once a second: reads the time and does what is due.
   void tick();
@@ -77,11 +80,15 @@ class Service {
   // Compares with every user of the file, so that timing tells nothing.
   bool authenticate(std::string_view user, std::string_view password) const;
 
+  // Notes the prefix of a key that is a sample.
+  void sample_prefix(std::string_view key, KeyUse use, Counters& counters) const {
+    counters.prefixes().add(prefix_of(key), use);
+  }
+
   // Statistics by prefix of the key, counted while `stats detail on` holds.
-  enum class Detail : uint8_t { kGetHit, kGetMiss, kSet, kDelete };
   bool detail() const { return detail_.load(std::memory_order_relaxed); }
   void set_detail(bool on) { detail_.store(on, std::memory_order_relaxed); }
-  void count_detail(std::string_view key, Detail what);
+  void count_detail(std::string_view key, KeyUse use);
   std::string dump_detail() const;
 
   // The server calls it when it has read certificates.
@@ -98,12 +105,17 @@ class Service {
   std::function<void(const StatVisitor&)> visit_connections;
 
  private:
-  struct PrefixCounts {
+  struct DetailCounts {
     uint64_t gets = 0, hits = 0, sets = 0, deletes = 0;
   };
   static constexpr size_t kMostPrefixes = 65536;
 
   Totals totals_of_all() const NVCACHE_REQUIRES(mutex_);
+  // What comes before the delimiter (-D); empty if there is none.
+  std::string_view prefix_of(std::string_view key) const {
+    const size_t end = key.find(settings_.prefix_delimiter);
+    return end == std::string_view::npos ? std::string_view() : key.substr(0, end);
+  }
 
   const Settings settings_;
   Items items_;
@@ -124,7 +136,7 @@ class Service {
   mutable Mutex mutex_;
   std::deque<Counters> counters_ NVCACHE_GUARDED_BY(mutex_);
   Totals zero_ NVCACHE_GUARDED_BY(mutex_){};
-  std::map<std::string, PrefixCounts, std::less<>> prefixes_ NVCACHE_GUARDED_BY(mutex_);
+  std::map<std::string, DetailCounts, std::less<>> prefixes_ NVCACHE_GUARDED_BY(mutex_);
   std::map<std::string, std::string, std::less<>> passwords_ NVCACHE_GUARDED_BY(mutex_);
 };
 

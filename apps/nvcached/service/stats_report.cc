@@ -1,5 +1,8 @@
 #include "apps/nvcached/service/stats_report.h"
 
+#include <algorithm>
+#include <array>
+
 #include "apps/nvcached/service/metrics_table.h"
 #include "base/text.h"
 
@@ -122,6 +125,16 @@ void visit_slabs(Service& service, const Visit& visit) {
   visit("total_malloced", kv.size_bytes);
 }
 
+void append_latencies(const LatencyTable& table, PrometheusText* text) {
+  std::array<double, kLatencyBoundsNs.size()> bounds_s{};
+  std::ranges::transform(kLatencyBoundsNs, bounds_s.begin(),
+                         [](uint64_t ns) { return static_cast<double>(ns) / 1e9; });
+  for (size_t i = 0; i < kTimed; ++i) {
+    text->histogram(fmt::format("command=\"{}\"", kTimedNames[i]), bounds_s, table[i].counts,
+                    static_cast<double>(table[i].sum_ns) / 1e9);
+  }
+}
+
 }  // namespace
 
 bool visit_stats(Service& service, std::string_view group, const StatVisitor& visitor) {
@@ -153,6 +166,8 @@ std::string prometheus_metrics(Service& service) {
     const MetricValue value = row.value(snapshot);
     if (const auto* number = std::get_if<uint64_t>(&value)) {
       text.sample("", *number);
+    } else if (const auto* latencies = std::get_if<LatencyTable>(&value)) {
+      append_latencies(*latencies, &text);
     } else {
       text.sample("", std::get<double>(value));
     }

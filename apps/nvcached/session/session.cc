@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -38,7 +39,35 @@ Turn Session::turn(std::string_view in, Output& out) {
     if (!binary && binding == Settings::Binding::kBinary) return {0, Turn::kClose};
     protocol_ = binary ? Protocol::kBinary : Protocol::kText;
   }
+  return counters_.times_next() ? timed_turn(in, out) : protocol_turn(in, out);
+}
+
+Turn Session::protocol_turn(std::string_view in, Output& out) {
   return protocol_ == Protocol::kBinary ? binary_turn(in, out) : text_turn(in, out);
+}
+
+// From the whole request to its answer. Which kind it was, its counts tell. A request that is not
+// there as a whole leaves the next one to be timed.
+Turn Session::timed_turn(std::string_view in, Output& out) {
+  const uint64_t gets = counters_.get(Count::kCmdGet);
+  const uint64_t sets = counters_.get(Count::kCmdSet);
+  const uint64_t began_ns = system_clock().now_ns();
+  const Turn turn = protocol_turn(in, out);
+  const uint64_t took_ns = system_clock().now_ns() - began_ns;
+  if (turn.next == Turn::kMore) return turn;
+  counters_.timed();
+  if (counters_.get(Count::kCmdSet) != sets) {
+    counters_.latencies(Timed::kSet).add(took_ns);
+  } else if (counters_.get(Count::kCmdGet) != gets) {
+    counters_.latencies(Timed::kGet).add(took_ns);
+  }
+  return turn;
+}
+
+void Session::count_key(std::string_view key, KeyUse use) {
+  if (counters_.sample_key()) [[unlikely]]
+    service_.sample_prefix(key, use, counters_);
+  if (service_.detail()) service_.count_detail(key, use);
 }
 
 Found Session::fetch(std::string_view key) { return counted(key, items_.get(key)); }
@@ -46,9 +75,7 @@ Found Session::fetch(std::string_view key) { return counted(key, items_.get(key)
 Found Session::counted(std::string_view key, Found found) {
   counters_.add(Count::kCmdGet);
   counters_.add(found ? Count::kGetHits : Count::kGetMisses);
-  if (service_.detail()) {
-    service_.count_detail(key, found ? Service::Detail::kGetHit : Service::Detail::kGetMiss);
-  }
+  count_key(key, found ? KeyUse::kHit : KeyUse::kMiss);
   if (service_.watch_log().wants(WatchLog::kFetchers)) tell_fetch(key, found);
   return found;
 }
@@ -64,7 +91,7 @@ ItemResult Session::store_counted(std::string_view key, std::string_view value,
   if (service_.watch_log().wants(WatchLog::kMutations)) {
     tell_store(key, result.status, watched_name(request), request.expires_s, value.size());
   }
-  if (service_.detail()) service_.count_detail(key, Service::Detail::kSet);
+  count_key(key, KeyUse::kSet);
   if (request.compare) {
     counters_.add(result.status == ItemStatus::kNotFound ? Count::kCasMisses
                   : result.status == ItemStatus::kExists ? Count::kCasBadval
@@ -99,7 +126,7 @@ ItemStatus Session::erase_counted(std::string_view key, uint64_t cas) {
   const ItemStatus status = items_.erase(key, cas);
   if (watched && status == ItemStatus::kOk) tell_erased(key, value_bytes);
   counters_.add(status == ItemStatus::kOk ? Count::kDeleteHits : Count::kDeleteMisses);
-  if (service_.detail()) service_.count_detail(key, Service::Detail::kDelete);
+  count_key(key, KeyUse::kDelete);
   return status;
 }
 

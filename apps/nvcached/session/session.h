@@ -123,6 +123,9 @@ class Session {
   void tell_erased(std::string_view key, uint64_t value_bytes);
 
   // All protocols.
+  Turn protocol_turn(std::string_view in, Output& out);
+  Turn timed_turn(std::string_view in, Output& out);
+  void count_key(std::string_view key, KeyUse use);
   Found fetch(std::string_view key);
   Found counted(std::string_view key, Found found);
   ItemResult store_counted(std::string_view key, std::string_view value,

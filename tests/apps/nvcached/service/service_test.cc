@@ -56,7 +56,7 @@ TEST(Service, AKeyForgesNoLineOfStatistics) {
   SessionFixture fixture;
   const std::string key = "a\r\nEND\r\nb c:d";
   fixture.service.set_detail(true);
-  fixture.service.count_detail(key, Service::Detail::kSet);
+  fixture.service.count_detail(key, KeyUse::kSet);
   EXPECT_EQ(fixture.ask("stats detail dump\r\n"),
             "PREFIX a%0D%0AEND%0D%0Ab%20c get 0 hit 0 set 1 del 0\r\nEND\r\n");
   ASSERT_EQ(fixture.service.items().store(key, "x", {}).status, ItemStatus::kOk);

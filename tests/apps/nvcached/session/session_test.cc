@@ -344,7 +344,8 @@ TEST(Metrics, EveryRowShowsWhereItsNamesSay) {
     if (row.metric == nullptr) continue;
     const std::string metric = row.metric;
     EXPECT_TRUE(names.insert("nvcached_" + metric).second) << metric;
-    EXPECT_THAT(text, HasSubstr("\nnvcached_" + metric + " "));
+    const bool histogram = row.kind == MetricKind::kHistogram;
+    EXPECT_THAT(text, HasSubstr("\nnvcached_" + metric + (histogram ? "_count{" : " ")));
     EXPECT_EQ(metric.ends_with("_total"), row.kind == MetricKind::kCounter) << metric;
   }
 }
