@@ -34,7 +34,7 @@ FLOORS = [
     ["apps/command", "apps/trace"],
     ["apps/report"],
     ["experiments/workload"],
-    ["apps/nvcached/protocol"],
+    ["apps/nvcached/protocol", "apps/nvcached/page"],
     ["apps/nvcached/options"],
     ["apps/nvcached/service"],
     ["apps/nvcached/session"],
@@ -85,11 +85,12 @@ FACES = {
     "apps/nvcache": "",  # a program is no part of another
     "apps/nvcached": "",
     "apps/nvcached/protocol": "base64.h binary_protocol.h meta_protocol.h text_protocol.h words.h",
+    "apps/nvcached/page": "embedded.h",
     "apps/nvcached/options": """nvcached_options.h nvcached_page.h settings.h
         store_specification.h""",
-    "apps/nvcached/service": "items.h service.h stats_report.h watch_log.h",
+    "apps/nvcached/service": "items.h service.h stats_report.h status_report.h watch_log.h",
     "apps/nvcached/session": "input.h output.h session.h",
-    "apps/nvcached/net": "server.h",
+    "apps/nvcached/net": "metrics_server.h server.h",
     "experiments": "",
     "experiments/workload": """key_chooser.h kv_trace.h profile.h profile_record.h profile_stream.h
         record.h ycsb.h zipfian.h""",

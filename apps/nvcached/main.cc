@@ -21,6 +21,7 @@
 #include "apps/manual/render.h"
 #include "apps/nvcached/background.h"
 #include "apps/nvcached/long_start.h"
+#include "apps/nvcached/net/metrics_server.h"
 #include "apps/nvcached/net/server.h"
 #include "apps/nvcached/options/nvcached_options.h"
 #include "apps/nvcached/options/nvcached_page.h"
@@ -121,13 +122,15 @@ void tell(const std::vector<std::string>& notes) {
   }
 }
 
-Status resize(const Options& options) {
+// `metrics` may be null.
+Status resize(const Options& options, server::MetricsServer* metrics) {
   auto last = std::chrono::steady_clock::now();
   server::LongStart start;
   if (Status status = start.begin(); !status.ok()) return status;
   const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
     const auto now = std::chrono::steady_clock::now();
     std::string status = fmt::format("resizing the store: {} of {} zones copied", done, all);
+    if (metrics != nullptr) metrics->tell({"Resizing the store", "zones", done, all});
     if (now - last >= std::chrono::seconds(5)) {
       last = now;
       say(status);
@@ -263,11 +266,15 @@ Status run(Options options) {
   options.settings.store = server::store_spec_of(options);
   auto sockets = server::bind_sockets(options.settings);
   if (!sockets.ok()) return sockets.status();
-  if (Status status = resize(options); !status.ok()) {
+  auto metrics =
+      server::MetricsServer::start(options.settings, std::exchange(sockets->metrics, {}));
+  if (!metrics.ok()) return metrics.status();
+  if (Status status = resize(options, metrics->get()); !status.ok()) {
     if (!is_aborted(status)) return status;
     say(status.message());
     return ok_status();
   }
+  if (*metrics != nullptr) (*metrics)->tell({"Opening the store, and recovering its items", ""});
   lock_memory(options);
   const auto evictions = std::make_shared<KvEvictions>();
   auto store = open_kv_store(options.settings.store, evictions);
@@ -278,7 +285,7 @@ Status run(Options options) {
   server::Service service(**store, options.settings, steady_unix_s, wall_unix_s, evictions);
   if (Status status = service.load_auth_file(); !status.ok()) return status;
   service.on_shutdown_command = [] { kill(getpid(), SIGINT); };
-  auto server = server::Server::start(service, *std::move(sockets));
+  auto server = server::Server::start(service, *std::move(sockets), *std::move(metrics));
   if (!server.ok()) return server.status();
   write_port_file(**server);
   if (!options.pid_file.empty()) {

@@ -29,7 +29,7 @@ class EventServer final : public Server {
   explicit EventServer(Service& service) : service_(service) {}
   ~EventServer() override { stop(); }
 
-  Status start(Sockets sockets);
+  Status start(Sockets sockets, std::unique_ptr<MetricsServer> metrics);
   void stop() override;
   const std::vector<std::string>& addresses() const override { return addresses_; }
   int tcp_port() const override { return tcp_port_; }
@@ -47,7 +47,7 @@ class EventServer final : public Server {
   void take(Sockets sockets);
   Status start_loop();
   Status start_udp();
-  Status start_metrics();
+  Status start_metrics(std::vector<Listening> sockets);
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
   void return_memory();
@@ -61,7 +61,6 @@ class EventServer final : public Server {
   std::unique_ptr<LoopThread> udp_loop_;
   std::vector<std::unique_ptr<UdpEndpoint>> udp_;
   std::vector<std::pair<int, std::string>> udp_addresses_;
-  std::vector<Listening> metrics_sockets_;  // until metrics_ has them
   std::vector<std::string> addresses_;
   event* second_event_ = nullptr;
   bool buffers_took_much_ = false;
@@ -70,7 +69,7 @@ class EventServer final : public Server {
   int metrics_port_ = 0;
   size_t next_worker_ = 0;
   std::unique_ptr<LoopThread> loop_;
-  std::unique_ptr<MetricsServer> metrics_;  // on loop_
+  std::unique_ptr<MetricsServer> metrics_;
 };
 
 void EventServer::take(Sockets sockets) {
@@ -86,10 +85,11 @@ void EventServer::take(Sockets sockets) {
     udp_addresses_.emplace_back(socket.fd, socket.address);
     udp_.push_back(std::make_unique<UdpEndpoint>(service_, socket.fd));
   }
-  metrics_sockets_ = std::move(sockets.metrics);
 }
 
-Status EventServer::start(Sockets sockets) {
+Status EventServer::start(Sockets sockets, std::unique_ptr<MetricsServer> metrics) {
+  metrics_ = std::move(metrics);
+  std::vector<Listening> metrics_sockets = std::exchange(sockets.metrics, {});
   take(std::move(sockets));
   const Settings& settings = service_.settings();
   if (settings.tls) {
@@ -125,7 +125,8 @@ Status EventServer::start(Sockets sockets) {
     }
     for (const auto& worker : workers_) worker->visit_connections(visit);
   };
-  return start_loop();
+  if (Status status = start_loop(); !status.ok()) return status;
+  return start_metrics(std::move(metrics_sockets));
 }
 
 Status EventServer::start_loop() {
@@ -143,7 +144,6 @@ Status EventServer::start_loop() {
     }
   }
   if (Status status = start_udp(); !status.ok()) return status;
-  if (Status status = start_metrics(); !status.ok()) return status;
   return loop_->start();
 }
 
@@ -157,11 +157,14 @@ Status EventServer::start_udp() {
   return udp_loop_->start();
 }
 
-Status EventServer::start_metrics() {
-  if (metrics_sockets_.empty()) return ok_status();
-  metrics_ = std::make_unique<MetricsServer>(service_);
-  Status status = metrics_->start(loop_->base(), std::exchange(metrics_sockets_, {}));
-  if (!status.ok()) return status;
+Status EventServer::start_metrics(std::vector<Listening> sockets) {
+  if (metrics_ == nullptr) {
+    auto started = MetricsServer::start(service_.settings(), std::move(sockets));
+    if (!started.ok()) return started.status();
+    metrics_ = *std::move(started);
+  }
+  if (metrics_ == nullptr) return ok_status();
+  metrics_->serve(service_);
   metrics_port_ = metrics_->port();
   for (const std::string& address : metrics_->addresses()) addresses_.push_back(address);
   return ok_status();
@@ -186,7 +189,6 @@ void EventServer::on_second(int, short, void* self) {
     }
   } catch (const std::bad_alloc&) {  // what it had to do is done at the next
   }
-  if (server.metrics_ != nullptr) server.metrics_->sweep();
   server.return_memory();
   for (const auto& listener : server.listeners_) {
     if (!listener->paused) continue;
@@ -269,9 +271,11 @@ void EventServer::stop() {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets) {
+StatusOr<std::unique_ptr<Server>> Server::start(Service& service, Sockets sockets,
+                                                std::unique_ptr<MetricsServer> metrics) {
   auto server = std::make_unique<EventServer>(service);
-  if (Status status = server->start(std::move(sockets)); !status.ok()) return status;
+  Status status = server->start(std::move(sockets), std::move(metrics));
+  if (!status.ok()) return status;
   return server;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/nvcached/net/metrics_server.h"
 #include "apps/nvcached/net/sockets.h"
 #include "apps/nvcached/service/service.h"
 #include "nvcache/status_or.h"
@@ -18,8 +19,10 @@ namespace nvcache::server {
 class Server {
  public:
   // Listens on `sockets`, which it takes, and serves as soon as it returns. `service` must outlive
-  // the server.
-  [[nodiscard]] static StatusOr<std::unique_ptr<Server>> start(Service& service, Sockets sockets);
+  // the server. `metrics`: the metrics port, where it was started before; else it is started with
+  // the rest.
+  [[nodiscard]] static StatusOr<std::unique_ptr<Server>> start(
+      Service& service, Sockets sockets, std::unique_ptr<MetricsServer> metrics = nullptr);
   virtual ~Server() = default;  // calls stop()
 
   // Takes no new connections, and closes each old one after its current request.
