@@ -70,12 +70,11 @@ class alignas(64) Counters {
   // True of one key in kSampledOneOf on average. At random, so that what clients do by turns has
   // its share. The next request that is served whole is timed then: one that follows is long or
   // short by chance, and one that comes in many parts is no more likely. By the owning thread.
-  bool sample_key() {
-    if (--until_sample_ != 0) [[likely]]
-      return false;
+  bool is_sample() { return --until_sample_ == 0; }
+  // Call it for each sample.
+  void await_next_sample() {
     until_sample_ = 1 + next_random() % (2 * kSampledOneOf - 1);
     times_next_ = true;
-    return true;
   }
   bool times_next() const { return times_next_; }
   void timed() { times_next_ = false; }

@@ -5,7 +5,7 @@
 // at most what `error` says. All counts are halved after kAge samples, so that they tell of the
 // last million requests or so, and not of last month's.
 //
-// Thread-safe: a mutex, which only a reader disputes. About 7 KiB of memory, none of it allocated
+// Thread-safe: a mutex, which only a reader disputes. 8 KiB of memory, none of it allocated
 // later. An addition compares 64 hashes.
 #pragma once
 

@@ -39,10 +39,8 @@ Turn Session::turn(std::string_view in, Output& out) {
     if (!binary && binding == Settings::Binding::kBinary) return {0, Turn::kClose};
     protocol_ = binary ? Protocol::kBinary : Protocol::kText;
   }
-  return counters_.times_next() ? timed_turn(in, out) : protocol_turn(in, out);
-}
-
-Turn Session::protocol_turn(std::string_view in, Output& out) {
+  if (counters_.times_next()) [[unlikely]]
+    return timed_turn(in, out);
   return protocol_ == Protocol::kBinary ? binary_turn(in, out) : text_turn(in, out);
 }
 
@@ -52,7 +50,7 @@ Turn Session::timed_turn(std::string_view in, Output& out) {
   const uint64_t gets = counters_.get(Count::kCmdGet);
   const uint64_t sets = counters_.get(Count::kCmdSet);
   const uint64_t began_ns = system_clock().now_ns();
-  const Turn turn = protocol_turn(in, out);
+  const Turn turn = protocol_ == Protocol::kBinary ? binary_turn(in, out) : text_turn(in, out);
   const uint64_t took_ns = system_clock().now_ns() - began_ns;
   if (turn.next == Turn::kMore) return turn;
   counters_.timed();
@@ -64,9 +62,11 @@ Turn Session::timed_turn(std::string_view in, Output& out) {
   return turn;
 }
 
-void Session::count_key(std::string_view key, KeyUse use) {
-  if (counters_.sample_key()) [[unlikely]]
+void Session::note_key(std::string_view key, KeyUse use, bool sampled) {
+  if (sampled) {
+    counters_.await_next_sample();
     service_.sample_prefix(key, use, counters_);
+  }
   if (service_.detail()) service_.count_detail(key, use);
 }
 

@@ -123,9 +123,14 @@ class Session {
   void tell_erased(std::string_view key, uint64_t value_bytes);
 
   // All protocols.
-  Turn protocol_turn(std::string_view in, Output& out);
   Turn timed_turn(std::string_view in, Output& out);
-  void count_key(std::string_view key, KeyUse use);
+  // Inline, and what is rare is not: it costs a key five instructions.
+  void count_key(std::string_view key, KeyUse use) {
+    const bool sampled = counters_.is_sample();
+    if (sampled || service_.detail()) [[unlikely]]
+      note_key(key, use, sampled);
+  }
+  void note_key(std::string_view key, KeyUse use, bool sampled);
   Found fetch(std::string_view key);
   Found counted(std::string_view key, Found found);
   ItemResult store_counted(std::string_view key, std::string_view value,
