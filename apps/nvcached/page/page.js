@@ -279,8 +279,8 @@
     by_id('doing').textContent = answer.doing;
     const bar = by_id('progress');
     if (answer.all > 0) { bar.max = answer.all; bar.value = answer.done; } else { bar.removeAttribute('value'); }
-    by_id('progress-text').textContent = (answer.all > 0 ? count(answer.done) + ' of ' + count(answer.all) + ' ' + answer.unit + ', ' : 'how long it takes is not known; ') +
-        'for ' + duration(answer.seconds) + ' so far. Clients are served afterwards.';
+    by_id('progress-text').textContent = (answer.all > 0 ? count(answer.done) + ' of ' + count(answer.all) + ' ' + answer.unit + '. ' : '') +
+        duration(answer.seconds) + ' so far. Clients are served afterwards.';
   };
 
   const ask = async (path) => {
@@ -290,12 +290,15 @@
   };
   const restarted = (answer) => status !== null &&
       (point_of(answer).uptime_seconds < gauge('uptime_seconds') || point_of(answer).pid !== gauge('pid'));
+  let busy = false;
   const refresh = async () => {
     let answer = null;
+    busy = true;
     try {
       answer = await ask('status.json');
       if (answer.state === 'starting') return show_starting(answer);
-      if (status === null || restarted(answer)) {
+      const slept = status !== null && answer.at_ms - now().at_ms > between_ms;
+      if (status === null || slept || restarted(answer)) {
         recent = [];
         ({points: history, between_ms} = await ask('history.json'));
       }
@@ -303,17 +306,22 @@
       set_state('no answer', 'bad');
       show_notices(['nvcached does not answer (' + error.message + '). What is shown is the last that it said; asking on.']);
       return;
+    } finally {
+      busy = false;
     }
     take(answer);
     show_serving();
   };
+  let waiting = null;
   const loop = async () => {
-    if (!document.hidden) await refresh();
-    setTimeout(loop, EVERY_MS);
+    clearTimeout(waiting);
+    waiting = null;
+    await refresh();
+    if (!document.hidden) waiting = setTimeout(loop, EVERY_MS);
   };
 
   CARDS.forEach(make_card);
   by_id('all').closest('details').addEventListener('toggle', () => { if (status) show_all(); });
-  document.addEventListener('visibilitychange', () => { if (!document.hidden && status) refresh(); });
+  document.addEventListener('visibilitychange', () => { if (!document.hidden && waiting === null && !busy) loop(); });
   loop();
 })();
