@@ -88,7 +88,8 @@ const draw = (() => {
 
     const paint = () => {
       svg.replaceChildren();
-      const width = box.clientWidth || 300, height = 118, left = 4, right = 4, top = 14, bottom = 18;
+      const width = svg.clientWidth || 300, height = svg.clientHeight || 118;
+      const left = 54, right = 6, top = 8, bottom = 18;
       svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
       const times = series.length ? series[0].points.map(([at]) => at) : [];
       const values = series.flatMap((each) => each.points.map(([, value]) => value)).filter(known);
@@ -102,7 +103,7 @@ const draw = (() => {
       const y = (value) => top + (height - top - bottom) * (1 - Math.min(value / peak, 1));
       for (const share of [0, 0.5, 1]) {
         shape(svg, 'line', {x1: left, x2: width - right, y1: y(peak * share), y2: y(peak * share), 'class': 'grid-line'});
-        if (share > 0) shape(svg, 'text', {x: left, y: y(peak * share) - 3}, format(peak * share));
+        if (share > 0) shape(svg, 'text', {x: left - 6, y: y(peak * share) + 4, 'text-anchor': 'end'}, format(peak * share));
       }
       shape(svg, 'text', {x: left, y: height - 4}, duration(span / 1000) + ' ago');
       shape(svg, 'text', {x: width - right, y: height - 4, 'text-anchor': 'end'}, 'now');

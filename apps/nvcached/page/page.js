@@ -112,7 +112,7 @@
         return {big: latency(quantile(kinds[0].counts, 0.5)),
           note: 'for half of the ' + kinds[0].kind + 's, ' + kinds[0].when + '. Inside nvcached, without the network.',
           facts: kinds.flatMap(({kind, counts}) => [['half of the ' + kind + 's within', latency(quantile(counts, 0.5))],
-            ['99% of the ' + kind + 's within', total(counts) >= FEW ? latency(quantile(counts, 0.99)) : 'too few samples']])};
+            ['99% of the ' + kind + 's within', total(counts) >= FEW ? latency(quantile(counts, 0.99)) : 'too few samples']]).slice(1)};
       },
       lines: () => ['get', 'set'].map((kind) => line('99% of ' + kind + 's', (from, to) => {
         const counts = latencies(from, to, kind);

@@ -61,13 +61,20 @@ void PrefixSketch::age() {
   }
 }
 
+// Copies under the lock, and counts afterwards: the thread that adds hardly waits.
 void PrefixSketch::add_to(PrefixTotals& totals) const {
-  const MutexLock lock(mutex_);
-  totals.samples += samples_;
-  totals.without_prefix += without_prefix_;
-  for (size_t i = 0; i < size_; ++i) {
-    const PrefixCounts& from = entries_[i].counts;
-    PrefixCounts& to = totals.prefixes[std::string(entries_[i].prefix())];
+  std::array<Entry, kMost> entries;
+  size_t size = 0;
+  {
+    const MutexLock lock(mutex_);
+    totals.samples += samples_;
+    totals.without_prefix += without_prefix_;
+    size = size_;
+    std::copy_n(entries_.begin(), size, entries.begin());
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const PrefixCounts& from = entries[i].counts;
+    PrefixCounts& to = totals.prefixes[std::string(entries[i].prefix())];
     to.samples += from.samples;
     to.error += from.error;
     to.hits += from.hits;
