@@ -67,8 +67,8 @@ MetricsServer::~MetricsServer() {
   sweep();
 }
 
-StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::start(const Settings& settings,
-                                                              std::vector<Listening> sockets) {
+StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::start(
+    const Settings& settings, const std::vector<Listening>& sockets) {
   if (sockets.empty()) return std::unique_ptr<MetricsServer>();
   std::unique_ptr<MetricsServer> server(new MetricsServer(!settings.auth_file.empty()));
   if (Status status = server->listen_on(sockets); !status.ok()) return status;

@@ -34,7 +34,7 @@ class MetricsServer {
 
   // Listens on the sockets, which are bound, and takes them. Null if there are none.
   [[nodiscard]] static StatusOr<std::unique_ptr<MetricsServer>> start(
-      const Settings& settings, std::vector<Listening> sockets);
+      const Settings& settings, const std::vector<Listening>& sockets);
   ~MetricsServer();  // closes its sockets
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

@@ -47,7 +47,7 @@ class EventServer final : public Server {
   void take(Sockets sockets);
   Status start_loop();
   Status start_udp();
-  Status start_metrics(std::vector<Listening> sockets);
+  Status start_metrics(const std::vector<Listening>& sockets);
   static void on_accept(int fd, short what, void* listener);
   static void on_second(int fd, short what, void* self);
   void return_memory();
@@ -89,7 +89,7 @@ void EventServer::take(Sockets sockets) {
 
 Status EventServer::start(Sockets sockets, std::unique_ptr<MetricsServer> metrics) {
   metrics_ = std::move(metrics);
-  std::vector<Listening> metrics_sockets = std::exchange(sockets.metrics, {});
+  const std::vector<Listening> metrics_sockets = std::exchange(sockets.metrics, {});
   take(std::move(sockets));
   const Settings& settings = service_.settings();
   if (settings.tls) {
@@ -126,7 +126,7 @@ Status EventServer::start(Sockets sockets, std::unique_ptr<MetricsServer> metric
     for (const auto& worker : workers_) worker->visit_connections(visit);
   };
   if (Status status = start_loop(); !status.ok()) return status;
-  return start_metrics(std::move(metrics_sockets));
+  return start_metrics(metrics_sockets);
 }
 
 Status EventServer::start_loop() {
@@ -157,9 +157,9 @@ Status EventServer::start_udp() {
   return udp_loop_->start();
 }
 
-Status EventServer::start_metrics(std::vector<Listening> sockets) {
+Status EventServer::start_metrics(const std::vector<Listening>& sockets) {
   if (metrics_ == nullptr) {
-    auto started = MetricsServer::start(service_.settings(), std::move(sockets));
+    auto started = MetricsServer::start(service_.settings(), sockets);
     if (!started.ok()) return started.status();
     metrics_ = *std::move(started);
   }
