@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/processors.h"
 #include "block_cache/block_store.h"
 
 namespace nvcache {
@@ -109,7 +110,7 @@ uint32_t BlockStore::recovery_threads() const {
   constexpr uint32_t kMost = 4;
   const uint32_t wanted = config_.restart_threads != 0
                               ? config_.restart_threads
-                              : std::clamp(std::thread::hardware_concurrency(), kLeast, kMost);
+                              : std::clamp(usable_processors(), kLeast, kMost);
   return std::min(wanted, static_cast<uint32_t>(shards_.size()));
 }
 

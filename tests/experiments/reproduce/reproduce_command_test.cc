@@ -101,7 +101,7 @@ TEST_F(ReproduceCommand, HelpHasExamplesAndNames) {
     FAIL();
   } catch (const CLI::CallForHelp&) {
     EXPECT_THAT(app_.help(), HasSubstr("--results results --output reproduce.md"));
-    EXPECT_THAT(app_.help(), HasSubstr("memory-mode, writes-hurt, hybrid-cache, nvmcached"));
+    EXPECT_THAT(app_.help(), HasSubstr("memory-mode,writes-hurt,hybrid-cache,nvmcached"));
   }
 }
 
