@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kKillKeys = 4000;
 constexpr size_t kKillBytes = 3000;
+constexpr uint64_t kRegionBytes = 128 << 10;  // as in kill_spec()
 
 std::string kill_spec(const std::string& path) {
   return "nvcache://?size=5MiB&space=regions&region=128KiB&admission=always&eviction=clock"
@@ -23,17 +24,23 @@ std::string kill_spec(const std::string& path) {
          path;
 }
 
-// Puts and looks up until it is killed; a byte for each so many operations.
+// Puts and looks up until it is killed; a byte for each so many operations once a region is
+// written. On a busy machine thousands of operations may pass before that.
 [[noreturn]] void live(const std::string& path, uint64_t seed, int progress) {
   auto cache = open_block_cache(kill_spec(path));
   if (!cache.ok()) _exit(1);
   Prng random(seed);
+  const auto written_bytes = [&] { return (*cache)->stats().medium_written_bytes; };
+  const uint64_t enough_bytes = written_bytes() + kRegionBytes;
+  bool has_written = false;
   for (uint64_t i = 0;; ++i) {
     const BlockKey key{1, random.below(kKillKeys)};
     const Lookup found = (*cache)->lookup(key);
     if (found.hit() && !test::holds(found.pin.bytes(), key, kKillBytes)) _exit(2);
     if (!found.hit()) (void)test::put(**cache, key, kKillBytes);
-    if (i % 16 == 0 && write(progress, ".", 1) != 1) _exit(3);
+    if (i % 16 != 0) continue;
+    has_written = has_written || written_bytes() >= enough_bytes;
+    if (has_written && write(progress, ".", 1) != 1) _exit(3);
   }
 }
 
