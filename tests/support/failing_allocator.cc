@@ -68,7 +68,13 @@ void* operator new(std::size_t size) { return allocate_or_throw(size, 0); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_or_throw(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+// Not inlined, where compilers would see free() and miss malloc().
+#define NVCACHE_NOT_INLINED __attribute__((noinline))
+NVCACHE_NOT_INLINED void operator delete(void* memory) noexcept { std::free(memory); }
+NVCACHE_NOT_INLINED void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+NVCACHE_NOT_INLINED void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+NVCACHE_NOT_INLINED void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}

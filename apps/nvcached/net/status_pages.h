@@ -28,9 +28,9 @@ namespace nvcache::server {
 struct PageRequest {
   bool is_get = false;  // or a HEAD
   std::string_view path;
-  std::optional<std::string_view> host;           // the Host header, as it came
-  std::optional<std::string_view> authorization;  // that header
-  bool on_loopback = false;                       // the address that the client reached
+  std::optional<std::string_view> host{};           // the Host header, as it came
+  std::optional<std::string_view> authorization{};  // that header
+  bool on_loopback = false;                         // the address that the client reached
 };
 
 struct PageAnswer {
@@ -45,7 +45,7 @@ struct PageAnswer {
 struct PageSource {
   Service* service = nullptr;
   const StatusHistory* history = nullptr;
-  StartProgress progress;
+  StartProgress progress{};
   uint64_t started_ms = 0;
   bool needs_auth = false;
 };

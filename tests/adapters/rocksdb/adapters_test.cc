@@ -20,7 +20,7 @@ using ::rocksdb::Status;
 
 constexpr char kKey[] = "0123456789abcdef";
 // As RocksDB makes for the life of a process.
-const std::string kForTheProcess = std::string(8, '\0') + "\xff\xff\xff\xff\xff\xff\xff\xff";
+const std::string kForTheProcess("\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 16);
 
 // RocksDB's callbacks, for values that are strings.
 size_t size_of(void* value) { return static_cast<std::string*>(value)->size(); }

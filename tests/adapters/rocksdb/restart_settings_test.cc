@@ -61,7 +61,8 @@ TEST(RestartSettings, SmallCachesStayInPlaceUnlessRegionsAreAskedFor) {
 }
 
 TEST(RestartSettings, WhatRegionsForbidStaysInPlace) {
-  const std::string spec = std::string(kDirect) + "&verify=never";
+  std::string spec = kDirect;
+  spec += "&verify=never";
   EXPECT_EQ(with_restart_settings(spec), spec);
 }
 
