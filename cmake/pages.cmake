@@ -33,7 +33,8 @@ foreach(target nvcached nvcache_cli nvbench)
     set(page ${PROJECT_BINARY_DIR}/pages/${form}/${name_${form}})
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/pages/${form})
     add_custom_command(OUTPUT ${page}
-      COMMAND ${target} --generate=${form} > ${page}.part
+      # By its path: a toolchain file makes CMake take a target's name for a program of this system.
+      COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${target}> --generate=${form} > ${page}.part
       COMMAND ${CMAKE_COMMAND} -E rename ${page}.part ${page}
       DEPENDS ${target} COMMENT "Writing ${name_${form}}" VERBATIM)
     list(APPEND pages ${page})
