@@ -129,12 +129,15 @@ void RegionWriter::wake_threads() {
 // Opens a buffer after `seen`, unless another thread has.
 Reason RegionWriter::open_next(uint32_t seen, For use) {
   if (free_count_.load(std::memory_order_relaxed) == 0) return Reason::kWriteQueueFull;
-  if (table_.free_regions() <= (use == For::kNewBlock ? kKeptRegions : 0)) {
+  const uint32_t kept_back = use == For::kNewBlock ? kKeptRegions : 0;
+  if (table_.free_regions() <= kept_back) {
     events_.wants_room();
     return Reason::kNoSpace;
   }
   {
     MutexLock lock(mutex_);
+    // Again: a kept block may have taken a region since, and needs the next one, too.
+    if (table_.free_regions() <= kept_back) return Reason::kNoSpace;
     std::atomic<uint32_t>& open = open_[static_cast<size_t>(use)];
     if (open.load(std::memory_order_relaxed) != seen) return Reason::kAdmitted;
     if (seen != kNone && (buffers_[seen]->cursor.load() & kClosed) == 0) return Reason::kAdmitted;
