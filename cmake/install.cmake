@@ -4,11 +4,7 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/nvcache DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
-set(installed nvcache_shared)
-if(TARGET nvcache_rocksdb)
-  list(APPEND installed nvcache_rocksdb)
-endif()
-install(TARGETS ${installed} EXPORT nvcacheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS nvcache_shared EXPORT nvcacheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET nvcache_wiredtiger)
   install(TARGETS nvcache_wiredtiger LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -55,8 +51,14 @@ install(FILES contrib/prometheus/nvcache.rules.yml
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nvcache)
 install(EXPORT nvcacheTargets NAMESPACE nvcache:: DESTINATION ${package_dir})
+if(TARGET nvcache_rocksdb)
+  # A set of its own: packages may leave the library out.
+  install(TARGETS nvcache_rocksdb EXPORT nvcacheRocksdbTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT nvcacheRocksdbTargets NAMESPACE nvcache:: DESTINATION ${package_dir})
+endif()
 configure_package_config_file(cmake/nvcacheConfig.cmake.in ${PROJECT_BINARY_DIR}/nvcacheConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvcacheConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH NVCACHE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

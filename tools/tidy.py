@@ -68,7 +68,7 @@ FILLS_STREAMS = "fill_standard_streams()"
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
     r"adapters/.*\.java|tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)|"
-    r"packaging/debian/.*")
+    r"packaging/(debian|conan)/.*|packaging/Containerfile|packaging/\w+\.sh")
 
 
 def files_of(root):

@@ -25,6 +25,7 @@ public final class Nvcache {
    * <p>Close it as any cache of RocksDB. The databases that use it keep what is behind it.
    *
    * @param spec the specification of a tiered cache; {@code dram} is required
+   * @return the cache, for {@code BlockBasedTableConfig.setBlockCache()}
    * @throws IllegalArgumentException if the specification is wrong; the message says where
    * @throws IllegalStateException if RocksDB's library or nvcache's cannot be loaded, or RocksDB is
    *     of a version that nvcache does not know; the message says which
