@@ -1,6 +1,7 @@
 #include "apps/nvcache/stats_snapshot.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "apps/nvcache/prometheus_lines.h"
@@ -17,6 +18,7 @@ constexpr size_t kMostTiers = 64;
 
 // What begins the names of each kind's Prometheus text.
 constexpr std::string_view kServerPrefix = "nvcached_";
+constexpr std::string_view kLatencyPrefix = "request_seconds_";
 constexpr std::string_view kTieredPrefix = "nvcache_tiered_";
 constexpr std::string_view kTierPrefix = "nvcache_tier_";
 constexpr std::string_view kStorePrefix = "nvcache_kv_";
@@ -113,6 +115,15 @@ StatusOr<StatsSnapshot> parse_json(std::string_view text) {
   return snapshot;
 }
 
+// Of the histogram of nvcached's latencies: a step of one command, or a sum that is not shown.
+void add_latency(const PrometheusSample& sample, StatsSnapshot* into) {
+  const auto bound = sample.labels.find("le");
+  const auto command = sample.labels.find("command");
+  if (bound == sample.labels.end() || command == sample.labels.end()) return;
+  const double seconds = std::strtod(bound->second.c_str(), nullptr);
+  if (!std::isnan(seconds)) into->latencies[command->second].up_to[seconds] = sample.value;
+}
+
 // Adds a sample to a group. That of `refused` has a reason, that of `info` has only labels.
 void add_sample(std::string_view name, const PrometheusSample& sample, StatsGroup* group) {
   if (name == "info") {
@@ -183,7 +194,11 @@ StatusOr<StatsSnapshot> parse_prometheus(std::string_view text) {
     StatsGroup* const group = group_for(&name, *sample, &snapshot);
     if (group == nullptr) return;
     found = true;
-    add_sample(name, *sample, group);
+    if (snapshot.kind == StatsKind::kServer && name.starts_with(kLatencyPrefix)) {
+      add_latency(*sample, &snapshot);
+    } else {
+      add_sample(name, *sample, group);
+    }
   });
   if (!found) {
     return failed_precondition_error(

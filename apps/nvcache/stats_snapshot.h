@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/nvcache/server_stats.h"
 #include "nvcache/status_or.h"
 
 namespace nvcache {
@@ -43,9 +44,10 @@ struct StatsSnapshot {
   StatsKind kind = StatsKind::kBlockCache;
   StatsGroup
       whole;  // the block cache, the store or the server; of a tiered cache what is no tier's
-  std::vector<StatsTier> tiers;  // of a tiered cache
-  StatsGroup files;              // of WiredTiger's extension
-  size_t documents = 1;          // JSON objects in the text: the last one was taken
+  std::vector<StatsTier> tiers;                   // of a tiered cache
+  StatsGroup files;                               // of WiredTiger's extension
+  std::map<std::string, LatencySteps> latencies;  // of nvcached, by command
+  size_t documents = 1;  // JSON objects in the text: the last one was taken
 };
 
 // FAILED_PRECONDITION if it holds other things; DATA_LOSS if it ends too early, as a file does that

@@ -16,6 +16,8 @@ namespace nvcache {
 namespace {
 
 constexpr uint64_t kMostFileBytes = 16 << 20;
+constexpr const char* kMetricsPath = "/metrics";
+constexpr const char* kStatusPath = "/status.json";
 
 double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
@@ -55,6 +57,28 @@ StatusOr<std::string> contents(const std::string& path, double* written_seconds)
   }
 }
 
+// The address of the metrics port that `source` is of, without a path; empty if it is another page.
+std::string port_of(const std::string& source) {
+  const size_t slash = source.find('/', kHttpScheme.size());
+  const std::string path = slash == std::string::npos ? "" : source.substr(slash);
+  return path.empty() || path == "/" || path == kMetricsPath ? source.substr(0, slash) : "";
+}
+
+// A port that serves no statistics may be that of an nvcached that starts: this says so.
+Status told_by_server(const std::string& port, const Status& error) {
+  const StatusOr<std::string> text = http_get(port + kStatusPath);
+  if (!text.ok()) return error;
+  const StatusOr<PrefixTable> table = parse_server_status(*text);
+  return !table.ok() && table.status().code() == StatusCode::kUnavailable ? table.status() : error;
+}
+
+void read_prefixes(const std::string& port, StatsReading* reading) {
+  const StatusOr<std::string> text = http_get(port + kStatusPath);
+  if (!text.ok()) return;  // an older one has none
+  StatusOr<PrefixTable> table = parse_server_status(*text);
+  if (table.ok()) reading->prefixes = *std::move(table);
+}
+
 }  // namespace
 
 double unix_seconds() {
@@ -67,12 +91,16 @@ StatusOr<StatsReading> read_stats(const std::string& source) {
   StatsReading reading;
   reading.is_live = source.starts_with(kHttpScheme);
   reading.written_seconds = unix_seconds();
-  StatusOr<std::string> text =
-      reading.is_live ? http_get(source) : contents(source, &reading.written_seconds);
+  const std::string port = reading.is_live ? port_of(source) : "";
+  StatusOr<std::string> text = !port.empty()     ? http_get(port + kMetricsPath)
+                               : reading.is_live ? http_get(source)
+                                                 : contents(source, &reading.written_seconds);
+  if (!text.ok() && !port.empty()) return named(source, told_by_server(port, text.status()));
   if (!text.ok()) return reading.is_live ? named(source, text.status()) : text.status();
   StatusOr<StatsSnapshot> snapshot = parse_stats(*text);
   if (!snapshot.ok()) return named(source, snapshot.status());
   reading.snapshot = *std::move(snapshot);
+  if (!port.empty() && reading.snapshot.kind == StatsKind::kServer) read_prefixes(port, &reading);
   return reading;
 }
 

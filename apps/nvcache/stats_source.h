@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "apps/nvcache/server_stats.h"
 #include "apps/nvcache/stats_snapshot.h"
 #include "nvcache/status_or.h"
 
@@ -11,11 +12,13 @@ namespace nvcache {
 
 struct StatsReading {
   StatsSnapshot snapshot;
+  PrefixTable prefixes;        // of nvcached, from its metrics port
   double written_seconds = 0;  // Unix time: when the file was written, or the address answered
   bool is_live = false;        // an address: as new as can be
 };
 
-// Errors name the source, what is wrong with it, and what else it might be.
+// An address without a path is that of a metrics port: /metrics there, and of nvcached the prefixes
+// of its keys, too. Errors name the source, what is wrong with it, and what else it might be.
 [[nodiscard]] StatusOr<StatsReading> read_stats(const std::string& source);
 
 double unix_seconds();  // by the wall clock, as files' times are

@@ -31,14 +31,15 @@ constexpr int kSliceMs = 100;  // how late Ctrl-C and another size of the termin
 
 constexpr const char* kFooter = R"(Examples:
   nvcache top /tmp/nvcache-1234.json
-  nvcache top stats.json http://127.0.0.1:9150/metrics --once
+  nvcache top stats.json http://127.0.0.1:9150 --once
   nvcache top stats.json --drive-writes 600TB
   nvcache top stats.json --json --interval 10
 
 Shows hits, lookups, reads and writes, evictions, refusals by reason, and whether each medium is
 well, of every source: a file that a program writes its statistics to (NVCACHE_STATS_JSON and
 NVCACHE_STATS_PROMETHEUS under RocksDB, stats= under WiredTiger, stats().to_json() in C++,
-nvcache_stats_json() in C), or the metrics port of nvcached (--metrics-port). On a terminal it is
+nvcache_stats_json() in C), or the metrics port of nvcached (--metrics-port), which also
+tells how long requests took and which prefixes of keys they asked for. On a terminal it is
 drawn again until Ctrl-C. Rates are those between the last two times that a file was written;
 until then, and with --once, totals are shown.
 
@@ -191,8 +192,9 @@ void add_top_command(CLI::App& app) {
       app.add_subcommand("top", "Show what caches do, from the statistics that programs write");
   command->footer(kFooter);
   command
-      ->add_option("statistics", arguments->sources,
-                   "Files of statistics, JSON or Prometheus text; or http://HOST:PORT/metrics")
+      ->add_option(
+          "statistics", arguments->sources,
+          "Files of statistics, JSON or Prometheus text; or http://HOST:PORT of a metrics port")
       ->required();
   command->add_option("--interval", arguments->interval_seconds, "Seconds between two readings")
       ->check(CLI::Range(0.1, 86400.0))

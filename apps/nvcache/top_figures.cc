@@ -11,6 +11,7 @@ namespace nvcache {
 namespace {
 
 constexpr double kSecondsPerDay = 86400;
+constexpr double kFewSamples = 100;    // fewer tell little of one in a hundred
 constexpr double kSilentSeconds = 60;  // longer than any default interval between two writes
 
 // How each kind of statistics names what is shown. Empty: it has no such number.
@@ -316,8 +317,33 @@ TopFigures Watched::figures(double now_seconds) const {
                first.tiers[i].cache.number(kCacheNames.written_bytes), &part);
     }
   }
+  add_requests(&figures);
   add_notes(&figures);
   return figures;
+}
+
+void Watched::add_requests(TopFigures* figures) const {
+  for (const auto& [command, all] : last_->snapshot.latencies) {
+    LatencySteps steps = all;
+    LatencyFigures added;
+    added.command = command;
+    if (figures->interval_seconds) {
+      const auto was = before_->snapshot.latencies.find(command);
+      LatencySteps recent =
+          was == before_->snapshot.latencies.end() ? all : since(all, was->second);
+      added.is_recent = recent.samples() >= kFewSamples;
+      if (added.is_recent) steps = std::move(recent);
+    }
+    added.samples = steps.samples();
+    added.half_seconds = quantile_seconds(steps, 0.5);
+    if (added.samples >= kFewSamples) added.most_seconds = quantile_seconds(steps, 0.99);
+    if (added.samples > 0) figures->latencies.push_back(std::move(added));
+  }
+  for (const PrefixSamples& each : last_->prefixes.most) {
+    figures->prefixes.push_back({.prefix = each.prefix,
+                                 .share = share(each.samples, last_->prefixes.samples).value_or(0),
+                                 .hit_ratio = share(each.hits, each.hits + each.misses)});
+  }
 }
 
 void Watched::add_notes(TopFigures* figures) const {

@@ -42,6 +42,22 @@ struct PartFigures {
   std::vector<std::string> notes;                 // what is not well, or under way
 };
 
+// How long requests of one command took.
+struct LatencyFigures {
+  std::string command;     // "get"
+  bool is_recent = false;  // between the last two readings; else of all time
+  double samples = 0;
+  std::optional<double> half_seconds;  // half of them took at most this; infinity beyond 1 s
+  std::optional<double> most_seconds;  // 99 of 100; nothing where there are too few
+};
+
+// The keys of one prefix.
+struct PrefixFigures {
+  std::string prefix;
+  double share = 0;  // of all requests
+  std::optional<double> hit_ratio;
+};
+
 struct TopFigures {
   std::string source;
   StatsKind kind = StatsKind::kBlockCache;
@@ -50,7 +66,9 @@ struct TopFigures {
   PartFigures whole;
   std::vector<PartFigures> tiers;
   StatsGroup files;
-  std::vector<std::string> notes;  // of the source
+  std::vector<LatencyFigures> latencies;  // of nvcached, as are the prefixes
+  std::vector<PrefixFigures> prefixes;    // of all time, the most frequent first
+  std::vector<std::string> notes;         // of the source
 };
 
 // One source, as it is watched. The program behind it may start again: then totals fall, and what
@@ -74,6 +92,7 @@ class Watched {
 
  private:
   void add_notes(TopFigures* figures) const;
+  void add_requests(TopFigures* figures) const;
 
   const std::string source_;
   const double drive_writes_bytes_;

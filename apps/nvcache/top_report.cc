@@ -18,6 +18,7 @@ using nlohmann::json;
 constexpr double kMinute = 60;
 constexpr double kHour = 60 * kMinute;
 constexpr double kDay = 24 * kHour;
+constexpr size_t kShownPrefixes = 10;
 constexpr double kMostDays = 100 * 365;
 
 std::string count_text(std::optional<double> value) {
@@ -150,6 +151,33 @@ std::string whole_line(const TopFigures& figures, bool rates) {
   return line;
 }
 
+std::string latency_text(std::optional<double> seconds) {
+  if (!seconds) return "-";
+  if (std::isinf(*seconds)) return "more than 1 s";
+  if (*seconds < 0.9995e-3) return fmt::format("{:.3g} us", *seconds * 1e6);
+  return *seconds < 0.9995 ? fmt::format("{:.3g} ms", *seconds * 1e3)
+                           : fmt::format("{:.3g} s", *seconds);
+}
+
+std::string latency_line(const LatencyFigures& latency) {
+  std::string line =
+      fmt::format("    {}s: half within {}", latency.command, latency_text(latency.half_seconds));
+  if (latency.most_seconds) {
+    line += fmt::format(", 99% within {}", latency_text(latency.most_seconds));
+  }
+  return line + (latency.is_recent ? "" : ", since the start");
+}
+
+void add_prefixes(const TopFigures& figures, std::vector<std::string>* lines) {
+  if (figures.prefixes.empty()) return;
+  lines->push_back(fmt::format("  {:>8}{:>8}  {}", "requests", "hits", "keys that begin with"));
+  for (size_t i = 0; i < std::min(kShownPrefixes, figures.prefixes.size()); ++i) {
+    const PrefixFigures& each = figures.prefixes[i];
+    lines->push_back(fmt::format("  {:>8}{:>8}  {}", percent_text(each.share),
+                                 percent_text(each.hit_ratio), each.prefix));
+  }
+}
+
 json flow_json(const Flow& flow) {
   json object = json::object();
   if (flow.total) object["total"] = *flow.total;
@@ -203,6 +231,8 @@ std::vector<std::string> top_lines(const TopFigures& figures) {
                &lines);
     }
     for (const PartFigures& tier : figures.tiers) add_part(tier, tier.name, rates, &lines);
+    for (const LatencyFigures& each : figures.latencies) lines.push_back(latency_line(each));
+    add_prefixes(figures, &lines);
   }
   if (!figures.files.empty()) {
     const auto number = [&](const char* name) { return figures.files.number(name); };
@@ -225,6 +255,17 @@ json top_json(const TopFigures& figures) {
   set_if(&object, "interval_seconds", figures.interval_seconds);
   for (const PartFigures& tier : figures.tiers) object["tiers"].push_back(part_json(tier));
   if (!figures.files.empty()) object["files"] = figures.files.numbers;
+  for (const LatencyFigures& each : figures.latencies) {
+    json latency = {{"samples", each.samples}, {"recent", each.is_recent}};
+    set_if(&latency, "p50_seconds", each.half_seconds);
+    set_if(&latency, "p99_seconds", each.most_seconds);
+    object["latency"][each.command] = std::move(latency);
+  }
+  for (const PrefixFigures& each : figures.prefixes) {
+    json prefix = {{"prefix", each.prefix}, {"share", each.share}};
+    set_if(&prefix, "hit_ratio", each.hit_ratio);
+    object["prefixes"].push_back(std::move(prefix));
+  }
   return object;
 }
 

@@ -1,5 +1,6 @@
 // `nvcache top`: statistics of real caches as it reads and reckons them.
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -46,7 +47,7 @@ StatsSnapshot parsed(const std::string& text) {
 }
 
 StatsReading at(double seconds, const std::string& text) {
-  return {.snapshot = parsed(text), .written_seconds = seconds};
+  return {.snapshot = parsed(text), .prefixes = {}, .written_seconds = seconds};
 }
 
 // JSON and Prometheus text of one cache are read as the same numbers, but for derived ones.
@@ -283,6 +284,61 @@ TEST(TopFigures, TheBudgetIsReadFromThePolicy) {
   EXPECT_EQ(budget_in("always", 1e9), std::nullopt);
   EXPECT_EQ(budget_in("write_budget(2DWPD,burst:1MiB)", 86400), 2);
   EXPECT_EQ(budget_in("write_budget(", 1e9), std::nullopt);
+}
+
+TEST(TopServer, QuantilesAreThoseOfTheSteps) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const LatencySteps steps = {.up_to = {{1, 50}, {2, 100}, {5, 100}, {inf, 100}}};
+  EXPECT_EQ(quantile_seconds(steps, 0.25), 0.5);
+  EXPECT_EQ(quantile_seconds(steps, 0.5), 1);
+  EXPECT_EQ(quantile_seconds(steps, 0.75), 1.5);
+  EXPECT_EQ(quantile_seconds(steps, 1), 2);
+  EXPECT_EQ(quantile_seconds(since(steps, steps), 0.5), std::nullopt);
+  EXPECT_EQ(quantile_seconds(LatencySteps(), 0.5), std::nullopt);
+  const LatencySteps later = {.up_to = {{1, 50}, {2, 100}, {5, 100}, {inf, 104}}};
+  EXPECT_EQ(quantile_seconds(since(later, steps), 0.5), inf);
+}
+
+TEST(TopServer, LatenciesOfEachCommandAreRead) {
+  const auto text = [](int gets) {
+    return fmt::format(
+        "nvcached_cmd_get_total {0}\nnvcached_get_hits_total {0}\n"
+        "nvcached_request_seconds_bucket{{command=\"get\",le=\"0.001\"}} {0}\n"
+        "nvcached_request_seconds_bucket{{command=\"get\",le=\"+Inf\"}} {0}\n"
+        "nvcached_request_seconds_sum{{command=\"get\"}} 1\n"
+        "nvcached_request_seconds_bucket{{command=\"set\",le=\"2\"}} 10\n"
+        "nvcached_request_seconds_bucket{{command=\"set\",le=\"\"}} x10\n",
+        gets);
+  };
+  EXPECT_FALSE(parse_stats(text(1)).ok()) << "a value is no number";
+  const auto good = [&](int gets) { return text(gets).substr(0, text(gets).rfind("nvcached_")); };
+  Watched watched("stats", 0);
+  watched.take(at(100, good(1000)));
+  EXPECT_THAT(top_lines(watched.figures(100)),
+              AllOf(Contains("    gets: half within 500 us, 99% within 990 us, since the start"),
+                    Contains("    sets: half within 1 s, since the start")));
+  watched.take(at(110, good(1150)));
+  EXPECT_THAT(top_lines(watched.figures(110)),
+              AllOf(Contains("    gets: half within 500 us, 99% within 990 us"),
+                    Contains("    sets: half within 1 s, since the start")));
+}
+
+TEST(TopServer, PrefixesAreReadFromTheStatus) {
+  StatsReading reading = at(100, "nvcached_cmd_get_total 4\nnvcached_get_hits_total 3\n");
+  const StatusOr<PrefixTable> table = parse_server_status(
+      R"({"state":"serving","prefixes":{"samples":200,"top":[7,{"prefix":"user","samples":90,
+          "hits":30,"misses":10},{"prefix":"a\u001b[2J","samples":"many"}]}})");
+  ASSERT_TRUE(table.ok()) << table.status();
+  reading.prefixes = *table;
+  Watched watched("stats", 0);
+  watched.take(reading);
+  EXPECT_THAT(top_lines(watched.figures(100)), Contains("     45.0%   75.0%  user"));
+  EXPECT_EQ(top_json(watched.figures(100))["prefixes"].size(), 2U);
+  for (const char* const text : {"{}", R"({"prefixes":[]})", R"({"prefixes":{"top":{}}})"}) {
+    EXPECT_TRUE(parse_server_status(text).ok()) << text;
+  }
+  EXPECT_FALSE(parse_server_status("[").ok());
+  EXPECT_FALSE(parse_server_status("").ok());
 }
 
 TEST(TopReport, LinesFitAndCannotSteerATerminal) {

@@ -22,7 +22,8 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "nvcached"))
-from running_server import LONG_SECONDS, Server, check, equal, fill, run, wait_until  # noqa: E402
+from running_server import (LONG_SECONDS, Server, check, equal, expect, fill, run,  # noqa: E402
+                            wait_until)
 
 NVCACHE, WRITER = (os.path.abspath(program) for program in sys.argv[1:3])
 NVCACHED = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -135,9 +136,16 @@ def what_cannot_be_read_is_named():
 
 
 def addresses_that_do_not_answer():
+    pages = {}
+
     class Refuser(http.server.BaseHTTPRequestHandler):
         def do_GET(self):  # pylint: disable=invalid-name
-            self.send_error(404)
+            if self.path not in pages:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(pages[self.path].encode())
 
         def log_message(self, *_):  # pylint: disable=arguments-differ
             pass
@@ -148,6 +156,13 @@ def addresses_that_do_not_answer():
         answer = top(f"http://127.0.0.1:{port}/")
         equal(answer.returncode, FAILED)
         check(f"http://127.0.0.1:{port}/: the answer is 404" in answer.stderr, answer.stderr)
+        # What nvcached answers while it reads its items.
+        pages["/status.json"] = json.dumps({"state": "starting", "doing": "reading items",
+                                            "unit": "regions", "done": 7, "all": 9, "seconds": 3})
+        answer = top(f"http://127.0.0.1:{port}")
+        equal(answer.returncode, FAILED)
+        check("nvcached starts: reading items, 7 of 9 regions, for 3 s" in answer.stderr,
+              answer.stderr)
         server.shutdown()
     answer = top(f"http://127.0.0.1:{port}/")
     equal(answer.returncode, FAILED)
@@ -160,6 +175,23 @@ def a_wrong_command_line():
     for words in ([], ["x", "--interval", "0"], ["x", "--drive-writes", "much"],
                   ["x", "--drive-writes", "0"], ["x", "--nonsense"]):
         equal(top(*words).returncode, USAGE)
+
+
+def requests_are_shown(server, address):
+    """How long they took and what they asked for, in words and in JSON: of samples of them."""
+    with server.connect() as client:
+        for _ in range(20):
+            client.sendall(b"get user:1\r\n" * 1000)
+            expect(client, b"END\r\n" * 1000)
+    shown = top(address).stdout
+    for pattern in (r"^    gets: half within [0-9.]+ [um]?s, 99% within [0-9.]+ [um]?s, since",
+                    r"^ +[0-9.]+% +0\.0%  user$"):
+        check(re.search(pattern, shown, re.MULTILINE), f"{pattern} is missing: {shown}")
+    source = json.loads(top(address, "--json", "--once").stdout)["sources"][0]
+    latency = source["latency"]["get"]
+    check(latency["samples"] >= 100, latency)
+    check(0 < latency["p50_seconds"] <= latency["p99_seconds"], latency)
+    equal((source["prefixes"][0]["prefix"], source["prefixes"][0]["hit_ratio"]), ("user", 0))
 
 
 def nvcached_is_shown():
@@ -177,11 +209,13 @@ def nvcached_is_shown():
             for word in ("nvcached", "lookups 4, hits 75.0% in all", "100 items", "connections",
                          "written 0 s ago"):
                 check(word in answer.stdout, f"'{word}' is missing: {answer.stdout}")
-            figures = json.loads(top(url, "--json", "--once").stdout)["sources"][0]["whole"]
+            source = json.loads(top(url, "--json", "--once").stdout)["sources"][0]
+            figures = source["whole"]
             equal(figures["inserts"]["total"], 100)
             for name in ("hits", "evictions", "written_bytes"):
                 check("total" in figures[name], figures)
             check(figures["used_bytes"] > 100000 and figures["size_bytes"] > 0, figures)
+            requests_are_shown(server, url.removesuffix("/metrics"))
         os.chmod(folder, 0o755)
         with Server(NVCACHED, "-m", "8", "--metrics-port", "-1", "-Y", str(users)) as server:
             host = f"127.0.0.1:{server.ports['METRICS']}"
