@@ -11,7 +11,11 @@ endif()
 set(wiredtiger_root "${NVCACHE_WIREDTIGER_ROOT}")
 if(NOT wiredtiger_root)
   # Ask each time: the wanted version may have changed since the last configuration.
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/script/wiredtiger --root
+  set(processor)
+  if(NVCACHE_WIREDTIGER_PROCESSOR)  # a toolchain's
+    set(processor --processor ${NVCACHE_WIREDTIGER_PROCESSOR})
+  endif()
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/script/wiredtiger ${processor} --root
     OUTPUT_VARIABLE wiredtiger_root OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 if(NOT EXISTS "${wiredtiger_root}/include/wiredtiger_ext.h"

@@ -6,7 +6,7 @@
 #        debian_root.sh built SUITE NAME               prints the newest one that was made
 #        debian_root.sh copy FROM TO                   a second one, which may be changed
 #        debian_root.sh run ROOT COMMAND...            runs a command in it; what it starts ends
-#                                                      with it. Its /dev is the machine's
+#                                                      with it. Its /dev and /sys are the machine's
 #
 # SUITE is bookworm (Debian 12) or trixie (13). Roots are kept in a folder outside the checkout.
 #
@@ -32,6 +32,7 @@ run() {  # root command...
     mount --make-rprivate /
     mount -t proc proc "$0/proc"
     mount --rbind /dev "$0/dev"
+    mount --rbind /sys "$0/sys"
     exec chroot "$0" "$@"' "$root" env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
