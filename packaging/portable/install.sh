@@ -39,11 +39,11 @@ manifest=$prefix/share/nvcache/installed_files
 
 if [ -n "$uninstall" ]; then
   [ -f "$manifest" ] || fail "no $manifest: nothing was installed below $prefix"
-  while IFS= read -r file; do rm -f "$prefix/$file"; done < "$manifest"
+  list=$(cat "$manifest")
+  printf '%s\n' "$list" | sed '/\/$/d' | while IFS= read -r file; do rm -f "$prefix/$file"; done
   rm -f "$manifest"
-  # Folders that are empty now, the inner ones first. Those that others use stay.
-  for folder in lib/nvcache lib/pkgconfig lib/cmake/nvcache include/nvcache share/nvcache/grafana \
-    share/nvcache/prometheus share/nvcache share/doc/nvcache; do
+  # The folders that were made for them, the inner ones first. Those that others use now stay.
+  printf '%s\n' "$list" | sed '/\/$/!d' | sort -r | while IFS= read -r folder; do
     rmdir "$prefix/$folder" 2> /dev/null || true
   done
   echo "nvcache is removed from $prefix"
@@ -66,9 +66,12 @@ from=$(cd "$(dirname "$0")" && pwd)
 "$from/bin/nvcache" --version > /dev/null ||
   fail "$from/bin/nvcache does not start here: it is for $(basename "$from")"
 [ ! -f "$manifest" ] || "$0" --uninstall --prefix "$prefix"  # of an older version
-mkdir -p "$prefix/share/nvcache"
 list=$(cd "$from" && find bin lib include share ! -type d | sort)
-printf '%s\n' "$list" > "$manifest"  # first: what is half installed can be removed
+made=$(cd "$from" && find bin lib include share -type d | while IFS= read -r folder; do
+  [ -d "$prefix/$folder" ] || printf '%s/\n' "$folder"
+done)
+mkdir -p "$prefix/share/nvcache"
+printf '%s\n%s\n' "$list" "$made" > "$manifest"  # first: what is half installed can be removed
 printf '%s\n' "$list" | while IFS= read -r file; do
   mkdir -p "$prefix/$(dirname "$file")"
   # Under another name first: a program that runs keeps its file.

@@ -53,7 +53,7 @@ with client.makefile("rb") as stream:
     assert stream.readline() == b"STORED\r\n"
     assert stream.readline() == b"VALUE a 0 1\r\n"
 PYTHON
-kill "$server"
+pkill -TERM -P "$server"  # unshare itself lets signals pass
 wait "$server" || true
 [[ -s $root/var/lib/nvcached/data ]] || fail "no item lies where the image's volume is"
 echo "the image serves as user $user"
