@@ -151,7 +151,9 @@ StatusOr<std::string> http_get(std::string_view url) {
   if (!first_line.starts_with("HTTP/1.") || head == std::string::npos) {
     return unavailable_error("the answer is not HTTP");
   }
-  if (!code.starts_with("200")) return unavailable_error(fmt::format("the answer is {}", code));
+  if (!code.starts_with("200")) {
+    return failed_precondition_error(fmt::format("the answer is {}", code));
+  }
   return answer->substr(head + kEndOfHead.size());
 }
 

@@ -12,8 +12,8 @@ namespace nvcache {
 inline constexpr std::string_view kHttpScheme = "http://";
 
 // The body of http://[USER:PASSWORD@]HOST[:PORT][/PATH], at most 16 MiB. INVALID_ARGUMENT if it is
-// no such address; UNAVAILABLE names the host and the cause if there is no answer, or another than
-// 200.
+// no such address; UNAVAILABLE with the cause if there is no answer, FAILED_PRECONDITION if it is
+// another than 200.
 [[nodiscard]] StatusOr<std::string> http_get(std::string_view url);
 
 }  // namespace nvcache

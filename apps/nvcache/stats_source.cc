@@ -66,6 +66,7 @@ std::string port_of(const std::string& source) {
 
 // A port that serves no statistics may be that of an nvcached that starts: this says so.
 Status told_by_server(const std::string& port, const Status& error) {
+  if (error.code() == StatusCode::kUnavailable) return error;  // it did not answer
   const StatusOr<std::string> text = http_get(port + kStatusPath);
   if (!text.ok()) return error;
   const StatusOr<PrefixTable> table = parse_server_status(*text);

@@ -17,8 +17,9 @@ struct StatsReading {
   bool is_live = false;        // an address: as new as can be
 };
 
-// An address without a path is that of a metrics port: /metrics there, and of nvcached the prefixes
-// of its keys, too. Errors name the source, what is wrong with it, and what else it might be.
+// An address without a path is that of a metrics port: /metrics there. Of nvcached a second request
+// brings the prefixes of keys. Errors name the source, what is wrong with it, and what else it
+// might be.
 [[nodiscard]] StatusOr<StatsReading> read_stats(const std::string& source);
 
 double unix_seconds();  // by the wall clock, as files' times are
