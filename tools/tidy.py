@@ -68,7 +68,8 @@ FILLS_STREAMS = "fill_standard_streams()"
 NAMED_BY_PATTERN = re.compile(
     r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
     r"adapters/.*\.java|tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)|"
-    r"packaging/(debian|conan)/.*|packaging/Containerfile|packaging/\w+\.sh")
+    r"packaging/debian/.*|packaging/conan/(test_package/)?conanfile\.py|"
+    r"packaging/Containerfile|packaging/\w+\.sh")
 
 
 def files_of(root):

@@ -4,6 +4,7 @@
 # usage: conan_test.sh    (tools/package_lane.sh calls it). Conan comes from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. tests/packages/scratch.sh
 cache=${NVCACHE_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/nvcache}
 conan=2.34.0
 if [[ ! -x $cache/conan-$conan/bin/conan ]]; then
@@ -11,9 +12,8 @@ if [[ ! -x $cache/conan-$conan/bin/conan ]]; then
   python3 -m venv "$cache/conan-$conan"
   "$cache/conan-$conan/bin/pip" install --quiet --disable-pip-version-check "conan==$conan"
 fi
-CONAN_HOME=$(mktemp -d /var/tmp/nvcache.XXXXXX)
-export CONAN_HOME
-trap 'rm -rf "$CONAN_HOME"' EXIT
+export CONAN_HOME=$work/conan
+before=$(git status --porcelain --ignored packaging)
 log=build/packages/conan.log
 mkdir -p build/packages
 {
@@ -21,5 +21,7 @@ mkdir -p build/packages
   "$cache/conan-$conan/bin/conan" create packaging/conan -s compiler.cppstd=20
 } > "$log" 2>&1 || { tail -n 40 "$log"; exit 1; }
 grep -qE '^[1-9][0-9]* hits$' "$log" ||
-  { tail -n 20 "$log"; echo "FAILED: no test ran" >&2; exit 1; }
+  { tail -n 20 "$log"; fail "no test ran"; }
+[[ $(git status --porcelain --ignored packaging) == "$before" ]] ||
+  fail "it leaves files in the checkout: $(git status --porcelain --ignored packaging)"
 echo "conan create: ok"

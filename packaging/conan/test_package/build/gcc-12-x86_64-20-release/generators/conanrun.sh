@@ -1,1 +1,0 @@
-. "/work/main/packaging/conan/test_package/build/gcc-12-x86_64-20-release/generators/conanrunenv-release-x86_64.sh"
