@@ -33,6 +33,7 @@ build() {  # suite
       runuser -u nobody -- env NVCACHE_WIREDTIGER_ROOT=/build/wiredtiger \
         DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -b -us -uc' \
     > "$log" 2>&1 || { tail -n 30 "$log"; fail "the build for $suite failed"; }
+  sources_digest > "$out/.sources"
   cp "$place"/*.deb "$place"/*.changes "$place"/*.buildinfo "$out/"
   rm -rf "$place"
   (cd "$out" && sha256sum -- *.deb > SHA256SUMS && cat SHA256SUMS)

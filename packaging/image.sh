@@ -9,11 +9,8 @@ cd "$(dirname "$0")/.."
 
 version=$(package_version)
 out=build/packages/image layout=build/packages/image/nvcached
-deb=$(find build/packages/deb/bookworm -name 'nvcached_*.deb' 2> /dev/null | head -n 1)
-if [[ -z $deb ]]; then
-  packaging/deb.sh bookworm
-  deb=$(find build/packages/deb/bookworm -name 'nvcached_*.deb')
-fi
+is_current build/packages/deb/bookworm/.sources || packaging/deb.sh bookworm
+deb=$(find build/packages/deb/bookworm -name 'nvcached_*.deb')
 command -v umoci > /dev/null || fail "umoci is missing (Debian: umoci)"
 
 # What the package needs, in a root that is made once; the package itself needs no network.

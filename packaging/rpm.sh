@@ -10,7 +10,7 @@ command -v rpmbuild > /dev/null || fail "rpmbuild is missing (Debian: rpm)"
 build() {  # processor
   local processor=$1 archive top=$PWD/build/packages/rpm.top.$1 log=build/packages/rpm.$1.log
   archive=build/packages/tar/nvcache-$(package_version)-linux-$processor.tar.gz
-  [[ -f $archive ]] || packaging/tar.sh "$processor"
+  is_current "build/packages/tar/.sources-$processor" || packaging/tar.sh "$processor"
   rm -rf "$top" "build/packages/rpm/$processor"
   mkdir -p "$top/SOURCES" build/packages/rpm
   cp "$archive" "$top/SOURCES/"

@@ -21,6 +21,14 @@ copy_sources() {  # to
   git ls-files -z | tar --null --files-from=- --create | tar --extract --directory="$1"
 }
 
+# A digest of these files. A package is of the checkout as it is where this is what it was then.
+sources_digest() {
+  git ls-files -z | xargs -0 sha256sum | sha256sum
+}
+is_current() {  # file-with-a-digest
+  [[ -f $1 && $(sources_digest) == "$(cat "$1")" ]]
+}
+
 # The same bytes for the same files: no order, time or owner of this machine.
 pack() {  # folder name-in-it archive
   tar --create --directory="$1" --sort=name --format=posix --mtime="@$(package_time)" \

@@ -20,6 +20,7 @@ build() {  # processor
   mkdir -p "$out"
   pack build/packages "$name" "$out/$name.tar.gz"
   rm -rf "build/packages/$name"
+  sources_digest > "$out/.sources-$processor"
   (cd "$out" && sha256sum "$name.tar.gz" > "$name.tar.gz.sha256" && cat "$name.tar.gz.sha256")
 }
 

@@ -6,13 +6,8 @@
 set -euo pipefail
 image=$1
 cd "$(dirname "$0")/../.."
-work=$(mktemp -d /var/tmp/nvcache.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+. tests/packages/scratch.sh
 
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 # Words of its configuration, a line each.
 config() { python3 -c 'import json, sys
 for name in sys.argv[2:]:

@@ -6,13 +6,8 @@
 set -euo pipefail
 jar=$(realpath "$1")
 cd "$(dirname "$0")/../.."
-work=$(mktemp -d /var/tmp/nvcache.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+. tests/packages/scratch.sh
 
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 for part in sources javadoc; do
   unzip -tqq "${jar%.jar}-$part.jar" || fail "no jar of $part beside $jar"
 done

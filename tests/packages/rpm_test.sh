@@ -6,13 +6,8 @@
 set -euo pipefail
 folder=$(realpath "$1")
 cd "$(dirname "$0")/../.."
-work=$(mktemp -d /var/tmp/nvcache.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+. tests/packages/scratch.sh
 
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 rpmlint --config packaging/rpm/rpmlint.toml packaging/rpm/nvcache.spec "$folder"/*.rpm \
   > "$work/log" || fail "rpmlint: $(cat "$work/log")"
 tail -n 1 "$work/log"

@@ -5,14 +5,9 @@
 set -euo pipefail
 archive=$(realpath "$1")
 cd "$(dirname "$0")/../.."
+. tests/packages/scratch.sh
 name=$(basename "$archive" .tar.gz)
-work=$(mktemp -d /var/tmp/nvcache.XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 (cd "$(dirname "$archive")" && sha256sum --check --quiet "$name.tar.gz.sha256")
 
 for suite in bookworm trixie; do
