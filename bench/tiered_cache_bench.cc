@@ -5,8 +5,10 @@
 // Objects are small, so that the cache is measured and not their memory.
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 
+#include "adapters/rocksdb/versions.h"
 #include "base/prng.h"
 #include "benchmark/benchmark.h"
 #include "nvcache/rocksdb.h"
@@ -24,7 +26,12 @@ std::string key_of(uint64_t i) {
   return key;
 }
 
+#if NVCACHE_ROCKSDB_7
 void destroy(const ::rocksdb::Slice&, void* value) { delete static_cast<uint64_t*>(value); }
+#else
+void destroy(void* value, ::rocksdb::MemoryAllocator*) { delete static_cast<uint64_t*>(value); }
+const ::rocksdb::Cache::CacheItemHelper kHelper(::rocksdb::CacheEntryRole::kMisc, destroy);
+#endif
 
 enum class Kind : uint8_t { kLru, kHyperClock, kTiered };
 
@@ -43,7 +50,12 @@ std::shared_ptr<::rocksdb::Cache> open(Kind kind, uint64_t objects) {
 }
 
 void insert(::rocksdb::Cache& cache, uint64_t i) {
-  if (!cache.Insert(key_of(i), new uint64_t(i), kChargeBytes, destroy).ok()) std::abort();
+#if NVCACHE_ROCKSDB_7
+  const ::rocksdb::Status put = cache.Insert(key_of(i), new uint64_t(i), kChargeBytes, destroy);
+#else
+  const ::rocksdb::Status put = cache.Insert(key_of(i), new uint64_t(i), &kHelper, kChargeBytes);
+#endif
+  if (!put.ok()) std::abort();
 }
 
 ::rocksdb::Cache& filled(Kind kind) {
