@@ -6,6 +6,7 @@
 # usage: package_lane.sh    (script/test package calls it, as root)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/test_builds.sh
 . packaging/sources.sh
 
 script/setup --for package

@@ -6,6 +6,7 @@
 # usage: portable_lane.sh    (script/test portable calls it)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/test_builds.sh
 
 script/setup --for portable
 script/setup --for jvm

@@ -14,6 +14,9 @@
 # A version that cannot be had is left out, with one line. The last line counts tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tools/test_builds.sh
+work_in_memory
+trap '[[ -z $scratch ]] || rm -rf "$scratch"' EXIT
 out=$PWD/build/results
 mkdir -p "$out"
 
