@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "block_cache/block_store.h"
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
+#include "block_cache/store/block_store.h"
 #include "medium/medium.h"
 #include "nvcache/status.h"
 #include "nvcache/status_or.h"

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/clock.h"
-#include "block_cache/block_store.h"
+#include "block_cache/store/block_store.h"
 #include "nvcache/status.h"
 #include "nvcache/tiered_cache.h"
 #include "tiered_cache/key_space.h"

@@ -12,7 +12,7 @@
 #include "base/mutex.h"
 #include "base/never_destroyed.h"
 #include "base/text.h"
-#include "block_cache/stats_text.h"
+#include "block_cache/api/stats_text.h"
 #include "fmt/format.h"
 
 namespace nvcache {

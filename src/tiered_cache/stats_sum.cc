@@ -1,6 +1,6 @@
 #include "tiered_cache/stats_sum.h"
 
-#include "block_cache/stats_text.h"
+#include "block_cache/api/stats_text.h"
 
 namespace nvcache {
 namespace {

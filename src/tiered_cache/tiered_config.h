@@ -3,7 +3,7 @@
 //   tiered://?policy=bidirectional(4)&dram=64MiB&tier=(size=1GiB,medium=file:/mnt/x)
 //
 // The lower tiers follow in order, fastest first. The brackets of a tier hold the settings of
-// a block cache (block_cache/config.h), `threshold` and `name`, separated by commas.
+// a block cache (block_cache/api/config.h), `threshold` and `name`, separated by commas.
 // docs/guide/configuration.md describes all settings to users.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 #include "nvcache/status_or.h"
 
 namespace nvcache {

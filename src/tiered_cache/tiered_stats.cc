@@ -3,7 +3,7 @@
 
 #include "base/metrics.h"
 #include "base/text.h"
-#include "block_cache/stats_text.h"
+#include "block_cache/api/stats_text.h"
 #include "fmt/format.h"
 #include "tiered_cache/stats_sum.h"
 #include "tiered_cache/tiered_cache_impl.h"

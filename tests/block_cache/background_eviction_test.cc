@@ -1,11 +1,15 @@
-#include "block_cache/background_eviction.h"
+#include "block_cache/in_place/background_eviction.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 #include "base/hash.h"
 #include "base/virtual_clock.h"
-#include "block_cache/space/slab_space.h"
-#include "policy/eviction/make_eviction.h"
+#include "block_cache/in_place/slab_space.h"
+#include "medium/dram.h"
+#include "support/volume_parts.h"
 
 namespace nvcache {
 namespace {
@@ -16,14 +20,12 @@ constexpr uint32_t kBlockBytes = 4096;  // a full space holds 256 blocks
 // A shard with blocks, and the background eviction of it.
 class Fixture {
  public:
-  explicit Fixture(std::string_view eviction) : space_(kSpaceBytes, kSpaceBytes, 256), pool_(4) {
-    shards_.push_back(std::make_unique<Shard>(Shard::Options{.max_slots = 512},
-                                              make_eviction(eviction, {.max_slots = 512}).value(),
-                                              pool_, space_, counters_));
-    background = BackgroundEviction::make(
-        shards_, space_, clock_,
-        {.may_evict = [this] { return may_evict; },
-         .evict_one = [](Shard& shard) { return shard.evict_one() != 0; }});
+  explicit Fixture(std::string_view eviction)
+      : space_(kSpaceBytes, kSpaceBytes, 256),
+        parts_(test::small_config(kSpaceBytes, eviction),
+               DramMedium::open({.size_bytes = kSpaceBytes}).value(), clock_) {
+    EXPECT_TRUE(parts_.shards.open(space_).ok());
+    background = BackgroundEviction::make(parts_.shards, parts_.admission, space_, clock_);
   }
 
   void fill(uint64_t blocks) {
@@ -32,10 +34,10 @@ class Fixture {
       const std::optional<uint32_t> grain = space_.allocate(kBlockBytes);
       uint32_t slot = 0;
       ASSERT_TRUE(grain);
-      ASSERT_EQ(shards_[0]->reserve(hash_key({1, id}, 0), {1, id}, kBlockBytes, *grain, generation,
-                                    std::nullopt, &slot),
+      ASSERT_EQ(parts_.shards.at(0).reserve(parts_.shards.hash_of({1, id}), {1, id}, kBlockBytes,
+                                            *grain, generation, std::nullopt, &slot),
                 Reason::kAdmitted);
-      shards_[0]->publish(slot);
+      parts_.shards.at(0).publish(slot);
     }
   }
   void pass_after_seconds(uint64_t seconds) {
@@ -45,21 +47,21 @@ class Fixture {
   // Erases every other block: half of the space is free, in runs of one block.
   void erase_every_other(uint64_t blocks) {
     for (uint64_t id = 0; id < blocks; id += 2) {
-      ASSERT_TRUE(shards_[0]->erase(hash_key({1, id}, 0), {1, id}, Gone::kForGood, nullptr));
+      ASSERT_TRUE(parts_.shards.at(0).erase(parts_.shards.hash_of({1, id}), {1, id}, Gone::kForGood,
+                                            nullptr));
     }
   }
   bool has_room(uint32_t size_bytes) const { return space_.has_room(size_bytes); }
   uint64_t blocks() const { return space_.used_bytes() / kBlockBytes; }
 
-  bool may_evict = true;
+  void set_may_evict(bool may) { parts_.may_evict = may; }
+
   std::unique_ptr<BackgroundEviction> background;
 
  private:
   VirtualClock clock_;
   SlabSpace space_;
-  Counters counters_;
-  EntryPool pool_;
-  std::vector<std::unique_ptr<Shard>> shards_;
+  test::VolumeParts parts_;
 };
 
 TEST(BackgroundEviction, IsOnlyForPoliciesThatEvictInPasses) {
@@ -130,10 +132,10 @@ TEST(BackgroundEviction, StopsWhereAdmissionForbidsIt) {
   Fixture cache("lfru(1)");
   cache.background->run_pass();
   cache.fill(256);
-  cache.may_evict = false;
+  cache.set_may_evict(false);
   cache.pass_after_seconds(5);
   EXPECT_EQ(cache.blocks(), 256u);
-  cache.may_evict = true;
+  cache.set_may_evict(true);
   cache.pass_after_seconds(1);
   EXPECT_EQ(cache.blocks(), 230u);
 }

@@ -94,7 +94,7 @@ TEST(Orderings, ABlockIsReadWhenItIsWrittenAndGoesWhenNobodyReadsIt) {
   EXPECT_FALSE(always_right(PublishedBlock{.retire = Order::release}));
 }
 
-// block_cache/key_generations.h: an engine writes its storage and erases the key, as a reader
+// block_cache/index/key_generations.h: an engine writes its storage and erases the key, as a reader
 // that missed brings in what it read.
 struct EraseAndPut {
   Order erase = Order::release;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "block_cache/aligned_buffer.h"
+#include "block_cache/io/aligned_buffer.h"
 
 namespace nvcache {
 namespace {

@@ -1,4 +1,4 @@
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // The blocks of files that an engine deleted leave at once, and do not come in again.
-#include "block_cache/dead_files.h"
+#include "block_cache/index/dead_files.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // When a medium is switched off, when it is tried again, and what becomes of blocks that it fails
 // to read. On a clock that only the test moves.
-#include "block_cache/medium_health.h"
+#include "block_cache/io/medium_health.h"
 
 #include <string>
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "block_cache/region/region_table.h"
 #include "support/block_cache_fixture.h"
 #include "support/failing_medium.h"
 #include "support/loop_device.h"

@@ -15,6 +15,7 @@
 #include "support/power_loss_medium.h"
 #include "support/region_cache.h"
 #include "support/test_seed.h"
+#include "support/volume_parts.h"
 
 namespace nvcache {
 namespace {
@@ -190,13 +191,16 @@ TEST(RegionRecovery, UsersFindOnlyWhatIsRightWhileBlocksComeBack) {
 // A resize may come before the recovery has begun. Footers of a larger cache lie in the regions
 // that come into use. These are free, and may be written before the recovery looks at them.
 TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
-  PowerLossMedium medium(image_of_a_history(test_seed() + 5, "&keys=immutable", /*closed=*/false));
+  const Image image = image_of_a_history(test_seed() + 5, "&keys=immutable", /*closed=*/false);
+  const Config config = test::small_config(kRecoveryBytes, "clock", /*shards=*/8);
+  test::VolumeParts parts(config, std::make_unique<PowerLossMedium>(image), system_clock(),
+                          /*verify=*/true);
   const RegionWriter::Events events = {
       .wants_room = [] {},
       .wrote = [](uint64_t, const Status&) {},
       .lost = [](uint32_t, std::span<const BlockRecord>) {},
   };
-  const auto space = RegionSpace::open(medium,
+  const auto space = RegionSpace::open(parts.medium,
                                        {.size_bytes = kRecoveryBytes / 2,
                                         .max_size_bytes = kRecoveryBytes,
                                         .region_bytes = kRecoveryRegionBytes,
@@ -205,24 +209,23 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
                                        events);
   ASSERT_TRUE(space.ok()) << space.status();
   ASSERT_TRUE((*space)->holds_blocks());
+  ASSERT_TRUE(parts.shards.open(**space).ok());
   const Geometry& geometry = (*space)->geometry();
   const uint32_t before = (*space)->regions();
   const uint32_t after = geometry.regions_in(kRecoveryBytes);
   (*space)->set_limit(after);
   EXPECT_EQ((*space)->free_regions(), after - before);
-  uint32_t taken = 0;
-  (*space)->recover({.expect = [](uint32_t, uint64_t) {},
-                     .take =
-                         [&](uint32_t, std::span<RecoveredBlock> blocks) {
-                           for (RecoveredBlock& block : blocks) {
-                             EXPECT_LT(geometry.region_of(block.place), before);
-                             block.is_in = true;
-                             ++taken;
-                           }
-                         },
-                     .stop = [] { return false; }});
-  EXPECT_GT(taken, 100u);
+  const std::atomic<bool> stop{false};
+  (*space)->recover({.shards = parts.shards, .dead_files = parts.dead_files, .stop = stop});
+  EXPECT_GT(parts.counters.sum(Count::kRecovered), 100u);
   EXPECT_GE((*space)->free_regions(), after - before);
+  for (uint64_t key = 0; key < kRecoveryKeys; ++key) {
+    const uint64_t hash = parts.shards.hash_of({1, key});
+    const PinnedBlock found = parts.shards.of(hash).find_and_pin(hash, {1, key});
+    if (!found.found()) continue;
+    EXPECT_LT(geometry.region_of(found.word.offset_grains()), before);
+    parts.shards.of(hash).unpin(found.slot);
+  }
 }
 
 // Compares what was read, but superblocks and footers, with what the rate allows at that time.

@@ -1,14 +1,14 @@
 // Places of a medium where a write failed: what a full cache loses by one, and when it is used
 // again. On a clock that only the test moves.
-#include "block_cache/space/set_aside.h"
+#include "block_cache/io/set_aside.h"
 
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "base/virtual_clock.h"
+#include "block_cache/in_place/slab_space.h"
 #include "block_cache/region/region_table.h"
-#include "block_cache/space/slab_space.h"
 #include "support/block_cache_fixture.h"
 #include "support/faulty_device.h"
 

@@ -1,4 +1,4 @@
-#include "block_cache/space/slab_space.h"
+#include "block_cache/in_place/slab_space.h"
 
 #include <map>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/virtual_clock.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/face/block_cache_impl.h"
 #include "gtest/gtest.h"
 
 namespace nvcache {

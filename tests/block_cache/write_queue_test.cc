@@ -1,144 +1,214 @@
 // The queue of blocks between a cache and a device.
-#include "block_cache/write_queue.h"
+#include "block_cache/in_place/write_queue.h"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/virtual_clock.h"
+#include "block_cache/in_place/slab_space.h"
 #include "gtest/gtest.h"
+#include "support/volume_parts.h"
 
 namespace nvcache {
 namespace {
 
 constexpr uint32_t kBytes = 4096;
+constexpr uint64_t kQueueSpaceBytes = 1 << 20;
 
-PendingBlock block_of(uint64_t handle) {
-  static BufferPool pool;
-  return {.handle = handle,
-          .key = {1, handle},
-          .offset = handle * kBytes,
-          .size_bytes = kBytes,
-          .padded_bytes = kBytes,
-          .bytes = pool.take(kBytes)};
-}
-
-// Counts writes. The first throws if it is told to.
-class CountingMedium final : public Medium {
+// Notes where it is written, and does what the test does before a write.
+class NotingMedium final : public Medium {
  public:
-  explicit CountingMedium(bool first_throws = false) : first_throws_(first_throws) {}
-  uint64_t writes() const { return writes_; }
+  const std::vector<uint64_t>& writes() const { return writes_; }
+  std::function<void()> before_write{};
 
-  uint64_t size_bytes() const override { return 1 << 20; }
+  uint64_t size_bytes() const override { return kQueueSpaceBytes; }
   const Traits& traits() const override { return traits_; }
   Status read(uint64_t, MutableBytes) override { return ok_status(); }
-  Status write(uint64_t, ByteView) override {
-    if (++writes_ == 1 && first_throws_) throw std::runtime_error("as told");
+  Status write(uint64_t offset, ByteView) override {
+    writes_.push_back(offset);
+    if (before_write != nullptr) before_write();
     return ok_status();
   }
   Status resize(uint64_t) override { return ok_status(); }
 
  private:
-  const bool first_throws_;
   const Traits traits_;
-  uint64_t writes_ = 0;
+  std::vector<uint64_t> writes_;
 };
 
-// What was told, in order: the handle, and whether the write went well. On the queue's thread;
-// to be read when the queue is drained.
-struct Told {
-  WriteQueue::Events events() {
-    return {.written = [this](const PendingBlock& block,
-                              const Status& status) { add(block, status, &written); },
-            .left = [this](const PendingBlock& block,
-                           const Status& status) { add(block, status, &left); }};
+// A shard whose blocks a queue writes.
+class QueueFixture {
+ public:
+  explicit QueueFixture(uint64_t capacity_bytes = 64 * kBytes)
+      : QueueFixture(std::make_unique<NotingMedium>(), capacity_bytes) {}
+
+  // Block `id` as a put enters it: filling, and in no one's sight.
+  PendingBlock enter(uint64_t id) {
+    const BlockKey key{1, id};
+    const std::optional<uint64_t> grain = space.allocate(kBytes);
+    const std::atomic<uint32_t> generation{0};
+    PendingBlock block{.handle = id,
+                       .shard = &shard(),
+                       .key = key,
+                       .offset = space.to_bytes(grain.value()),
+                       .size_bytes = kBytes,
+                       .padded_bytes = kBytes,
+                       .bytes = parts.reader.make_buffer(kBytes)};
+    EXPECT_EQ(
+        shard().reserve(hash_of(id), key, kBytes, *grain, generation, std::nullopt, &block.slot),
+        Reason::kAdmitted);
+    return block;
   }
-  static void add(const PendingBlock& block, const Status& status,
-                  std::vector<std::pair<uint64_t, bool>>* list) {
-    list->emplace_back(block.handle, status.ok());
+  uint64_t hash_of(uint64_t id) const { return parts.shards.hash_of({1, id}); }
+  Shard& shard() { return parts.shards.at(0); }
+  bool is_pending(uint64_t id) const {
+    uint32_t size_bytes = 0;
+    return queue->find(id, {1, id}, &size_bytes) != nullptr && size_bytes == kBytes;
   }
-  std::vector<std::pair<uint64_t, bool>> written;
-  std::vector<std::pair<uint64_t, bool>> left;
+  bool is_live(uint64_t id) {
+    const PinnedBlock found = shard().find_and_pin(hash_of(id), {1, id});
+    if (found.found()) shard().unpin(found.slot);
+    return found.found();
+  }
+  // Neither filling nor live; its slot and its place are free.
+  bool is_gone(uint64_t id) { return !shard().contains(hash_of(id), {1, id}); }
+  uint64_t blocks() const { return space.used_bytes() / kBytes; }
+
+ private:
+  QueueFixture(std::unique_ptr<NotingMedium> its_medium, uint64_t capacity_bytes)
+      : medium(*its_medium),
+        parts(test::small_config(kQueueSpaceBytes, "lru"), std::move(its_medium), clock_) {
+    EXPECT_TRUE(parts.shards.open(space).ok());
+    queue = std::make_unique<WriteQueue>(writer_, capacity_bytes);
+  }
+
+  VirtualClock clock_;
+
+ public:
+  NotingMedium& medium;
+  test::VolumeParts parts;
+  SlabSpace space{kQueueSpaceBytes, kQueueSpaceBytes, 256};
+
+ private:
+  MediumProbe probe_{{.medium = parts.medium,
+                      .health = parts.health,
+                      .reader = parts.reader,
+                      .clock = clock_,
+                      .space = space,
+                      .places = space,
+                      .counters = parts.counters}};
+  BlockWriter writer_{{.medium = parts.medium,
+                       .clock = clock_,
+                       .health = parts.health,
+                       .probe = probe_,
+                       .space = space}};
+
+ public:
+  std::unique_ptr<WriteQueue> queue;
 };
 
-using Seen = std::vector<std::pair<uint64_t, bool>>;
-
-TEST(WriteQueue, WritesInOrderAndTellsBothEvents) {
-  CountingMedium medium;
-  Told told;
-  WriteQueue queue(medium, 16 * kBytes, told.events());
-  for (uint64_t handle = 0; handle < 3; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
-  queue.drain();
-  EXPECT_EQ(medium.writes(), 3u);
-  EXPECT_EQ(told.written, (Seen{{0, true}, {1, true}, {2, true}}));
-  EXPECT_EQ(told.left, told.written);
-  EXPECT_EQ(queue.pending_bytes(), 0u);
+TEST(WriteQueue, WritesInOrderAndPublishes) {
+  QueueFixture cache;
+  std::vector<uint64_t> offsets;
+  for (uint64_t id = 0; id < 3; ++id) {
+    PendingBlock block = cache.enter(id);
+    offsets.push_back(block.offset);
+    ASSERT_TRUE(cache.queue->push(std::move(block)));
+  }
+  cache.queue->drain();
+  EXPECT_EQ(cache.medium.writes(), offsets);
+  for (uint64_t id = 0; id < 3; ++id) {
+    EXPECT_TRUE(cache.is_live(id));
+    EXPECT_FALSE(cache.is_pending(id));
+  }
+  EXPECT_EQ(cache.queue->pending_bytes(), 0u);
+  for (uint64_t id = 0; id < 3; ++id) EXPECT_EQ(cache.shard().evict_one(), kBytes) << "no pin left";
+  EXPECT_EQ(cache.blocks(), 0u);
 }
 
 TEST(WriteQueue, RefusesBeyondItsCapacity) {
-  CountingMedium medium;
-  Told told;
-  WriteQueue queue(medium, kBytes - 1, told.events());
-  EXPECT_FALSE(queue.push(block_of(1)));
-  EXPECT_EQ(queue.pending_bytes(), 0u);
+  QueueFixture cache(kBytes - 1);
+  PendingBlock block = cache.enter(1);
+  EXPECT_FALSE(cache.queue->push(block));
+  EXPECT_EQ(cache.queue->pending_bytes(), 0u);
 }
 
-TEST(WriteQueue, FindsABlockUntilItHasBeenTold) {
-  CountingMedium medium;
-  WriteQueue* queue_seen = nullptr;
-  bool found_when_written = false;
-  bool found_when_left = true;
-  const auto found = [&](const PendingBlock& block) {
-    uint32_t size_bytes = 0;
-    return queue_seen->find(block.handle, block.key, &size_bytes) != nullptr &&
-           size_bytes == kBytes;
+TEST(WriteQueue, FindsABlockUntilItIsLive) {
+  QueueFixture cache;
+  bool was_pending = false;
+  bool was_live = true;
+  cache.medium.before_write = [&] {
+    was_pending = cache.is_pending(1);
+    was_live = cache.is_live(1);
   };
-  WriteQueue queue(
-      medium, 16 * kBytes,
-      {.written = [&](const PendingBlock& block,
-                      const Status&) { found_when_written = found(block); },
-       .left = [&](const PendingBlock& block, const Status&) { found_when_left = found(block); }});
-  queue_seen = &queue;
-  ASSERT_TRUE(queue.push(block_of(1)));
-  queue.drain();
-  EXPECT_TRUE(found_when_written);
-  EXPECT_FALSE(found_when_left);
+  ASSERT_TRUE(cache.queue->push(cache.enter(1)));
+  cache.queue->drain();
+  EXPECT_TRUE(was_pending);
+  EXPECT_FALSE(was_live);
+  EXPECT_FALSE(cache.is_pending(1));
+  EXPECT_TRUE(cache.is_live(1));
+}
+
+// A reader looks in the shard, then in the queue, then in the shard again: as BlockStore does.
+TEST(WriteQueue, ConcurrentReadersFindABlockSomewhereAtAnyTime) {
+  QueueFixture cache;
+  constexpr uint64_t kBlocks = 200;
+  std::atomic<uint64_t> pushed{0};
+  std::atomic<uint64_t> missed{0};
+  std::thread reader([&] {
+    for (uint64_t seen = 0; seen < kBlocks; seen = pushed) {
+      if (seen == 0) continue;
+      const uint64_t id = seen - 1;
+      const bool found = cache.is_live(id) || cache.is_pending(id) || cache.is_live(id);
+      if (!found) ++missed;
+    }
+  });
+  for (uint64_t id = 0; id < kBlocks; ++id) {
+    PendingBlock block = cache.enter(id);
+    while (!cache.queue->push(block)) std::this_thread::yield();
+    pushed = id + 1;
+  }
+  reader.join();
+  cache.queue->drain();
+  EXPECT_EQ(missed, 0u);
 }
 
 TEST(WriteQueue, WritesWhatIsLeft) {
-  CountingMedium medium;
-  Told told;
-  {
-    WriteQueue queue(medium, 64 * kBytes, told.events());
-    for (uint64_t handle = 0; handle < 40; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
-  }
-  EXPECT_EQ(medium.writes(), 40u);
+  QueueFixture cache;
+  for (uint64_t id = 0; id < 40; ++id) ASSERT_TRUE(cache.queue->push(cache.enter(id)));
+  cache.queue.reset();
+  EXPECT_EQ(cache.medium.writes().size(), 40u);
 }
 
-TEST(WriteQueue, ABlockThatMayNotBeWrittenIsToldAndGone) {
-  CountingMedium medium;
-  std::vector<StatusCode> left;
-  WriteQueue queue(
-      medium, 16 * kBytes,
-      {.written = [](const PendingBlock&, const Status&) {},
-       .left = [&](const PendingBlock&, const Status& status) { left.push_back(status.code()); },
-       .may_write = [](const PendingBlock& block) { return block.handle != 1; }});
-  for (uint64_t handle = 0; handle < 3; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
-  queue.drain();
-  EXPECT_EQ(medium.writes(), 2u);
-  EXPECT_EQ(left, (std::vector{StatusCode::kOk, WriteQueue::kNotAsked, StatusCode::kOk}));
-  EXPECT_EQ(queue.pending_bytes(), 0u);
+TEST(WriteQueue, ABlockWhosePlaceIsSetAsideIsGone) {
+  QueueFixture cache;
+  std::vector<PendingBlock> blocks;
+  for (uint64_t id = 0; id < 3; ++id) blocks.push_back(cache.enter(id));
+  cache.space.set_aside({blocks[1].offset, kBytes}, 0);
+  for (const PendingBlock& block : blocks) ASSERT_TRUE(cache.queue->push(block));
+  cache.queue->drain();
+  EXPECT_EQ(cache.medium.writes(), (std::vector{blocks[0].offset, blocks[2].offset}));
+  EXPECT_TRUE(cache.is_live(0) && cache.is_gone(1) && cache.is_live(2));
+  EXPECT_EQ(cache.queue->pending_bytes(), 0u);
 }
 
 TEST(WriteQueue, AnExceptionOfTheMediumIsAFailedWriteAndTheThreadGoesOn) {
-  CountingMedium medium(/*first_throws=*/true);
-  Told told;
-  WriteQueue queue(medium, 16 * kBytes, told.events());
-  for (uint64_t handle = 0; handle < 3; ++handle) ASSERT_TRUE(queue.push(block_of(handle)));
-  queue.drain();
-  EXPECT_EQ(told.written, (Seen{{0, false}, {1, true}, {2, true}}));
-  EXPECT_EQ(told.left, told.written);
-  EXPECT_EQ(queue.pending_bytes(), 0u);
+  QueueFixture cache;
+  cache.medium.before_write = [&] {
+    if (cache.medium.writes().size() == 1) throw std::runtime_error("as told");
+  };
+  for (uint64_t id = 0; id < 3; ++id) ASSERT_TRUE(cache.queue->push(cache.enter(id)));
+  cache.queue->drain();
+  EXPECT_TRUE(cache.is_gone(0) && cache.is_live(1) && cache.is_live(2));
+  EXPECT_EQ(cache.parts.counters.sum(Count::kMediumErrors), 1u);
+  EXPECT_EQ(cache.parts.counters.sum(Count::kFailed), 1u);
+  EXPECT_GT(cache.space.set_aside_bytes(), 0u);
+  EXPECT_EQ(cache.queue->pending_bytes(), 0u);
 }
 
 }  // namespace

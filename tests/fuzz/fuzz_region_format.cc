@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/face/block_cache_impl.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/removal_list.h"
 #include "support/power_loss_medium.h"

@@ -6,7 +6,7 @@
 
 #include "base/prng.h"
 #include "base/virtual_clock.h"
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 #include "policy/admission/make_admission.h"
 #include "support/block_cache_fixture.h"
 #include "support/test_seed.h"

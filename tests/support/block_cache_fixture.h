@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "block_cache/block_cache_impl.h"
+#include "block_cache/face/block_cache_impl.h"
 #include "gtest/gtest.h"
 #include "nvcache/block_cache.h"
 #include "support/temp_dir.h"

@@ -10,7 +10,7 @@
 #include "adapters/rocksdb/caller.h"
 #include "adapters/rocksdb/key.h"
 #include "adapters/rocksdb/open.h"
-#include "block_cache/stats_text.h"
+#include "block_cache/api/stats_text.h"
 
 namespace nvcache::rocksdb {
 

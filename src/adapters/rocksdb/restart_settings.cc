@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 #include "medium/table.h"
 #include "nvcache/status_or.h"
 #include "spec/query.h"

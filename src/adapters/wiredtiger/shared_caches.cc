@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 #include "medium/table.h"
 
 namespace nvcache {

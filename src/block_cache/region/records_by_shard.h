@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/hash.h"
+#include "block_cache/index/shard_set.h"
 #include "block_cache/region/format.h"
 
 namespace nvcache {
@@ -22,19 +22,19 @@ struct HashedRecord {
 // Caller-locked. Keeps its memory for the next index: 48 bytes a record and 4 a shard.
 class RecordsByShard {
  public:
-  // Throws std::bad_alloc. Shards are even parts of the hashes.
-  void sort(std::span<const BlockRecord> records, uint64_t hash_seed, uint32_t shards) {
+  // Throws std::bad_alloc.
+  void sort(std::span<const BlockRecord> records, const ShardSet& shards) {
     hashes_.resize(records.size());
     sorted_.resize(records.size());
-    ends_.assign(shards + 1, 0);
+    ends_.assign(shards.size() + 1, 0);
     for (size_t i = 0; i < records.size(); ++i) {
-      hashes_[i] = hash_key(records[i].key, hash_seed);
-      ++ends_[part_of(hashes_[i], shards) + 1];
+      hashes_[i] = shards.hash_of(records[i].key);
+      ++ends_[shards.number_of(hashes_[i]) + 1];
     }
     for (size_t shard = 1; shard < ends_.size(); ++shard) ends_[shard] += ends_[shard - 1];
     // Each entry is where the next record of its shard goes, and ends as the end of its records.
     for (size_t i = 0; i < records.size(); ++i) {
-      HashedRecord& sorted = sorted_[ends_[part_of(hashes_[i], shards)]++];
+      HashedRecord& sorted = sorted_[ends_[shards.number_of(hashes_[i])]++];
       sorted.record = records[i];
       sorted.hash = hashes_[i];
     }

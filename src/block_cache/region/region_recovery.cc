@@ -49,7 +49,7 @@ void on_threads(uint32_t threads, const std::function<void()>& work) {
 bool RegionRecovery::run() {
   footers_.resize(regions_.table.regions_to_recover(), {.count = kOutdated});
   read_footers();
-  if (recovery_.stop()) return false;
+  if (recovery_.stop.load(std::memory_order_relaxed)) return false;
   std::vector<uint32_t> free;
   std::vector<uint32_t> outdated;
   for (uint32_t region = 0; region < footers_.size(); ++region) {
@@ -73,7 +73,7 @@ bool RegionRecovery::run() {
   for (const uint32_t region : free) regions_.table.recover_free(region);
   for (const uint32_t region : outdated) regions_.table.recover_outdated(region);
   on_threads(threads, [this] { work(); });
-  return !recovery_.stop();
+  return !recovery_.stop.load(std::memory_order_relaxed);
 }
 
 // ---- footers
@@ -83,7 +83,7 @@ void RegionRecovery::read_footers() {
   const uint32_t chunks = (regions + kFootersTogether - 1) / kFootersTogether;
   on_threads(std::min(kFooterThreads, chunks), [&] {
     AlignedBytes memory(geometry_.unit_bytes, geometry_.unit_bytes);
-    while (!recovery_.stop()) {
+    while (!recovery_.stop.load(std::memory_order_relaxed)) {
       const uint32_t first = next_region_.fetch_add(kFootersTogether, std::memory_order_relaxed);
       if (first >= regions) break;
       read_some_footers(first, std::min(kFootersTogether, regions - first), memory);
@@ -130,7 +130,7 @@ void RegionRecovery::work() {
 }
 
 void RegionRecovery::carry_out_jobs(Blocks& blocks) {
-  while (!recovery_.stop()) {
+  while (!recovery_.stop.load(std::memory_order_relaxed)) {
     const RecoveryWindow::Job job = window_->next();
     if (job.what == RecoveryWindow::Job::What::kEnd) return;
     if (job.what == RecoveryWindow::Job::What::kNone) continue;
@@ -188,7 +188,7 @@ bool RegionRecovery::read_index(Index* index) noexcept try {
 bool RegionRecovery::sort_index(Index* index) noexcept try {
   index->removed = regions_.table.removed_from(index->footer.region);
   if (!is_whole(geometry_, regions_.nonce, index->footer, index->records)) return false;
-  index->by_shard.sort(index->records, recovery_.hash_seed, recovery_.shards);
+  index->by_shard.sort(index->records, recovery_.shards);
   return true;
 } catch (const std::exception&) {
   return false;
@@ -198,7 +198,7 @@ void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
   const uint32_t end_index = job.index + job.count;
   const uint32_t end = first_shard(job.part + 1);
   for (uint32_t shard = first_shard(job.part); shard < end; ++shard) {
-    if (job.index == 0) recovery_.expect(shard, blocks_expected_);  // while others read ahead
+    if (job.index == 0) make_room(recovery_.shards.at(shard));  // while others read ahead
     for (uint32_t i = job.index; i < end_index; ++i) {
       const Index& index = index_at(i);
       if (index.usable) take_shard(index, shard, blocks);
@@ -208,6 +208,12 @@ void RegionRecovery::take(const RecoveryWindow::Job& job, Blocks& blocks) {
     const Index& index = index_at(i);
     if (window_->is_last(i) && index.usable) regions_.table.recover_sealed(index.footer.region);
   }
+}
+
+// Keys do not spread evenly.
+void RegionRecovery::make_room(Shard& shard) const {
+  const uint64_t share = blocks_expected_ / recovery_.shards.size();
+  shard.expect_blocks(share + share / 32);
 }
 
 void RegionRecovery::take_shard(const Index& index, uint32_t shard, Blocks& blocks) {
@@ -256,7 +262,8 @@ void RegionRecovery::give(const Index& index, uint32_t shard, std::span<Recovere
                           uint64_t grains) {
   const uint32_t region = index.footer.region;
   regions_.table.add(region, grains, static_cast<uint32_t>(blocks.size()));
-  recovery_.take(shard, blocks);
+  for (RecoveredBlock& block : blocks) block.is_dead = recovery_.dead_files.has(block.key.file);
+  recovery_.shards.at(shard).restore(blocks);
   for (const RecoveredBlock& block : blocks) {
     if (block.is_in) continue;
     const uint64_t offset_grains = block.place - geometry_.place_of(region, 0);

@@ -16,17 +16,18 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/clock.h"
+#include "block_cache/index/dead_files.h"
+#include "block_cache/index/recovered_block.h"
+#include "block_cache/index/shard_set.h"
 #include "block_cache/region/aligned_io.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/records_by_shard.h"
-#include "block_cache/region/recovered_block.h"
 #include "block_cache/region/recovery_window.h"
 #include "block_cache/region/region_table.h"
 #include "block_cache/region/removal_list.h"
@@ -34,19 +35,14 @@
 
 namespace nvcache {
 
-// What the cache does while its blocks come back. Called without a lock, by several threads.
+// Where blocks come back to, and how. What is given must outlive the recovery.
 struct RecoveryPlan {
-  uint32_t threads = 1;          // that are at work at a time; not more than `shards`
-  double bytes_per_second = 0;   // of indexes; 0: as fast as it goes
-  const Clock* clock = nullptr;  // with bytes_per_second
-  uint64_t hash_seed = 0;        // of the keys' hashes
-  uint32_t shards = 1;           // of the cache: even parts of the hashes
-  // At most that many blocks come to all shards; called once a shard, before its first take().
-  // Throws nothing.
-  std::function<void(uint32_t shard, uint64_t blocks)> expect;
-  // Some blocks of a shard, the newest first; sets each one's `is_in`. Throws nothing.
-  std::function<void(uint32_t shard, std::span<RecoveredBlock>)> take;
-  std::function<bool()> stop;
+  ShardSet& shards;
+  const DeadFiles& dead_files;    // blocks of them stay away
+  const std::atomic<bool>& stop;  // ends it early
+  uint32_t threads = 1;           // that are at work at a time; not more than shards
+  double bytes_per_second = 0;    // of indexes; 0: as fast as it goes
+  const Clock* clock = nullptr;   // with bytes_per_second
 };
 
 // One thread calls run(), once.
@@ -67,7 +63,7 @@ class RegionRecovery {
         geometry_(regions.geometry),
         recovery_(recovery),
         threads_(std::max(recovery.threads, 1u)),
-        parts_(std::min(kPartsPerThread * threads_, recovery.shards)) {}
+        parts_(std::min(kPartsPerThread * threads_, recovery.shards.size())) {}
 
   // False: it was told to stop. May throw std::bad_alloc before anything has come back: then
   // another one may try again.
@@ -103,13 +99,14 @@ class RegionRecovery {
   bool read_index(Index* index) noexcept;
   bool sort_index(Index* index) noexcept;
   void take(const RecoveryWindow::Job& job, Blocks& blocks);
+  void make_room(Shard& shard) const;
   void take_shard(const Index& index, uint32_t shard, Blocks& blocks);
   void give(const Index& index, uint32_t shard, std::span<RecoveredBlock> blocks, uint64_t grains);
   bool is_usable(const RegionFooter& footer) const;
   bool may_come_back(const Index& index, const BlockRecord& record);
   // The first shard of a part; of one part too many: one past the last shard.
   uint32_t first_shard(uint32_t part) const {
-    return static_cast<uint32_t>(uint64_t{part} * recovery_.shards / parts_);
+    return static_cast<uint32_t>(uint64_t{part} * recovery_.shards.size() / parts_);
   }
   Index& index_at(uint32_t index) { return indexes_[index % RecoveryWindow::kMostIndexes]; }
 

@@ -11,6 +11,7 @@
 #include "base/test_hooks.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "block_cache/api/config.h"
 #include "block_cache/index/entry.h"
 #include "block_cache/region/aligned_io.h"
 #include "fmt/format.h"
@@ -49,10 +50,6 @@ uint32_t choose_buffers(const RegionSpace::Options& options, uint64_t region_byt
 }
 
 }  // namespace
-
-uint64_t RegionSpace::choose_region_bytes(uint64_t size_bytes) {
-  return std::clamp<uint64_t>(std::bit_floor(size_bytes / 128), 2 << 20, 16 << 20);
-}
 
 Geometry RegionSpace::choose_geometry(const Options& options, uint32_t unit_bytes) {
   Geometry geometry;
@@ -165,7 +162,7 @@ Status RegionSpace::begin() {
 
 // Keys are listed as long as regions may bring them back that were not read: of what was read, the
 // places are known. If there are too many of them, those regions are given up.
-void RegionSpace::list_removals(const Unread& unread, RemovalList* list) {
+void RegionSpace::list_removals(const ErasedSinceOpening& unread, RemovalList* list) {
   const bool some_unread = recovering();
   bool given_up = some_unread && unread.all;
   if (some_unread && !given_up) {
@@ -182,7 +179,7 @@ void RegionSpace::list_removals(const Unread& unread, RemovalList* list) {
   list->shorten();
 }
 
-Status RegionSpace::close(const Unread& unread) try {
+Status RegionSpace::close(const ErasedSinceOpening& unread) try {
   writer_.drain();
   MutexLock lock(mutex_);
   if (!begun_) return ok_status();

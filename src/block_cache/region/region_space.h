@@ -17,6 +17,9 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "block_cache/index/erased_keys.h"
+#include "block_cache/io/set_aside.h"
+#include "block_cache/io/space.h"
 #include "block_cache/region/format.h"
 #include "block_cache/region/geometry.h"
 #include "block_cache/region/region_head.h"
@@ -24,8 +27,6 @@
 #include "block_cache/region/region_table.h"
 #include "block_cache/region/region_writer.h"
 #include "block_cache/region/removal_list.h"
-#include "block_cache/space/set_aside.h"
-#include "block_cache/space/space.h"
 #include "medium/medium.h"
 #include "nvcache/status_or.h"
 
@@ -50,9 +51,6 @@ class RegionSpace final : public Space, public PlacesToTry {
     Clock* clock = &system_clock();
   };
 
-  // The region size for a cache of that size: a 128th of it, from 2 MiB to 16 MiB.
-  static uint64_t choose_region_bytes(uint64_t size_bytes);
-
   // Reads what the medium holds, and changes nothing. FAILED_PRECONDITION, DATA_LOSS: it holds a
   // superblock of another version, another owner's blocks, or a damaged superblock.
   // INVALID_ARGUMENT: too small for its regions. `medium` must outlive the space.
@@ -71,14 +69,9 @@ class RegionSpace final : public Space, public PlacesToTry {
   bool recovering() const { return recovering_.load(std::memory_order_relaxed); }
   uint64_t damaged_regions() const { return damaged_.load(std::memory_order_relaxed); }
 
-  // What was erased while blocks came back, and may lie in regions that were not read.
-  struct Unread {
-    bool all = false;
-    std::vector<BlockKey> keys;
-  };
   // Writes what is open, the list of removals, and that all is in order. Does nothing without
   // begin().
-  [[nodiscard]] Status close(const Unread& unread);
+  [[nodiscard]] Status close(const ErasedSinceOpening& unread);
 
   // Makes it durable that these keys, and all of these files, were erased, if keys are immutable:
   // else nothing comes back that was erased. Any thread; one at a time writes. While footers are
@@ -133,6 +126,7 @@ class RegionSpace final : public Space, public PlacesToTry {
     return table_.take_to_try(now_ns);
   }
   std::optional<SetAsidePlace> take_to_probe(Which which) override;
+  bool puts_are_probes() const override { return false; }
   void tried(const SetAsidePlace& place, bool well, uint64_t now_ns) override {
     table_.tried(place, well, now_ns);
   }
@@ -161,7 +155,7 @@ class RegionSpace final : public Space, public PlacesToTry {
   static Geometry choose_geometry(const Options& options, uint32_t unit_bytes);
   static bool believes(const Options& options, const Superblock& before);
   static uint32_t believed_regions(const Options& options, const Superblock& before);
-  void list_removals(const Unread& unread, RemovalList* list) NVCACHE_REQUIRES(mutex_);
+  void list_removals(const ErasedSinceOpening& unread, RemovalList* list) NVCACHE_REQUIRES(mutex_);
   [[nodiscard]] StatusOr<std::vector<BlockRecord>> read_records(const RegionFooter& footer);
   [[nodiscard]] StatusOr<std::vector<std::byte>> read(uint64_t offset, uint64_t bytes);
 

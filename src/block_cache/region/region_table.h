@@ -28,8 +28,8 @@
 #include "base/assert.h"
 #include "base/mutex.h"
 #include "base/striped_counters.h"
+#include "block_cache/io/set_aside.h"
 #include "block_cache/region/removal_list.h"
-#include "block_cache/space/set_aside.h"
 #include "nvcache/function_ref.h"
 
 namespace nvcache {

@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
+#include "block_cache/index/recovered_block.h"
 #include "block_cache/region/geometry.h"
-#include "block_cache/region/recovered_block.h"
 #include "nvcache/block_key.h"
 #include "nvcache/bytes.h"
 #include "nvcache/status.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
 #include "gtest/gtest.h"
 
 namespace nvcache::rocksdb::testing {

@@ -10,8 +10,8 @@
 
 #include "base/print.h"
 #include "base/virtual_clock.h"
-#include "block_cache/block_cache_impl.h"
-#include "block_cache/config.h"
+#include "block_cache/api/config.h"
+#include "block_cache/face/block_cache_impl.h"
 #include "experiments/engines/engine.h"
 #include "experiments/simulate/simulate.h"
 #include "experiments/workload/key_chooser.h"
