@@ -204,7 +204,7 @@ TEST(Calibrate, ProgressIsToldAndMayStopTheRun) {
 }
 
 TEST(CalibrateReport, FitsATerminalAndSaysEmulated) {
-  const CalibrationResult& result = calibrated("optane");
+  const CalibrationResult result = calibrated("optane");
   const std::string text = calibration_table(result) + calibration_chart(result);
   EXPECT_THAT(text, HasSubstr("emulated:optane"));
   EXPECT_THAT(text, HasSubstr("admission=obp(0."));
@@ -217,7 +217,7 @@ TEST(CalibrateReport, FitsATerminalAndSaysEmulated) {
 }
 
 TEST(CalibrateReport, JsonHasAllPoints) {
-  const CalibrationResult& result = calibrated("cxl");
+  const CalibrationResult result = calibrated("cxl");
   const nlohmann::json json = calibration_json(result);
   EXPECT_EQ(json["medium"], "emulated:cxl");
   EXPECT_EQ(json["emulated"], true);

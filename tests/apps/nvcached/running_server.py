@@ -112,17 +112,17 @@ def closing(places):
 class Server:
     """`port`: a number, or True for any; `folder`: where it keeps its data, which stays;
     `wait`: until it listens; `stderr`: in place of the log; `closed`: descriptors that it has
-    not."""
+    not; `environment`: variables beside those that are set here."""
 
     def __init__(self, program, *options, port=True, folder=None, wait=True, stderr=None,
-                 closed=()):
+                 closed=(), environment=()):
         self.temporary = None if folder else tempfile.TemporaryDirectory(prefix="nvcached_test_")
         self.folder = folder or self.temporary.name
         self.port_file = self.path("port")
         if os.path.exists(self.port_file):
             os.unlink(self.port_file)
         environment = dict(os.environ, MEMCACHED_PORT_FILENAME=self.port_file,
-                           XDG_STATE_HOME=self.folder)
+                           XDG_STATE_HOME=self.folder, **dict(environment))
         command = [program, "-l", "127.0.0.1", *options]
         if port:
             command += ["-p", "-1" if port is True else str(port)]
