@@ -61,8 +61,8 @@ FACES = {
         medium.h metered.h page_file.h populate.h profiles.h read_only_medium.h table.h""",
     "src/policy": """admission/make_admission.h admission/overhead_ratio.h
         eviction/make_eviction.h placement/placement_policy.h""",
-    "src/block_cache": """api/config.h api/stats_text.h face/block_cache_impl.h region/inspect.h
-        store/block_store.h""",
+    "src/block_cache": """api/config.h api/stats_text.h face/block_cache_impl.h face/open_config.h
+        region/inspect.h store/block_store.h""",
     "src/block_cache/api": "config.h counters.h stats_text.h",
     "src/block_cache/io": """aligned_buffer.h block_reader.h medium_health.h medium_probe.h
         set_aside.h space.h""",
@@ -71,7 +71,7 @@ FACES = {
     "src/block_cache/in_place": "in_place_volume.h",
     "src/block_cache/region": "inspect.h region_volume.h",
     "src/block_cache/store": "block_store.h",
-    "src/block_cache/face": "block_cache_impl.h",
+    "src/block_cache/face": "block_cache_impl.h open_config.h",
     "src/kv_store": "format/layout.h store/store.h",
     "src/kv_store/api": "config.h counters.h",
     "src/kv_store/medium": "media.h",
@@ -87,7 +87,7 @@ FACES = {
     "src/adapters/rocksdb": """program_cache.h program_options.h program_settings.h
         tiered_cache_8.h tiered_codec.h versions.h""",
     "src/adapters/jvm": "",
-    "src/adapters/wiredtiger": "file_system.h spec_text.h",
+    "src/adapters/wiredtiger": "cache_settings.h file_system.h",
     "apps/manual": "page.h render.h text.h",
     "apps/trace": "decoder.h formats.h trace_reader.h",
     "apps/report": "figure_parts.h figure_tables.h html.h report_command.h table.h",

@@ -1,5 +1,7 @@
 #include "experiments/engines/engine.h"
 
+#include <utility>
+
 #include "base/text.h"
 #if NVCACHE_HAS_ROCKSDB
 #include "experiments/engines/rocksdb_engine.h"
@@ -9,6 +11,14 @@
 #endif
 
 namespace nvcache {
+
+// As it is written: nothing comes back from a run before unless it says so.
+StatusOr<std::shared_ptr<BlockCache>> EngineKind::open_tier(const std::string& spec) const {
+  if (spec.empty()) return nullptr;
+  StatusOr<std::unique_ptr<BlockCache>> tier = open_block_cache(spec);
+  if (!tier.ok()) return tier.status();
+  return std::shared_ptr<BlockCache>(*std::move(tier));
+}
 
 Status EngineKind::check_own_cache(std::string_view spec) const {
   return invalid_argument("'{}': this engine has no block cache of its own", spec);

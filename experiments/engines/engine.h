@@ -85,8 +85,9 @@ class EngineKind {
   // next then serves the same database only, and not the next clone.
   virtual bool clones_share_blocks() const { return true; }
 
-  // Completes a second tier's specification as the engine needs it. Empty stays empty.
-  virtual std::string tier_spec(const std::string& spec) const { return spec; }
+  // Opens a second tier as the engine needs it. Null for an empty specification.
+  [[nodiscard]] virtual StatusOr<std::shared_ptr<BlockCache>> open_tier(
+      const std::string& spec) const;
 
   // Says whether `spec` is a block cache of the engine's own (EngineOptions::own_cache).
   [[nodiscard]] virtual Status check_own_cache(std::string_view spec) const;

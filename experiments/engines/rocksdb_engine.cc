@@ -251,9 +251,8 @@ class RocksdbKind final : public EngineKind {
     }
     std::shared_ptr<::rocksdb::SecondaryCache> secondary;
     std::shared_ptr<BlockCache> tier = options.tier;
-    if (!options.tier_spec.empty() && tier == nullptr) {
-      // As it is written: nothing comes back from a run before unless it says so.
-      auto opened = open_block_cache(options.tier_spec);
+    if (tier == nullptr) {
+      auto opened = open_tier(options.tier_spec);
       if (!opened.ok()) return opened.status();
       tier = *std::move(opened);
     }

@@ -6,8 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include "adapters/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/cache_settings.h"
 #include "base/mutex.h"
+#include "block_cache/face/open_config.h"
 #include "experiments/engines/wiredtiger_block_cache.h"
 #include "experiments/engines/wiredtiger_connection.h"
 #include "experiments/engines/wiredtiger_table.h"
@@ -123,8 +124,13 @@ class WiredtigerKind final : public EngineKind {
 
   bool clones_share_blocks() const override { return false; }
 
-  std::string tier_spec(const std::string& spec) const override {
-    return complete_cache_spec(spec);
+  StatusOr<std::shared_ptr<BlockCache>> open_tier(const std::string& spec) const override {
+    const StatusOr<std::optional<Config>> config = read_cache(spec);
+    if (!config.ok()) return config.status();
+    if (!*config) return nullptr;
+    StatusOr<std::unique_ptr<BlockCache>> tier = open_block_cache(**config);
+    if (!tier.ok()) return tier.status();
+    return std::shared_ptr<BlockCache>(*std::move(tier));
   }
 
   Status check_own_cache(std::string_view spec) const override {
@@ -182,9 +188,7 @@ class WiredtigerKind final : public EngineKind {
       if (files == nullptr) files = std::make_shared<FileBlockCache>(options.tier);
       return files;
     }
-    const std::string spec = tier_spec(options.tier_spec);
-    if (spec.empty()) return std::make_shared<FileBlockCache>(nullptr);
-    auto tier = open_block_cache(spec);
+    auto tier = open_tier(options.tier_spec);
     if (!tier.ok()) return tier.status();
     return std::make_shared<FileBlockCache>(*std::move(tier));
   }

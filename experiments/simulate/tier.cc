@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "block_cache/face/block_cache_impl.h"
 #include "block_cache/api/config.h"
+#include "block_cache/face/block_cache_impl.h"
 #include "experiments/simulate/engine_model.h"
 
 namespace nvcache::simulate {

@@ -25,8 +25,7 @@ using nlohmann::json;
 // Finds mistakes in specifications before the database is loaded.
 Status check_configuration(const EngineKind& kind, const Configuration& configuration) {
   if (configuration.has_own_cache()) return kind.check_own_cache(configuration.spec);
-  const std::string spec = kind.tier_spec(configuration.spec);
-  return spec.empty() ? ok_status() : open_block_cache(spec).status();
+  return kind.open_tier(configuration.spec).status();
 }
 
 Status check_configurations(const EngineKind& kind, const BenchOptions& options) {
@@ -123,7 +122,7 @@ class Bench {
     const bool own = configuration.has_own_cache();
     auto engine = kind.open({.directory = folder,
                              .dram_cache_bytes = options_.dram_cache_bytes,
-                             .tier_spec = own ? "" : kind.tier_spec(configuration.spec),
+                             .tier_spec = own ? "" : configuration.spec,
                              .tier = *tier,
                              .own_cache = own ? configuration.spec : ""});
     if (!engine.ok()) return engine.status();
@@ -157,12 +156,11 @@ class Bench {
                                                   RunPlan& plan) {
     if (!options_.keep_tier || configuration.has_own_cache()) return nullptr;
     std::shared_ptr<BlockCache>& tier = tiers_[configuration.name];
-    const std::string spec = kind.tier_spec(configuration.spec);
-    if (!spec.empty() && tier == nullptr) {
-      auto opened = open_block_cache(spec);
+    if (tier == nullptr) {
+      auto opened = kind.open_tier(configuration.spec);
       if (!opened.ok()) return opened.status();
       tier = *std::move(opened);
-      return tier;
+      if (tier != nullptr) return tier;
     }
     plan.warmup_seconds = options_.rewarm_seconds;
     plan.warmup_ops = 0;

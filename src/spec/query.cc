@@ -1,6 +1,5 @@
 #include "spec/query.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -13,8 +12,8 @@ Status bad_setting(std::string_view key, std::string_view given, std::string_vie
   return invalid_argument("{}: '{}' given; allowed: {}", key, shown(given), allowed);
 }
 
-Status bad_key(std::string_view name, std::string_view allowed) {
-  return invalid_argument("'{}' is not a key; allowed: {}", shown(name), allowed);
+Status unknown_setting(std::string_view name, std::string_view allowed) {
+  return invalid_argument("unknown setting '{}'; allowed: {}", shown(name), allowed);
 }
 
 Status set_size(std::string_view key, std::string_view value, uint64_t low, uint64_t high,
@@ -70,10 +69,6 @@ StatusOr<std::string> decode_percent(std::string_view key, std::string_view text
     i += 2;
   }
   return out;
-}
-
-bool SeenKeys::contains(std::string_view name) const {
-  return std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
 }  // namespace nvcache

@@ -1,7 +1,6 @@
 #include "tiered_cache/shared_tiers.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <string>
@@ -12,65 +11,12 @@
 #include "base/mutex.h"
 #include "base/never_destroyed.h"
 #include "base/text.h"
+#include "block_cache/api/config.h"
 #include "block_cache/api/stats_text.h"
 #include "fmt/format.h"
 
 namespace nvcache {
 namespace {
-
-struct SettingText {
-  std::string_view name;
-  std::string (*of)(const Config&);
-};
-constexpr std::array<SettingText, 20> kSettings = {{
-    {"size", [](const Config& c) { return fmt::format("{}", c.size_bytes); }},
-    {"max_size",
-     [](const Config& c) {
-       return c.max_size_bytes == c.size_bytes ? "size" : std::to_string(c.max_size_bytes);
-     }},
-    {"medium", [](const Config& c) { return c.medium; }},
-    {"admission", [](const Config& c) { return c.admission; }},
-    {"eviction", [](const Config& c) { return c.eviction; }},
-    {"verify",
-     [](const Config& c) -> std::string {
-       return c.verify == Verify::kAuto ? "auto" : c.verify == Verify::kAlways ? "always" : "never";
-     }},
-    {"shards", [](const Config& c) { return c.shards == 0 ? "auto" : std::to_string(c.shards); }},
-    {"write_queue", [](const Config& c) { return fmt::format("{}", c.write_queue_bytes); }},
-    {"space",
-     [](const Config& c) -> std::string {
-       return c.space == SpaceKind::kRegions ? "regions" : "in_place";
-     }},
-    {"region",
-     [](const Config& c) { return c.region_bytes == 0 ? "auto" : std::to_string(c.region_bytes); }},
-    {"rewrite", [](const Config& c) { return fmt::format("{}", c.rewrite); }},
-    {"discard", [](const Config& c) -> std::string { return c.discard ? "on" : "off"; }},
-    {"format", [](const Config& c) -> std::string { return c.format ? "yes" : "no"; }},
-    {"restart",
-     [](const Config& c) -> std::string { return c.restart == Restart::kWarm ? "warm" : "cold"; }},
-    {"keys",
-     [](const Config& c) -> std::string { return c.immutable_keys ? "immutable" : "mutable"; }},
-    {"owner", [](const Config& c) { return c.owner; }},
-    {"restart_rate", [](const Config& c) { return fmt::format("{}", c.restart_bytes_per_second); }},
-    {"restart_threads", [](const Config& c) { return fmt::format("{}", c.restart_threads); }},
-    {"maintenance", [](const Config& c) { return fmt::format("{}", c.maintenance_seconds); }},
-    {"seed", [](const Config& c) { return fmt::format("{}", c.seed); }},
-}};
-
-// "given size=1048576; open with size=2097152".
-std::string differences(const Config& given, const Config& open) {
-  std::string ours;
-  std::string theirs;
-  for (const SettingText& setting : kSettings) {
-    const std::string here = setting.of(given);
-    const std::string there = setting.of(open);
-    if (here == there) continue;
-    const char* const comma = ours.empty() ? "" : ", ";
-    ours += fmt::format("{}{}={}", comma, setting.name, here);
-    theirs += fmt::format("{}{}={}", comma, setting.name, there);
-  }
-  return fmt::format("given {}; open with {}", ours, theirs);
-}
 
 Status check_warm(const TierConfig& config, std::string_view owner) {
   if (!config.cache.immutable_keys) {
@@ -151,7 +97,7 @@ StatusOr<SharedTier::Joined> SharedTier::join(const TierConfig& config, std::str
   while (closing_) closed_.wait(mutex_);
   if (store_ != nullptr && !(store_->config() == config.cache)) {
     return invalid_argument("name={}: {}; allowed: the same settings, or another name", name_,
-                            differences(config.cache, store_->config()));
+                            differences(config_rows(), config.cache, store_->config()));
   }
   const KeySpace keys = warm ? KeySpace::of_owner(owner) : KeySpace(next_tag(), ++joins_);
   if (warm) {

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "block_cache/api/config.h"
 #include "nvcache/status_or.h"
+#include "spec/settings.h"
 
 namespace nvcache {
 
@@ -44,13 +46,26 @@ struct TieredConfig {
   // Whose keys they are in a shared tier with restart=warm (key_space.h): a name, "*", or empty.
   std::string owner;
   std::vector<TierConfig> tiers;
+  // dram is what a program asked for, not the user: it may be missing, and 0 for a cache of no
+  // bytes.
+  bool dram_by_program = false;
 
   static constexpr uint64_t kMaxDramBytes = uint64_t{1} << 44;
   static constexpr size_t kMaxTiers = 7;  // lower tiers
   static constexpr int kMaxShardBits = 12;
 };
 
-// INVALID_ARGUMENT names the setting, what was given and what is allowed.
+// What a specification gives, and nothing that it does not: an adapter sets its own defaults there.
+// The tiers in it are complete. INVALID_ARGUMENT names the setting, what was given and what is
+// allowed.
+[[nodiscard]] StatusOr<Given<TieredConfig>> read_tiered_config(std::string_view spec);
+// Sets what was not given, and checks the whole.
+[[nodiscard]] StatusOr<TieredConfig> complete_tiered_config(Given<TieredConfig> given);
+// read_tiered_config(), then complete_tiered_config().
 [[nodiscard]] StatusOr<TieredConfig> parse_tiered_config(std::string_view spec);
+
+// A row for each setting; of a tier, those that its block cache does not have.
+std::span<const Setting<TieredConfig>> tiered_config_rows();
+std::span<const Setting<TierConfig>> tier_config_rows();
 
 }  // namespace nvcache

@@ -198,10 +198,10 @@ TEST(SharedTier, AnotherDefinitionIsRefusedAndNamed) {
   const std::string spec = spec_sharing("name=defined,size=256KiB,shards=1");
   Engine engine(spec);
   put_versions(engine, 1, 10, 1);
-  EXPECT_THAT(refusal_of_tier(spec_sharing("name=defined,size=1MiB,shards=1")).message(),
-              AllOf(HasSubstr("tier 1: name=defined: given size=1048576"),
-                    HasSubstr("open with size=262144"), HasSubstr("another name"),
-                    Not(HasSubstr("shards"))));
+  EXPECT_THAT(
+      refusal_of_tier(spec_sharing("name=defined,size=1MiB,shards=1")).message(),
+      AllOf(HasSubstr("tier 1: name=defined: given size=1MiB"), HasSubstr("open with size=256KiB"),
+            HasSubstr("another name"), Not(HasSubstr("shards"))));
   const std::string eviction = "name=defined,size=256KiB,shards=1,eviction=clock";
   EXPECT_THAT(refusal_of_tier(spec_sharing(eviction)).message(),
               HasSubstr("given eviction=clock; open with eviction=lru;"));

@@ -342,7 +342,7 @@ TEST(TieredConfig, MistakesAreNamed) {
       {"tiered://?dram=1MiB&high_priority=0.7&low_priority=0.6", "together"},
       {"tiered://?dram=1MiB&metadata=none", "charge, free"},
       {"tiered://?dram=1MiB&demote=later", "background, foreground"},
-      {"tiered://?dram=1MiB&size=3", "'size' is not a key"},
+      {"tiered://?dram=1MiB&size=3", "unknown setting 'size'"},
   };
   for (const auto& [spec, expected] : kMistakes) {
     const StatusOr<TieredConfig> parsed = parse_tiered_config(spec);

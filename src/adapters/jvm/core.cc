@@ -10,6 +10,7 @@
 #include "adapters/rocksdb/program_settings.h"
 #include "base/text.h"
 #include "nvcache/tiered_cache.h"
+#include "tiered_cache/tiered_cache_impl.h"
 
 namespace nvcache::jvm {
 
@@ -57,10 +58,11 @@ void complain_once(const std::string& message) {
                message.c_str());
 }
 
-StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
+StatusOr<std::unique_ptr<Cache>> open_cache(const StatusOr<TieredConfig>& config,
                                             std::shared_ptr<ObjectCodec> codec) {
-  StatusOr<std::unique_ptr<TieredCache>> opened =
-      open_tiered_cache(rocksdb::with_immutable_keys(spec), std::move(codec));
+  if (!config.ok()) return config.status();
+  StatusOr<std::unique_ptr<TieredCacheImpl>> opened =
+      TieredCacheImpl::make(*config, std::move(codec));
   if (!opened.ok()) return opened.status();
   auto cache = std::make_unique<Cache>();
   cache->tiered = *std::move(opened);
@@ -76,22 +78,18 @@ StatusOr<std::unique_ptr<Cache>> open_cache(std::string_view spec,
 Cache* open(PlainText spec, const rocksdb::ProgramCache& program, const Codec& codec) {
   auto far_codec = std::make_shared<FarCodec>(codec);
   if (!rocksdb::can_replace(program)) return nullptr;
-  const rocksdb::ProgramSettings settings = rocksdb::with_program_settings(spec, program);
-  if (rocksdb::has_warm_tier_of_its_own(settings.spec)) {
-    complain_once(rocksdb::kNoWarmTierOfItsOwn);
-    return nullptr;
-  }
-  StatusOr<std::unique_ptr<Cache>> cache = open_cache(settings.spec, std::move(far_codec));
+  StatusOr<std::unique_ptr<Cache>> cache =
+      open_cache(rocksdb::tiered_config_of(spec, program), std::move(far_codec));
   if (!cache.ok()) {
     complain_once(std::string(cache.status().message()));
     return nullptr;
   }
-  if (settings.nothing) (*cache)->control->set_capacity(0);
   return cache->release();
 }
 
 Cache* open_by_spec(PlainText spec, const Codec& codec, const Problem& problem) {
-  StatusOr<std::unique_ptr<Cache>> cache = open_cache(spec, std::make_shared<FarCodec>(codec));
+  StatusOr<std::unique_ptr<Cache>> cache =
+      open_cache(rocksdb::tiered_config_of(spec), std::make_shared<FarCodec>(codec));
   if (cache.ok()) return cache->release();
   const std::string_view message = cache.status().message();
   problem.tell(problem.to, message.data(), message.size());

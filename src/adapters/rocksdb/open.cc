@@ -1,6 +1,7 @@
 #include "adapters/rocksdb/open.h"
 
 #include "adapters/rocksdb/restart_settings.h"
+#include "block_cache/face/open_config.h"
 #include "fmt/format.h"
 
 namespace nvcache::rocksdb {
@@ -24,8 +25,9 @@ namespace nvcache::rocksdb {
 
 StatusOr<std::shared_ptr<BlockCache>> open_from(const CacheOptions& options) {
   if (options.cache != nullptr) return options.cache;
-  StatusOr<std::unique_ptr<BlockCache>> opened =
-      open_block_cache(with_restart_settings(options.spec));
+  const StatusOr<Config> config = config_with_restart(options.spec);
+  if (!config.ok()) return config.status();
+  StatusOr<std::unique_ptr<BlockCache>> opened = open_block_cache(*config);
   if (!opened.ok()) return opened.status();
   return std::shared_ptr<BlockCache>(*std::move(opened));
 }

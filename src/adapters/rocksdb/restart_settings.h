@@ -13,17 +13,19 @@
 // files. docs/guide/rocksdb.md names the two cases in which keys do repeat.
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "block_cache/api/config.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache::rocksdb {
 
-// The specification with restart=warm and keys=immutable, each unless the user wrote that key
-// himself. It stays as it is
+// The specification's cache with restart=warm and keys=immutable, each unless the user wrote that
+// key himself. Without them
 // - if the medium is neither file:PATH,io=direct nor nvme:DEVICE: memory forgets, mapped files are
 //   read in place, and emulated media are for comparisons;
-// - if the cache lies in place (parse_config() has the default), or with restart=cold;
-// - if it has a mistake: errors show what the user wrote.
-std::string with_restart_settings(std::string_view spec);
+// - if the cache lies in place (complete_config() has the default), or with restart=cold.
+// INVALID_ARGUMENT as parse_config().
+[[nodiscard]] StatusOr<Config> config_with_restart(std::string_view spec);
 
 }  // namespace nvcache::rocksdb

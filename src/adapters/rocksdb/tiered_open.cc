@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "nvcache/rocksdb.h"
 #include "nvcache/status_or.h"
+#include "tiered_cache/tiered_cache_impl.h"
 #if NVCACHE_ROCKSDB_7
 #include "adapters/rocksdb/tiered_cache_7.h"
 #else
@@ -17,12 +18,12 @@
 
 namespace nvcache::rocksdb {
 
-::rocksdb::Status open_tiered(const std::string& spec,
+::rocksdb::Status open_tiered(const TieredConfig& config,
                               std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
                               std::shared_ptr<::rocksdb::Cache>* cache,
                               std::shared_ptr<TieredCache>* opened) {
-  StatusOr<std::unique_ptr<TieredCache>> made =
-      open_tiered_cache(with_immutable_keys(spec), make_codec(allocator));
+  StatusOr<std::unique_ptr<TieredCacheImpl>> made =
+      TieredCacheImpl::make(config, make_codec(allocator));
   if (!made.ok()) return to_rocksdb(made.status());
   std::shared_ptr<TieredCache> shared = *std::move(made);
   if (opened != nullptr) *opened = shared;
@@ -32,8 +33,10 @@ namespace nvcache::rocksdb {
 
 ::rocksdb::Status open_tiered(const std::string& spec, const std::string& stats_file,
                               std::unique_ptr<::rocksdb::Cache>* cache) {
-  StatusOr<std::unique_ptr<TieredCache>> made =
-      open_tiered_cache(with_immutable_keys(spec), make_codec(/*allocator=*/nullptr));
+  const StatusOr<TieredConfig> config = tiered_config_of(spec);
+  if (!config.ok()) return to_rocksdb(config.status());
+  StatusOr<std::unique_ptr<TieredCacheImpl>> made =
+      TieredCacheImpl::make(*config, make_codec(/*allocator=*/nullptr));
   if (!made.ok()) return to_rocksdb(made.status());
   const std::shared_ptr<TieredCache> shared(made->release(), [stats_file](TieredCache* closed) {
     if (!stats_file.empty()) append_stats(*closed, stats_file);
@@ -46,7 +49,9 @@ namespace nvcache::rocksdb {
 ::rocksdb::Status NewTieredCache(const TieredCacheOptions& options,
                                  std::shared_ptr<::rocksdb::Cache>* cache,
                                  std::shared_ptr<TieredCache>* opened) {
-  return open_tiered(options.spec, /*allocator=*/nullptr, cache, opened);
+  const StatusOr<TieredConfig> config = tiered_config_of(options.spec);
+  if (!config.ok()) return to_rocksdb(config.status());
+  return open_tiered(*config, /*allocator=*/nullptr, cache, opened);
 }
 
 void append_stats(TieredCache& cache, const std::string& path) {

@@ -9,11 +9,12 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/memory_allocator.h"
 #include "rocksdb/status.h"
+#include "tiered_cache/tiered_config.h"
 
 namespace nvcache::rocksdb {
 
 // As NewTieredCache. `allocator`, which may be null, is where RocksDB puts its blocks.
-::rocksdb::Status open_tiered(const std::string& spec,
+::rocksdb::Status open_tiered(const TieredConfig& config,
                               std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
                               std::shared_ptr<::rocksdb::Cache>* cache,
                               std::shared_ptr<TieredCache>* opened);

@@ -53,14 +53,10 @@ std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
   if (spec == nullptr || !can_replace(program)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
-  const ProgramSettings settings = with_program_settings(spec, program);
-  if (has_warm_tier_of_its_own(settings.spec)) {
-    stop(fmt::format("{}: {}", kSpecVariable, kNoWarmTierOfItsOwn));
-  }
-  const ::rocksdb::Status status =
-      open_tiered(settings.spec, options.memory_allocator, &cache, &opened);
+  const StatusOr<TieredConfig> config = tiered_config_of(spec, program);
+  if (!config.ok()) stop(fmt::format("{}: {}", kSpecVariable, config.status().message()));
+  const ::rocksdb::Status status = open_tiered(*config, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(fmt::format("{}: {}", kSpecVariable, status.ToString()));
-  if (settings.nothing) cache->SetCapacity(0);
   const char* const path = setting(kStatsFileVariable);
   if (path == nullptr) return cache;
   Cache* const raw = cache.get();

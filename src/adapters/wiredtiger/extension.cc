@@ -24,8 +24,8 @@ namespace {
 
 StatusOr<std::shared_ptr<FileBlockCache>> open_cache(const ExtensionConfig& config,
                                                      const ErrorReport& report) {
-  if (!config.cache_spec.empty()) {
-    auto cache = open_shared_cache(config.cache_spec, config.on_write);
+  if (config.cache) {
+    auto cache = open_shared_cache(*config.cache, config.on_write);
     if (cache.ok() || is_invalid_argument(cache.status())) return cache;
     report.say(nullptr, fmt::format("{}; going on without a cache", cache.status().message()));
   }

@@ -1,9 +1,11 @@
 #include "adapters/wiredtiger/extension_config.h"
 
 #include <charconv>
+#include <string>
 #include <string_view>
+#include <utility>
 
-#include "adapters/wiredtiger/spec_text.h"
+#include "adapters/wiredtiger/cache_settings.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -34,7 +36,9 @@ Status take(std::string_view key, const WT_CONFIG_ITEM& value, ExtensionConfig* 
   const std::string text(value.str, value.len);
   if (key == "cache") {
     const bool list = value.type == WT_CONFIG_ITEM::WT_CONFIG_ITEM_STRUCT && text.size() >= 2;
-    config->cache_spec = complete_cache_spec(list ? spec_of_list(text) : text);
+    StatusOr<std::optional<Config>> cache = list ? read_cache_list(text) : read_cache(text);
+    if (!cache.ok()) return cache.status();
+    config->cache = *std::move(cache);
   } else if (key == "writes") {
     const auto on_write = parse_on_write(text);
     if (!on_write.ok()) return on_write.status();

@@ -1,9 +1,10 @@
 // The extension's settings, from config=(...).
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "adapters/wiredtiger/stats_writer.h"
+#include "block_cache/api/config.h"
 #include "file_cache/file_block_cache.h"
 #include "nvcache/status_or.h"
 #include "wiredtiger.h"
@@ -12,7 +13,7 @@
 namespace nvcache {
 
 struct ExtensionConfig {
-  std::string cache_spec;  // empty: no cache, reads and writes pass through and are counted
+  std::optional<Config> cache;  // none: reads and writes pass through, and are counted
   OnWrite on_write = OnWrite::kOffer;
   StatsFiles stats;
   bool log_dsync = false;  // see FileSystemOptions

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "block_cache/api/config.h"
+#include "block_cache/face/open_config.h"
 #include "medium/table.h"
 
 namespace nvcache {
@@ -21,7 +22,7 @@ struct Place {
   CondVar closed;
   bool in_use NVCACHE_GUARDED_BY(mutex) = false;  // from opened to closed
   std::weak_ptr<FileBlockCache> cache NVCACHE_GUARDED_BY(mutex);
-  std::string spec NVCACHE_GUARDED_BY(mutex);
+  Config config NVCACHE_GUARDED_BY(mutex);
   OnWrite on_write NVCACHE_GUARDED_BY(mutex) = OnWrite::kOffer;
 };
 
@@ -61,25 +62,23 @@ std::string path_of(std::string_view medium) {
   return error ? path.string() : whole.string();
 }
 
-StatusOr<std::shared_ptr<FileBlockCache>> open_one(const std::string& spec, OnWrite on_write) {
-  auto cache = open_block_cache(spec);
+StatusOr<std::shared_ptr<FileBlockCache>> open_one(const Config& config, OnWrite on_write) {
+  auto cache = open_block_cache(config);
   if (!cache.ok()) return cache.status();
   return std::make_shared<FileBlockCache>(*std::move(cache), on_write);
 }
 
 }  // namespace
 
-StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& spec,
+StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const Config& config,
                                                             OnWrite on_write) {
-  const auto config = parse_config(spec);
-  if (!config.ok()) return config.status();
-  if (config->restart == Restart::kWarm) {
+  if (config.restart == Restart::kWarm) {
     return invalid_argument(
         "restart: warm given; allowed under WiredTiger, whose files are overwritten in place: "
         "cold");
   }
-  const std::string path = path_of(config->medium);
-  if (path.empty()) return open_one(spec, on_write);
+  const std::string path = path_of(config.medium);
+  if (path.empty()) return open_one(config, on_write);
 
   const std::shared_ptr<Place> place = place_at(path);
   // Its last database may let go of it at any time; then this closes it, which takes the lock.
@@ -90,20 +89,22 @@ StatusOr<std::shared_ptr<FileBlockCache>> open_shared_cache(const std::string& s
     place->closed.wait(place->mutex);
   }
   if (open != nullptr) {
-    if (place->spec == spec && place->on_write == on_write) return open;
+    if (place->config == config && place->on_write == on_write) return open;
     return invalid_argument(
-        "cache in {}: another database of this process has it open as {}; given: {}; allowed: the "
+        "cache in {}: another database of this process has it open otherwise: {}; allowed: the "
         "same cache=(...) and writes=, to share it, or another file",
-        path, place->spec, spec);
+        path,
+        place->config == config ? "other writes="
+                                : differences(config_rows(), config, place->config));
   }
   // All memory that this takes is there before the cache is: giving it up would take the lock.
   const auto last = std::make_shared<LastUser>(place);
-  std::string known_spec = spec;
-  auto opened = open_one(spec, on_write);
+  Config known = config;
+  auto opened = open_one(config, on_write);
   if (!opened.ok()) return opened.status();
   last->cache = *std::move(opened);
   place->in_use = true;
-  place->spec = std::move(known_spec);
+  place->config = std::move(known);
   place->on_write = on_write;
   const std::shared_ptr<FileBlockCache> shared(last, last->cache.get());
   place->cache = shared;

@@ -1,9 +1,11 @@
 #include "block_cache/api/config.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -12,6 +14,7 @@
 #include "policy/admission/make_admission.h"
 #include "policy/eviction/make_eviction.h"
 #include "spec/query.h"
+#include "spec/settings.h"
 
 namespace nvcache {
 namespace {
@@ -21,26 +24,43 @@ constexpr QueryForm kForm = {
     .form = "nvcache://?size=SIZE[&key=value...]",
     .after = "nothing between nvcache:// and '?': nvcache://?size=SIZE[&key=value...]"};
 
-Status set_integer(std::string_view key, std::string_view value, uint64_t* to) {
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *to);
-  if (error != std::errc() || end != value.data() + value.size()) {
-    return bad_setting(key, value, "a whole number");
-  }
-  return ok_status();
-}
+using Row = Setting<Config>;
 
 Status prefix(std::string_view key, const Status& status) {
   return status.ok() ? status : invalid_argument("{}: {}", key, status.message());
 }
 
-Status set_admission(std::string_view value, Config* config) {
-  config->admission = value;
-  return prefix("admission", make_admission(value, {.cache_size_bytes = 1 << 20}).status());
+bool is_zero(std::string_view value) {
+  const StatusOr<uint64_t> size_bytes = parse_size_bytes(value);
+  return size_bytes.ok() && *size_bytes == 0;
 }
 
-Status set_eviction(std::string_view value, Config* config) {
+// 0 is for adapters, which may take it for no cache at all.
+Status read_size(const Row& row, std::string_view value, Config* config) {
+  config->size_bytes = 0;
+  if (is_zero(value)) return ok_status();
+  return set_size(row.name, value, Config::kMinSizeBytes, Config::kMaxSizeBytes,
+                  &config->size_bytes);
+}
+
+std::string print_max_size(const Config& config) {
+  const bool grows = config.max_size_bytes != config.size_bytes;
+  return grows ? exact_size(config.max_size_bytes) : "size";
+}
+
+Status read_medium(const Row& row, std::string_view value, Config* config) {
+  config->medium = value;
+  return value.empty() ? bad_setting(row.name, value, allowed_media()) : ok_status();
+}
+
+Status read_admission(const Row& row, std::string_view value, Config* config) {
+  config->admission = value;
+  return prefix(row.name, make_admission(value, {.cache_size_bytes = 1 << 20}).status());
+}
+
+Status read_eviction(const Row& row, std::string_view value, Config* config) {
   config->eviction = value;
-  return prefix("eviction", make_eviction(value, {}).status());
+  return prefix(row.name, make_eviction(value, {}).status());
 }
 
 // Policies for those that a specification does not name. The first is the default.
@@ -55,36 +75,20 @@ constexpr std::array<Preset, 2> kPresets = {{
     {"writes_hurt", "obp(0.1)", "lfru"},  // *Writes Hurt*, sections 3.2.3 and 4
 }};
 
-Status set_preset(std::string_view value, Config* config) {
+void fill_policies(const Preset& preset, Config* config) {
+  if (config->admission.empty()) config->admission = preset.admission;
+  if (config->eviction.empty()) config->eviction = preset.eviction;
+}
+
+Status read_preset(const Row& row, std::string_view value, Config* config) {
   std::string allowed;
   for (const Preset& preset : kPresets) {
     allowed.append(allowed.empty() ? "" : ", ").append(preset.name);
     if (value != preset.name) continue;
-    if (config->admission.empty()) config->admission = preset.admission;
-    if (config->eviction.empty()) config->eviction = preset.eviction;
+    fill_policies(preset, config);
     return ok_status();
   }
-  return bad_setting("preset", value, allowed);
-}
-
-template <typename T>
-struct Word {
-  std::string_view word;
-  T value;
-};
-
-template <typename T, size_t N>
-Status set_word(std::string_view key, std::string_view value, const std::array<Word<T>, N>& words,
-                T* to) {
-  std::string allowed;
-  for (const Word<T>& each : words) {
-    if (value == each.word) {
-      *to = each.value;
-      return ok_status();
-    }
-    allowed += (allowed.empty() ? "" : ", ") + std::string(each.word);
-  }
-  return bad_setting(key, value, allowed);
+  return bad_setting(row.name, value, allowed);
 }
 
 constexpr std::array<Word<Verify>, 3> kVerifyWords = {
@@ -97,130 +101,121 @@ constexpr std::array<Word<bool>, 2> kKeysWords = {{{"mutable", false}, {"immutab
 constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
 constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
 
-Status set_region(std::string_view value, Config* config) {
-  Status parsed = set_size("region", value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
+Status read_region(const Row& row, std::string_view value, Config* config) {
+  Status parsed = set_size(row.name, value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
                            &config->region_bytes);
   if (parsed.ok() && !std::has_single_bit(config->region_bytes)) {
     return bad_setting(
-        "region", value,
+        row.name, value,
         fmt::format("a power of two from {} to {}", format_bytes(Config::kMinRegionBytes),
                     format_bytes(Config::kMaxRegionBytes)));
   }
   return parsed;
 }
 
-Status set_rewrite(std::string_view value, Config* config) {
-  const StatusOr<double> share = parse_number("rewrite", value, 0, Config::kMostRewrite);
-  if (!share.ok()) return share.status();
-  config->rewrite = *share;
-  return ok_status();
+std::string print_region(const Config& config) {
+  return config.region_bytes == 0 ? "auto" : exact_size(config.region_bytes);
 }
 
-Status set_restart_rate(std::string_view value, Config* config) {
-  if (value == "0") {
-    config->restart_bytes_per_second = 0;
-    return ok_status();
-  }
-  return set_size("restart_rate", value, Config::kMinRestartRate, Config::kMaxSizeBytes,
+Status read_restart_rate(const Row& row, std::string_view value, Config* config) {
+  config->restart_bytes_per_second = 0;
+  if (is_zero(value)) return ok_status();
+  return set_size(row.name, value, Config::kMinRestartRate, Config::kMaxSizeBytes,
                   &config->restart_bytes_per_second);
 }
 
-Status set_owner(std::string_view value, Config* config) {
+Status read_owner(const Row& row, std::string_view value, Config* config) {
   constexpr size_t kMostBytes = 255;
   if (value.empty() || value.size() > kMostBytes) {
-    return bad_setting("owner", value, fmt::format("a name of 1 to {} bytes", kMostBytes));
+    return bad_setting(row.name, value, fmt::format("a name of 1 to {} bytes", kMostBytes));
   }
   config->owner = value;
   return ok_status();
 }
 
-Status set_shards(std::string_view value, Config* config) {
-  uint64_t shards = 0;
-  const Status parsed = set_integer("shards", value, &shards);
-  if (!parsed.ok() || !std::has_single_bit(shards) || shards > Config::kMaxShards) {
-    return bad_setting("shards", value,
+Status read_shards(const Row& row, std::string_view value, Config* config) {
+  const std::optional<uint64_t> shards = parse_whole(value);
+  if (!shards || !std::has_single_bit(*shards) || *shards > Config::kMaxShards) {
+    return bad_setting(row.name, value,
                        fmt::format("a power of two from 1 to {}", +Config::kMaxShards));
   }
-  config->shards = static_cast<uint32_t>(shards);
+  config->shards = static_cast<uint32_t>(*shards);
   return ok_status();
 }
 
-Status set_maintenance(std::string_view value, Config* config) {
-  const StatusOr<double> seconds = parse_number("maintenance", value, 0, 3600);
-  if (!seconds.ok()) return seconds.status();
-  config->maintenance_seconds = *seconds;
+std::string print_shards(const Config& config) {
+  return config.shards == 0 ? "auto" : std::to_string(config.shards);
+}
+
+Status read_seed(const Row& row, std::string_view value, Config* config) {
+  const std::optional<uint64_t> seed = parse_whole(value);
+  if (!seed) return bad_setting(row.name, value, "a whole number");
+  config->seed = *seed;
   return ok_status();
 }
 
-constexpr std::array<QueryKey<Config>, 20> kKeys = {{
-    {"size",
-     [](std::string_view v, Config* c) {
-       return set_size("size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes, &c->size_bytes);
-     }},
-    {"max_size",
-     [](std::string_view v, Config* c) {
-       return set_size("max_size", v, Config::kMinSizeBytes, Config::kMaxSizeBytes,
-                       &c->max_size_bytes);
-     }},
-    {"medium",
-     [](std::string_view v, Config* c) {
-       c->medium = v;
-       return v.empty() ? bad_setting("medium", v, allowed_media()) : ok_status();
-     }},
-    {"preset", set_preset},
-    {"admission", set_admission},
-    {"eviction", set_eviction},
-    {"verify",
-     [](std::string_view v, Config* c) { return set_word("verify", v, kVerifyWords, &c->verify); }},
-    {"shards", set_shards},
-    {"write_queue",
-     [](std::string_view v, Config* c) {
-       return set_size("write_queue", v, uint64_t{2} << 20, uint64_t{16} << 30,
-                       &c->write_queue_bytes);
-     }},
-    {"space",
-     [](std::string_view v, Config* c) { return set_word("space", v, kSpaceWords, &c->space); }},
-    {"region", set_region},
-    {"rewrite", set_rewrite},
-    {"discard",
-     [](std::string_view v, Config* c) { return set_word("discard", v, kOnWords, &c->discard); }},
-    {"format",
-     [](std::string_view v, Config* c) { return set_word("format", v, kYesWords, &c->format); }},
-    {"restart", [](std::string_view v,
-                   Config* c) { return set_word("restart", v, kRestartWords, &c->restart); }},
-    {"restart_rate", set_restart_rate},
-    {"keys", [](std::string_view v,
-                Config* c) { return set_word("keys", v, kKeysWords, &c->immutable_keys); }},
-    {"owner", set_owner},
-    {"maintenance", set_maintenance},
-    {"seed", [](std::string_view v, Config* c) { return set_integer("seed", v, &c->seed); }},
+constexpr std::array<Row, 20> kRows = {{
+    setting::own<&Config::size_bytes>("size", read_size,
+                                      [](const Config& c) { return exact_size(c.size_bytes); }),
+    setting::printed(setting::size<&Config::max_size_bytes>("max_size", Config::kMinSizeBytes,
+                                                            Config::kMaxSizeBytes),
+                     print_max_size),
+    setting::own<&Config::medium>("medium", read_medium, [](const Config& c) { return c.medium; }),
+    {.name = "preset", .read = read_preset},
+    setting::own<&Config::admission>("admission", read_admission,
+                                     [](const Config& c) { return c.admission; }),
+    setting::own<&Config::eviction>("eviction", read_eviction,
+                                    [](const Config& c) { return c.eviction; }),
+    setting::choice<&Config::verify, kVerifyWords>("verify"),
+    setting::own<&Config::shards>("shards", read_shards, print_shards),
+    setting::size<&Config::write_queue_bytes>("write_queue", uint64_t{2} << 20, uint64_t{16} << 30),
+    setting::choice<&Config::space, kSpaceWords>("space"),
+    setting::own<&Config::region_bytes>("region", read_region, print_region),
+    setting::number<&Config::rewrite>("rewrite", 0, Config::kMostRewrite),
+    setting::choice<&Config::discard, kOnWords>("discard"),
+    setting::choice<&Config::format, kYesWords>("format"),
+    setting::choice<&Config::restart, kRestartWords>("restart"),
+    setting::own<&Config::restart_bytes_per_second>(
+        "restart_rate", read_restart_rate,
+        [](const Config& c) { return exact_size(c.restart_bytes_per_second); }),
+    setting::choice<&Config::immutable_keys, kKeysWords>("keys"),
+    setting::own<&Config::owner>("owner", read_owner, [](const Config& c) { return c.owner; }),
+    setting::number<&Config::maintenance_seconds>("maintenance", 0, 3600),
+    setting::own<&Config::seed>("seed", read_seed,
+                                [](const Config& c) { return std::to_string(c.seed); }),
 }};
+
+// Those that only a cache in regions has: complete_config() refuses them with any other.
+constexpr std::array<std::string_view, 7> kRegionRows = {
+    "region", "rewrite", "discard", "format", "restart_rate", "keys", "owner"};
 
 // What the space is unless it is given. On a device blocks are written in large pieces, in order,
 // if a region that is emptied is a small part of the cache, or a setting of regions is given.
-SpaceKind default_space(const Config& config, const SeenKeys& seen) {
+SpaceKind default_space(const Given<Config>& given) {
+  const Config& config = given.values;
   if (!is_on_device(config.medium) || config.verify == Verify::kNever) return SpaceKind::kInPlace;
-  const bool asked = config.restart == Restart::kWarm ||
-                     std::ranges::any_of(
-                         kRegionKeys, [&seen](std::string_view key) { return seen.contains(key); });
+  const bool asked =
+      config.restart == Restart::kWarm ||
+      std::ranges::any_of(kRegionRows, [&given](std::string_view name) { return given.has(name); });
   const bool large = config.size_bytes / Config::kLeastRegions >= region_bytes_of(config);
   return large || asked ? SpaceKind::kRegions : SpaceKind::kInPlace;
 }
 
 // Settings that say nothing without others, or that others forbid.
-Status check_regions(const Config& config, const SeenKeys& seen) {
+Status check_regions(const Given<Config>& given) {
+  const Config& config = given.values;
   if (config.space == SpaceKind::kRegions) {
     if (!config.owner.empty() && config.restart != Restart::kWarm) {
-      return invalid_argument("owner: {} given; allowed with restart=warm", config.owner);
+      return invalid_argument("owner: {} needs restart=warm", config.owner);
     }
     if (config.verify != Verify::kNever) return ok_status();
     return bad_setting("verify", "never", "auto, always with space=regions");
   }
   if (config.restart == Restart::kWarm) {
-    return invalid_argument("restart: warm given; allowed with space=regions");
+    return invalid_argument("restart: warm needs space=regions");
   }
-  for (const std::string_view key : kRegionKeys) {
-    if (seen.contains(key)) return invalid_argument("{}: given; allowed with space=regions", key);
+  for (const std::string_view name : kRegionRows) {
+    if (given.has(name)) return invalid_argument("{}: needs space=regions", name);
   }
   return ok_status();
 }
@@ -242,23 +237,41 @@ MediumOptions options_of_medium(const Config& config) {
           .keep_file = config.restart == Restart::kWarm};
 }
 
-StatusOr<Config> parse_config(std::string_view spec) {
-  Config config;
-  SeenKeys seen;
-  if (Status status = read_query(spec, kForm, kKeys, &seen, &config); !status.ok()) {
-    return status;
-  }
-  if (config.size_bytes == 0)
+std::span<const Setting<Config>> config_rows() { return kRows; }
+
+StatusOr<Given<Config>> read_config(std::string_view spec) {
+  return read_settings<Config>(spec, kForm, kRows);
+}
+
+Status read_config_setting(std::string_view pair, Given<Config>* given) {
+  return read_setting<Config>(pair, kForm, kRows, given);
+}
+
+StatusOr<Config> complete_config(Given<Config> given) {
+  Config& config = given.values;
+  if (!given.has<&Config::size_bytes>()) {
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
-  if (Status status = set_preset(kPresets[0].name, &config); !status.ok()) return status;
-  if (config.max_size_bytes == 0) config.max_size_bytes = config.size_bytes;
+  }
+  if (config.size_bytes == 0) {
+    return bad_setting("size", "0",
+                       fmt::format("{} to {}", format_bytes(Config::kMinSizeBytes),
+                                   format_bytes(Config::kMaxSizeBytes)));
+  }
+  fill_policies(kPresets[0], &config);
+  given.set_default<&Config::max_size_bytes>(config.size_bytes);
   if (config.max_size_bytes < config.size_bytes) {
     return bad_setting("max_size", format_bytes(config.max_size_bytes),
                        fmt::format("at least size, {}", format_bytes(config.size_bytes)));
   }
-  if (!seen.contains("space")) config.space = default_space(config, seen);
-  if (Status status = check_regions(config, seen); !status.ok()) return status;
+  given.set_default<&Config::space>(default_space(given));
+  if (Status status = check_regions(given); !status.ok()) return status;
   return config;
+}
+
+StatusOr<Config> parse_config(std::string_view spec) {
+  StatusOr<Given<Config>> given = read_config(spec);
+  if (!given.ok()) return given.status();
+  return complete_config(*std::move(given));
 }
 
 }  // namespace nvcache

@@ -7,13 +7,14 @@
 // stands for itself. Thread-safe: pure functions.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "medium/medium.h"
 #include "nvcache/status_or.h"
+#include "spec/settings.h"
 
 namespace nvcache {
 
@@ -25,7 +26,7 @@ struct Config {
   uint64_t size_bytes = 0;      // required; at least kMinSizeBytes
   uint64_t max_size_bytes = 0;  // resize() may grow the cache up to this; default: size
   std::string medium = "dram";
-  std::string admission;  // parse_config() sets both: as given, or by the preset
+  std::string admission;  // complete_config() sets both: as given, or by the preset
   std::string eviction;
   Verify verify = Verify::kAuto;          // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                    // 0: chosen by size; else a power of two up to kMaxShards
@@ -57,10 +58,6 @@ struct Config {
   static constexpr uint64_t kMinRestartRate = 64 << 10;
 };
 
-// The keys that only a cache in regions has: parse_config() refuses them with any other.
-inline constexpr std::array<std::string_view, 7> kRegionKeys = {
-    "region", "rewrite", "discard", "format", "restart_rate", "keys", "owner"};
-
 // The size of regions that suits a cache of that size: a 128th of it, from 2 MiB to 16 MiB.
 uint64_t choose_region_bytes(uint64_t size_bytes);
 // The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
@@ -69,8 +66,19 @@ uint64_t region_bytes_of(const Config& config);
 // What the medium of such a cache is opened with.
 MediumOptions options_of_medium(const Config& config);
 
-// INVALID_ARGUMENT names the key, what was given and what is allowed. Checks all values, including
+// What a specification gives, and nothing that it does not: an adapter sets its own defaults there.
+// INVALID_ARGUMENT names the setting, what was given and what is allowed. Checks each value, and
 // the policies, but opens nothing: opening the medium checks the medium's own specification.
+[[nodiscard]] StatusOr<Given<Config>> read_config(std::string_view spec);
+// Reads one `key=value`, for specifications of another form.
+[[nodiscard]] Status read_config_setting(std::string_view pair, Given<Config>* given);
+// Sets what was not given, and checks the whole.
+[[nodiscard]] StatusOr<Config> complete_config(Given<Config> given);
+// read_config(), then complete_config().
 [[nodiscard]] StatusOr<Config> parse_config(std::string_view spec);
+
+// A row for each setting. To add one: a member of Config, its row in config.cc, its row in the
+// guide, and its use (tests/spec/settings_recipe_test.cc fails until they agree).
+std::span<const Setting<Config>> config_rows();
 
 }  // namespace nvcache

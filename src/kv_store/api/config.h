@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "nvcache/kv_store.h"
 #include "nvcache/status_or.h"
+#include "spec/settings.h"
 
 namespace nvcache {
 
@@ -71,6 +73,9 @@ struct KvConfig {
 
 // INVALID_ARGUMENT names the setting, what was given and what is allowed.
 [[nodiscard]] StatusOr<KvConfig> parse_kv_config(std::string_view spec);
+
+// A row for each setting.
+std::span<const Setting<KvConfig>> kv_config_rows();
 
 std::string_view durability_name(Durability durability);
 

@@ -82,5 +82,5 @@ echo "ok: without the library the URI is unknown"
 if read_all "$library" "nvcache://?size=64MiB&admision=always"; then
   fail "a bad URI was accepted"
 fi
-grep -q "'admision' is not a key; allowed: size" "$work/out" || fail "the message does not help"
-echo "ok: $(grep -o "'admision' is not a key[^:]*" "$work/out")"
+grep -q "unknown setting 'admision'; allowed: size" "$work/out" || fail "the message does not help"
+echo "ok: $(grep -o "unknown setting 'admision'[^:]*" "$work/out")"

@@ -22,8 +22,7 @@ namespace {
 
 TieredConfig merge(std::string_view spec,
                    const ::rocksdb::LRUCacheOptions& options = options_of_a_program()) {
-  const StatusOr<TieredConfig> config =
-      parse_tiered_config(with_program_settings(spec, program_of(options)).spec);
+  const StatusOr<TieredConfig> config = tiered_config_of(spec, program_of(options));
   EXPECT_TRUE(config.ok()) << spec << ": " << config.status();
   return config.value_or(TieredConfig{});
 }
@@ -75,14 +74,22 @@ TEST(ProgramSettings, SharesOfTheProgramAreCutDownToWhatIsLeft) {
   EXPECT_EQ(merge("tiered://?low_priority=1").high_ratio, 0);
 }
 
-TEST(ProgramSettings, ACacheOfNothingHasOneByteAtFirst) {
+TEST(ProgramSettings, AProgramMayWantACacheOfNothing) {
   ::rocksdb::LRUCacheOptions options = options_of_a_program();
   options.capacity = 0;
-  EXPECT_TRUE(with_program_settings("tiered://", program_of(options)).nothing);
-  EXPECT_EQ(merge("tiered://", options).dram_bytes, 1u);
-  EXPECT_FALSE(with_program_settings("tiered://?dram=1MiB", program_of(options)).nothing);
-  EXPECT_FALSE(with_program_settings("tiered://?tier=(size=1MiB)", program_of(options)).nothing);
+  const TieredConfig nothing = merge("tiered://", options);
+  EXPECT_EQ(nothing.dram_bytes, 0u);
+  EXPECT_TRUE(nothing.tiers.empty());
+  EXPECT_EQ(merge("tiered://?dram=1MiB", options).dram_bytes, 1u << 20);
   EXPECT_EQ(merge("tiered://?tier=(size=1MiB)", options).dram_bytes, 0u);
+  EXPECT_FALSE(tiered_config_of("tiered://?dram=0", program_of(options)).ok()) << "a user may not";
+}
+
+TEST(ProgramSettings, ATierThatComesBackIsShared) {
+  const std::string tier = "tiered://?tier=(size=1GiB,medium=file:/x,io=direct,restart=warm";
+  const ProgramCache program = program_of(options_of_a_program());
+  EXPECT_TRUE(is_invalid_argument(tiered_config_of(tier + ")", program).status()));
+  EXPECT_TRUE(tiered_config_of(tier + ",name=all)", program).ok());
 }
 
 TEST(ProgramSettings, OptionsThatRocksDbRefusesAreLeftToIt) {
@@ -96,31 +103,26 @@ TEST(ProgramSettings, OptionsThatRocksDbRefusesAreLeftToIt) {
 
 TEST(ProgramSettings, RocksDbsKeysAreImmutableAndTheSameInAllCaches) {
   for (const char* spec : {"tiered://?dram=1MiB", " tiered://?tier=(size=1MiB)&dram=0 "}) {
-    const StatusOr<TieredConfig> config = parse_tiered_config(with_immutable_keys(spec));
+    const StatusOr<TieredConfig> config = tiered_config_of(spec);
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_TRUE(config->immutable_keys);
     EXPECT_EQ(config->owner, "*");
   }
-  const auto given =
-      parse_tiered_config(with_immutable_keys("tiered://?dram=1MiB&keys=mutable&owner=orders"));
+  const auto given = tiered_config_of("tiered://?dram=1MiB&keys=mutable&owner=orders");
   ASSERT_TRUE(given.ok()) << given.status();
   EXPECT_FALSE(given->immutable_keys);
   EXPECT_EQ(given->owner, "orders");
-  EXPECT_EQ(with_immutable_keys("nvcache://?size=1MiB"), "nvcache://?size=1MiB");
+  EXPECT_FALSE(tiered_config_of("nvcache://?size=1MiB").ok());
 }
 
 TEST(ProgramSettings, MistakesAreShownAsTheUserMadeThem) {
-  for (const char* spec : {"tiered:/", "nvcache://?size=1MiB", "tiered://?tier=(size=1MiB"}) {
-    EXPECT_EQ(with_program_settings(spec, program_of(options_of_a_program())).spec, spec);
-  }
+  const ProgramCache program = program_of(options_of_a_program());
   for (const char* spec :
-       {"tiered://?shards=3", "tiered://?high_priority=2", "tiered://?shards=1&shards=2"}) {
-    const StatusOr<TieredConfig> config =
-        parse_tiered_config(with_program_settings(spec, program_of(options_of_a_program())).spec);
+       {"tiered:/", "nvcache://?size=1MiB", "tiered://?tier=(size=1MiB", "tiered://?shards=3",
+        "tiered://?high_priority=2", "tiered://?shards=1&shards=2"}) {
+    const StatusOr<TieredConfig> config = tiered_config_of(spec, program);
     ASSERT_FALSE(config.ok()) << spec;
-    const std::string message(config.status().message());
-    EXPECT_EQ(message.find("auto'"), std::string::npos) << message;
-    EXPECT_EQ(message.find("low_priority"), std::string::npos) << message;
+    EXPECT_EQ(config.status(), parse_tiered_config(spec).status()) << spec;
   }
 }
 

@@ -185,7 +185,7 @@ TEST(LifecycleTest, AnotherCacheInTheFileOfADatabaseIsRefused) {
   Database two(dir.file("two"));
   ASSERT_WT_OK(one.open(tier)) << one.messages();
   EXPECT_EQ(two.open(other), EINVAL);
-  EXPECT_NE(two.messages().find("another database of this process has it open as"),
+  EXPECT_NE(two.messages().find("another database of this process has it open otherwise"),
             std::string::npos)
       << two.messages();
   ASSERT_WT_OK(one.close());

@@ -17,30 +17,31 @@
 namespace nvcache {
 namespace {
 
-std::string spec_on(const std::string& medium, const std::string& size = "1MiB") {
-  return "nvcache://?size=" + size + "&medium=" + medium;
+Config config_on(const std::string& medium, const std::string& size = "1MiB",
+                 const std::string& more = "") {
+  return parse_config("nvcache://?size=" + size + "&medium=" + medium + more).value();
 }
 
 TEST(SharedCaches, OneForEachFileHoweverItIsNamed) {
   TempDir dir;
-  const auto first = open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer);
-  const auto same = open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer);
-  const auto other = open_shared_cache(spec_on("file:" + dir.file("b")), OnWrite::kOffer);
+  const auto first = open_shared_cache(config_on("file:" + dir.file("a")), OnWrite::kOffer);
+  const auto same = open_shared_cache(config_on("file:" + dir.file("a")), OnWrite::kOffer);
+  const auto other = open_shared_cache(config_on("file:" + dir.file("b")), OnWrite::kOffer);
   ASSERT_TRUE(first.ok() && same.ok() && other.ok());
   EXPECT_EQ(*first, *same);
   EXPECT_NE(*first, *other);
   for (const auto& refused :
-       {open_shared_cache(spec_on("file:" + dir.file("a"), "2MiB"), OnWrite::kOffer),
-        open_shared_cache(spec_on("file:" + dir.path() + "/./a"), OnWrite::kOffer),
-        open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kSkip)}) {
+       {open_shared_cache(config_on("file:" + dir.file("a"), "2MiB"), OnWrite::kOffer),
+        open_shared_cache(config_on("file:" + dir.path() + "/./a"), OnWrite::kOffer),
+        open_shared_cache(config_on("file:" + dir.file("a")), OnWrite::kSkip)}) {
     EXPECT_TRUE(is_invalid_argument(refused.status())) << refused.status();
     EXPECT_THAT(refused.status().message(), testing::HasSubstr("another database"));
   }
 }
 
 TEST(SharedCaches, NoneInMemory) {
-  const auto first = open_shared_cache(spec_on("dram"), OnWrite::kOffer);
-  const auto second = open_shared_cache(spec_on("dram"), OnWrite::kOffer);
+  const auto first = open_shared_cache(config_on("dram"), OnWrite::kOffer);
+  const auto second = open_shared_cache(config_on("dram"), OnWrite::kOffer);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(*first, *second);
 }
@@ -48,8 +49,8 @@ TEST(SharedCaches, NoneInMemory) {
 TEST(SharedCaches, OneForEachDevice) {
   const test::LoopDevice device(uint64_t{8} << 20);
   if (device.path().empty()) GTEST_SKIP() << "no loop device here: " << device.why();
-  const auto first = open_shared_cache(spec_on("nvme:" + device.path()), OnWrite::kOffer);
-  const auto same = open_shared_cache(spec_on("nvme:" + device.path()), OnWrite::kOffer);
+  const auto first = open_shared_cache(config_on("nvme:" + device.path()), OnWrite::kOffer);
+  const auto same = open_shared_cache(config_on("nvme:" + device.path()), OnWrite::kOffer);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(*first, *same);
@@ -62,9 +63,10 @@ TEST(SharedCaches, NoneComesBackAfterARestart) {
   for (const char* io : {"", ",io=direct"}) {
     for (const char* keys : {"", "&keys=mutable", "&keys=immutable"}) {
       SCOPED_TRACE(std::string(io) + keys);
-      const auto refused = open_shared_cache(
-          spec_on("file:" + path + io, "20MiB") + "&space=regions&restart=warm" + keys,
-          OnWrite::kOffer);
+      const auto refused =
+          open_shared_cache(config_on("file:" + path + io, "20MiB",
+                                      std::string("&space=regions&restart=warm") + keys),
+                            OnWrite::kOffer);
       EXPECT_TRUE(is_invalid_argument(refused.status())) << refused.status();
       EXPECT_THAT(refused.status().message(), testing::HasSubstr("restart: warm given"));
       EXPECT_THAT(refused.status().message(), testing::HasSubstr("allowed under WiredTiger"));
@@ -79,7 +81,8 @@ TEST(SharedCaches, ColdIsAllowedInAnySpace) {
   for (const char* space : {"", "&space=in_place", "&space=regions"}) {
     SCOPED_TRACE(space);
     const auto opened = open_shared_cache(
-        spec_on("file:" + dir.file("a"), "20MiB") + "&restart=cold" + space, OnWrite::kOffer);
+        config_on("file:" + dir.file("a"), "20MiB", std::string("&restart=cold") + space),
+        OnWrite::kOffer);
     EXPECT_TRUE(opened.ok()) << opened.status();
   }
   EXPECT_FALSE(std::filesystem::exists(dir.file("a"))) << "it goes with its cache";
@@ -93,7 +96,8 @@ TEST(SharedCaches, ThreadsThatOpenAndCloseFindItFree) {
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < 50; ++i) {
-        if (!open_shared_cache(spec_on("file:" + dir.file("a")), OnWrite::kOffer).ok()) ++failures;
+        if (!open_shared_cache(config_on("file:" + dir.file("a")), OnWrite::kOffer).ok())
+          ++failures;
       }
     });
   }
@@ -111,7 +115,7 @@ TEST(SharedCaches, OneThatIsRefusedWhileTheLastOneClosesEnds) {
     threads.emplace_back([&, size] {
       for (int i = 0; i < 2000; ++i) {
         const auto opened =
-            open_shared_cache(spec_on("file:" + dir.file("a"), size), OnWrite::kOffer);
+            open_shared_cache(config_on("file:" + dir.file("a"), size), OnWrite::kOffer);
         if (!opened.ok() && !is_invalid_argument(opened.status())) ++wrong;
       }
     });

@@ -179,7 +179,7 @@ TEST_F(WiredtigerEngineTest, EachConnectionHasItsOwnTier) {
 
 TEST_F(WiredtigerEngineTest, AKeptTierStaysRightWithADatabaseThatIsReopened) {
   load();
-  const std::shared_ptr<BlockCache> tier = open_block_cache(kind_->tier_spec(kSpec)).value();
+  const std::shared_ptr<BlockCache> tier = kind_->open_tier(kSpec).value();
   for (int round = 1; round <= 3; ++round) {
     auto engine = kind_->open({.directory = loaded(),
                                .dram_cache_bytes = 2 << 20,

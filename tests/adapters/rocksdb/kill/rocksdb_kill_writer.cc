@@ -15,6 +15,7 @@
 #include "adapters/rocksdb/restart_settings.h"
 #include "base/mutex.h"
 #include "base/prng.h"
+#include "block_cache/face/open_config.h"
 #include "kill_shared.h"
 #include "rocksdb/listener.h"
 
@@ -118,7 +119,7 @@ void work_forever(const Job& job, uint32_t thread) {
 Caches open_caches(const std::string& folder, bool persistent, bool misnamed) {
   CacheOptions options{.spec = kill_spec(folder)};
   if (misnamed) {
-    auto opened = open_block_cache(with_restart_settings(options.spec));
+    auto opened = open_block_cache(config_with_restart(options.spec).value());
     if (!opened.ok()) fail(opened.status().to_string());
     options.cache = std::make_shared<MisnamingCache>(*std::move(opened));
   }

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "adapters/wiredtiger/cache_settings.h"
 #include "adapters/wiredtiger/shared_caches.h"
 #include "adapters/wiredtiger/stats_writer.h"
 #include "out_of_memory/sweep.h"
@@ -19,7 +20,9 @@ using test::sweep;
 class SharedCachesMemory : public ::testing::Test {
  protected:
   StatusOr<std::shared_ptr<FileBlockCache>> open() {
-    return open_shared_cache(spec_, OnWrite::kOffer);
+    const auto config = read_cache(spec_);
+    if (!config.ok()) return config.status();
+    return open_shared_cache(**config, OnWrite::kOffer);
   }
 
   TempDir folder_;

@@ -1,0 +1,15 @@
+// Opens a block cache for what stands above, from a configuration that was read already.
+#pragma once
+
+#include <memory>
+
+#include "block_cache/api/config.h"
+#include "nvcache/block_cache.h"
+#include "nvcache/status_or.h"
+
+namespace nvcache {
+
+// As open_block_cache() of a specification.
+[[nodiscard]] StatusOr<std::unique_ptr<BlockCache>> open_block_cache(const Config& config);
+
+}  // namespace nvcache
