@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "block_cache/api/config.h"
+#include "block_cache/face/open_config.h"
 #include "fmt/format.h"
 
 namespace nvcache {
@@ -22,19 +24,25 @@ BlockKey block_key(uint64_t key) {
   return {.file = 1 + key / kBlocksAFile, .offset = key % kBlocksAFile * kSectorBytes};
 }
 
-bool names(const std::string& settings, std::string_view setting) {
-  return settings.starts_with(setting) ||
-         settings.find("&" + std::string(setting)) != std::string::npos;
+// A specification, its settings alone, or an admission and an eviction policy.
+StatusOr<Given<Config>> read_replayed(const std::string& text) {
+  constexpr std::string_view kScheme = "nvcache://?";
+  const size_t plus = text.rfind('+');
+  if (text.starts_with(kScheme) || text.find('=') != std::string::npos ||
+      plus == std::string::npos) {
+    return read_config(text.starts_with(kScheme) ? text : std::string(kScheme) + text);
+  }
+  Given<Config> given;
+  for (const std::string& policy :
+       {"admission=" + text.substr(0, plus), "eviction=" + text.substr(plus + 1)}) {
+    if (Status status = read_config_setting(policy, &given); !status.ok()) return status;
+  }
+  return given;
 }
 
-// The settings of a specification, for policies that are named alone.
-std::string settings_of(const std::string& spec) {
-  constexpr std::string_view kScheme = "nvcache://?";
-  if (spec.starts_with(kScheme)) return spec.substr(kScheme.size());
-  if (spec.find('=') != std::string::npos) return spec;
-  const size_t plus = spec.rfind('+');
-  if (plus == std::string::npos) return spec;
-  return fmt::format("admission={}&eviction={}", spec.substr(0, plus), spec.substr(plus + 1));
+// Of --spec.
+Status bad_spec(const std::string& text, const Status& problem) {
+  return Status(problem.code(), fmt::format("--spec '{}': {}", text, problem.message()));
 }
 
 }  // namespace
@@ -58,19 +66,17 @@ bool LruKeys::lookup(uint64_t key) {
 
 StatusOr<std::unique_ptr<TierReplay>> TierReplay::open(const std::string& settings, uint64_t blocks,
                                                        uint32_t block_bytes) {
-  std::string rest = settings_of(settings);
-  if (names(rest, "size=")) {
+  StatusOr<Given<Config>> given = read_replayed(settings);
+  if (!given.ok()) return bad_spec(settings, given.status());
+  if (given->has<&Config::size_bytes>()) {
     return invalid_argument("--spec '{}': names a size; allowed: --tier does that", settings);
   }
-  const uint64_t head_bytes = names(rest, "space=regions") ? kHeadBytes : 0;
-  std::string spec = fmt::format("nvcache://?size={}", blocks * block_bytes + head_bytes);
-  if (!names(rest, "medium=")) spec += "&medium=dram";
-  if (!rest.empty()) spec += "&" + rest;
-  StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(spec);
-  if (!cache.ok()) {
-    return Status(cache.status().code(),
-                  fmt::format("--spec '{}': {}", settings, cache.status().message()));
-  }
+  const uint64_t head_bytes = given->values.space == SpaceKind::kRegions ? kHeadBytes : 0;
+  given->set_default<&Config::size_bytes>(blocks * block_bytes + head_bytes);
+  const StatusOr<Config> config = complete_config(*std::move(given));
+  if (!config.ok()) return bad_spec(settings, config.status());
+  StatusOr<std::unique_ptr<BlockCache>> cache = open_block_cache(*config);
+  if (!cache.ok()) return bad_spec(settings, cache.status());
   return std::unique_ptr<TierReplay>(new TierReplay(*std::move(cache), block_bytes));
 }
 

@@ -249,11 +249,11 @@ Status read_config_setting(std::string_view pair, Given<Config>* given) {
 
 StatusOr<Config> complete_config(Given<Config> given) {
   Config& config = given.values;
-  if (!given.has<&Config::size_bytes>()) {
+  if (config.size_bytes == 0 && !given.has<&Config::size_bytes>()) {
     return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
   }
-  if (config.size_bytes == 0) {
-    return bad_setting("size", "0",
+  if (config.size_bytes < Config::kMinSizeBytes) {
+    return bad_setting("size", exact_size(config.size_bytes),
                        fmt::format("{} to {}", format_bytes(Config::kMinSizeBytes),
                                    format_bytes(Config::kMaxSizeBytes)));
   }

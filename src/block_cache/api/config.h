@@ -31,7 +31,7 @@ struct Config {
   Verify verify = Verify::kAuto;          // auto: never on plain dram, always elsewhere
   uint32_t shards = 0;                    // 0: chosen by size; else a power of two up to kMaxShards
   uint64_t write_queue_bytes = 8 << 20;   // DRAM for blocks on their way to a device
-  SpaceKind space = SpaceKind::kInPlace;  // kRegions by default where they suit: choose_space()
+  SpaceKind space = SpaceKind::kInPlace;  // kRegions by default where they suit: complete_config()
   uint64_t region_bytes = 0;              // a power of two; 0: chosen by size
   double rewrite = 0.75;                  // of a region's bytes, at most, that are written again
   bool discard = false;                   // give emptied regions back to the medium
