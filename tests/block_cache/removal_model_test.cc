@@ -188,6 +188,7 @@ class ModelOfRemovals {
     auto cache = test::make_on(spec(slowly), std::move(owned), clock);
     if (slowly) {
       clock.wait_until_ns(random_.below(400) * 1'000'000);
+      test::let_some_recover(*cache, clock);
     } else if (random_.below(2) == 0) {
       test::wait_for_recovery(*cache);
     }

@@ -45,6 +45,16 @@ inline void let_recover(const BlockCache& cache, VirtualClock& clock) {
   }
 }
 
+// Until a block is back, or all of it is over: what a test does then meets a cache of which a part
+// is back, however late the cache's thread got to run.
+inline void let_some_recover(const BlockCache& cache, VirtualClock& clock) {
+  constexpr std::chrono::nanoseconds kStep = std::chrono::milliseconds(1);
+  while (cache.stats().recovering != 0 && cache.stats().recovered_blocks == 0) {
+    std::this_thread::sleep_for(kStep);
+    clock.wait_until_ns(clock.now_ns() + kStep.count());
+  }
+}
+
 // The blocks {file, 0 .. count - 1}.
 inline void put_blocks(BlockCache& cache, uint64_t file, uint64_t count, size_t size_bytes,
                        uint64_t version = 0) {
