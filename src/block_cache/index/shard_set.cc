@@ -62,11 +62,9 @@ bool ShardSet::intact(uint64_t hash, const BlockKey& key, uint32_t slot, ByteVie
   return false;
 }
 
-bool ShardSet::read(Shard& shard, const DetachedBlock& block, MutableBytes into) const {
-  if (reader_.read(extent_of(block.word), into) != Fetch::kOk) return false;
-  if (checksum_block(block.key, into) == shard.checksum(block.slot)) return true;
-  shard.remove_damaged(hash_of(block.key), block.slot);
-  return false;
+bool ShardSet::read(const DetachedBlock& block, MutableBytes into) const {
+  return reader_.read(extent_of(block.word), into) == Fetch::kOk &&
+         intact(hash_of(block.key), block.key, block.slot, into);
 }
 
 void ShardSet::demote(const Shard& shard, const DetachedBlock& block) const {

@@ -66,7 +66,7 @@ class ShardSet {
   bool intact(uint64_t hash, const BlockKey& key, uint32_t slot, ByteView block) const;
   // Copies a pinned block and verifies it. False if it is damaged, which also removes it, or the
   // medium fails.
-  bool read(Shard& shard, const DetachedBlock& block, MutableBytes into) const;
+  bool read(const DetachedBlock& block, MutableBytes into) const;
   // Gives a pinned block to the sink. One that cannot be read, or is damaged, goes no further.
   void demote(const Shard& shard, const DetachedBlock& block) const;
 

@@ -90,7 +90,7 @@ bool RegionEviction::rewrite(Shard& shard, const BlockKey& key, const DetachedBl
     space_.writer().wait_for_buffer();
   }
   if (room != Reason::kAdmitted) return false;
-  const bool read = shards_.read(shard, block, {spot.bytes, size_bytes});
+  const bool read = shards_.read(block, {spot.bytes, size_bytes});
   if (read) {
     spot.record->key = key;
     spot.record->size_bytes = size_bytes;
