@@ -6,7 +6,7 @@
 
 namespace nvcache::nvmcached {
 
-// Those that the document has results for (kv_run.h).
+// Those that the document has results for (nvmcached_run.h).
 nlohmann::json make_figures(const nlohmann::json& document);
 
 }  // namespace nvcache::nvmcached

@@ -135,7 +135,7 @@ constexpr OptionRow kOptionRows[] = {
      "requests of one connection before the others have their turn (20)",
      set_int<&Settings::requests_per_turn, 1, INT32_MAX>,
      more("A client with many requests does not starve the others of its thread.")},
-    {kMemcached, kRequests, 'C', "disable-cas", nullptr, "the text command gets answers a cas of 0",
+    {kMemcached, kRequests, 'C', "disable-cas", nullptr, "`gets` answers a cas of 0",
      set_flag<&Settings::cas_enabled, false>},
     {kMemcached, kRequests, 'D', nullptr, "CHAR",
      "delimiter of key prefixes (:); turns on `stats detail`",

@@ -25,7 +25,6 @@ struct Settings {
   uint32_t idle_timeout_s = 0;           // 0: none
   bool cas_enabled = true;
   bool flush_enabled = true;
-  bool evict_to_free = true;
   bool shutdown_command = false;
   bool dump_enabled = true;
   bool watch_enabled = true;
@@ -43,7 +42,7 @@ struct Settings {
   std::string tls_ciphers;
   int tls_verify = 0;        // 0 none, 1 request, 2 require
   int tls_min_version = 2;   // 0 to 3: 1.0 to 1.3
-  unsigned trace_bits = 17;  // slots of the table behind h, l and W, as a power of two
+  unsigned hint_bits = 17;  // slots of the table behind h, l and W, as a power of two
   std::string store;         // specification of the store, for `stats settings`
 
   friend bool operator==(const Settings&, const Settings&) = default;

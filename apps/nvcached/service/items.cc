@@ -48,12 +48,12 @@ bool parse_counter(std::string_view text, uint64_t& number) {
 }  // namespace
 
 Items::Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
-             std::function<uint32_t()> wall_s, unsigned trace_bits)
+             std::function<uint32_t()> wall_s, unsigned hint_bits)
     : store_(store),
       max_item_bytes_(max_item_bytes),
       clock_(std::move(now_s)),
       wall_(std::move(wall_s)),
-      hints_(trace_bits) {
+      hints_(hint_bits) {
   tick();
 }
 

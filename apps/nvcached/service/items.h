@@ -82,7 +82,7 @@ class Items {
   // `now_s`: the clock that the store goes by. `wall_s`: what the wall clock says, which is what
   // clients go by: it may be set at any time.
   Items(KvStore& store, uint64_t max_item_bytes, std::function<uint32_t()> now_s,
-        std::function<uint32_t()> wall_s, unsigned trace_bits);
+        std::function<uint32_t()> wall_s, unsigned hint_bits);
 
   uint32_t now_s() const { return now_s_.load(std::memory_order_relaxed); }
   // Reads the time. Called once a second, so that requests need not.

@@ -35,7 +35,7 @@ Service::Service(KvStore& store, const Settings& settings, std::function<uint32_
                  std::function<uint32_t()> wall_s, std::shared_ptr<KvEvictions> evictions)
     : settings_(settings),
       items_(store, settings.max_item_bytes, std::move(now_s), std::move(wall_s),
-             settings.trace_bits),
+             settings.hint_bits),
       buffers_(settings.buffer_bytes, settings.buffer_bytes / 8),
       pins_(most_pins(store.stats())),
       watch_log_(static_cast<size_t>(settings.watcher_buffer_kib) << 10),

@@ -50,7 +50,7 @@ void visit_settings(Service& service, const Visit& visit) {
   visit("inter", or_null(s.listen));
   visit("verbosity", service.verbosity());
   visit("oldest", 0);
-  visit("evictions", s.evict_to_free ? "on" : "off");
+  visit("evictions", "on");
   visit("domain_socket", or_null(s.unix_socket));
   visit("umask", fmt::format("{:o}", s.unix_mask));
   visit("shutdown_command", yes_no(s.shutdown_command));

@@ -22,7 +22,7 @@ class SessionFixture {
   static Settings make_settings() {
     Settings settings;
     settings.version = "1.6.18-test";
-    settings.trace_bits = 10;
+    settings.hint_bits = 10;
     return settings;
   }
 

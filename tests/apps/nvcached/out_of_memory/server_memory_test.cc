@@ -75,7 +75,7 @@ class ServerMemory : public testing::Test {
     settings.port = 0;
     settings.metrics_port = -1;  // any
     settings.threads = 1;
-    settings.trace_bits = 10;
+    settings.hint_bits = 10;
     settings.unix_socket = dir_.file("socket");
     return settings;
   }
