@@ -233,6 +233,10 @@ StatusOr<TieredConfig> complete_tiered_config(Given<TieredConfig> given) {
   if (!given.has<&TieredConfig::dram_bytes>() && !config.dram_by_program) {
     return bad_setting("dram", "", "a size, e.g. dram=64MiB (it is required)");
   }
+  if (config.dram_bytes > TieredConfig::kMaxDramBytes) {  // a program's
+    return bad_setting("dram", exact_size(config.dram_bytes),
+                       fmt::format("up to {}", format_bytes(TieredConfig::kMaxDramBytes)));
+  }
   if (config.dram_bytes == 0 && config.tiers.empty() && !config.dram_by_program) {
     return bad_setting("dram", "0", "more than 0 where there is no tier=(...)");
   }

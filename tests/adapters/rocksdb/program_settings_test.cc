@@ -85,6 +85,14 @@ TEST(ProgramSettings, AProgramMayWantACacheOfNothing) {
   EXPECT_FALSE(tiered_config_of("tiered://?dram=0", program_of(options)).ok()) << "a user may not";
 }
 
+TEST(ProgramSettings, ACacheWithoutABoundIsRefused) {
+  const ProgramCache endless{.capacity_bytes = ~uint64_t{0}};
+  const Status refused = tiered_config_of("tiered://", endless).status();
+  EXPECT_TRUE(is_invalid_argument(refused)) << refused;
+  EXPECT_TRUE(refused.message().starts_with("dram: ")) << refused;
+  EXPECT_TRUE(tiered_config_of("tiered://?dram=1MiB", endless).ok());
+}
+
 TEST(ProgramSettings, ATierThatComesBackIsShared) {
   const std::string tier = "tiered://?tier=(size=1GiB,medium=file:/x,io=direct,restart=warm";
   const ProgramCache program = program_of(options_of_a_program());
