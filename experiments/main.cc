@@ -9,20 +9,19 @@
 #include "apps/command/interrupt.h"
 #include "base/descriptors.h"
 #include "experiments/hybrid_cache/hybrid_cache_command.h"
-#include "experiments/hybrid_cache/profile_command.h"
 #include "experiments/java/java_command.h"
 #include "experiments/nvmcached/nvmcached_command.h"
 #include "experiments/reproduce/reproduce_command.h"
+#include "experiments/run/ycsb_command.h"
 #include "experiments/simulate/simulate_command.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
-#include "experiments/ycsb/ycsb_command.h"
 
 namespace {
 
 constexpr char kProgram[] = "nvbench";
 constexpr char kAbout[] =
     R"(nvbench runs storage engines and stores with and without nvcache, in turn, and compares.
-`nvcache bench` is the same program, and so is `nvcache simulate` for its command simulate.
+`nvcache bench` is the same program.
 
 Emulated media and storage are memory whose costs come from a model: results name them so. Run it
 on an idle machine. A run that is interrupted removes its temporary files.)";

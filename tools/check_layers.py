@@ -44,7 +44,7 @@ FLOORS = [
     ["apps/nvcache", "apps/nvcached"],
     ["experiments/harness"],
     ["experiments/engines"],
-    ["experiments/ycsb"],
+    ["experiments/run"],
     ["experiments/writes_hurt", "experiments/hybrid_cache", "experiments/nvmcached",
      "experiments/java"],
     ["experiments/simulate"],
@@ -105,10 +105,10 @@ FACES = {
         record.h ycsb.h zipfian.h""",
     "experiments/engines": "engine.h",
     "experiments/simulate": "simulate.h simulate_command.h study.h tables.h",
-    "experiments/ycsb": "bench_options.h result.h ycsb_command.h",
+    "experiments/run": """databases.h experiments.h load.h profile_files.h profile_load.h result.h
+        ycsb_command.h ycsb_load.h""",
     "experiments/writes_hurt": "scale.h workloads.h writes_hurt_command.h",
-    "experiments/hybrid_cache": """hybrid_cache_command.h paper_facts.h profile_command.h
-        profile_files.h servers.h""",
+    "experiments/hybrid_cache": "hybrid_cache_command.h paper_facts.h servers.h",
     "experiments/nvmcached": "nvmcached_command.h nvmcached_options.h nvmcached_run.h",
     "experiments/reproduce": "reproduce_command.h",
     "experiments/java": "java_command.h",
@@ -231,18 +231,18 @@ def self_test():
         write("tests/block_cache/up_test.cc", '#include "block_cache/store/up.h"\n')
         write("tests/kv_store/up_test.cc", '#include "kv_store/log/zone_log.h"\n')
         write("src/kv_store/store/ok.h", '#include "kv_store/log/parts.h"\n')
-        write("experiments/ycsb/ok.h", '#include "apps/report/html.h"\n')
+        write("experiments/run/ok.h", '#include "apps/report/html.h"\n')
         assert check(root) == [], check(root)
         write("src/adapters/wiredtiger/x.h", "")
-        write("experiments/ycsb/run.h", "")
+        write("experiments/run/load.h", "")
         write("apps/nvcache/calibrate.h", "")
         write("apps/report/html.h", "")
         write("src/kv_store/log/parts.h", "")
         write("src/kv_store/log/zone_log.h", "")
         write("src/base/bad.h", '#include "block_cache/store/up.h"\n')
         write("src/adapters/rocksdb/bad.h", '#include "adapters/wiredtiger/x.h"\n')
-        write("src/tiered_cache/bad.h", '#include "experiments/ycsb/run.h"\n')
-        write("experiments/ycsb/bad.h", '#include "apps/nvcache/calibrate.h"\n')
+        write("src/tiered_cache/bad.h", '#include "experiments/run/load.h"\n')
+        write("experiments/run/bad.h", '#include "apps/nvcache/calibrate.h"\n')
         write("src/unknown/bad.h", "")
         write("src/kv_store/log/ok.h", '#include "nvcache/kv_store.h"\n')
         write("src/kv_store/log/bad.h", '#include "nvcache/block_cache.h"\n')

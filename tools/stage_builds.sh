@@ -5,9 +5,10 @@ build() {  # preset
   local preset=$1
   local -a options=()
   if [[ $preset == aarch64 ]]; then
-    options=("${unity[@]}" -DNVCACHE_UNITY_TESTS=ON)
+    options=("${unity[@]}" -DNVCACHE_UNITY_TESTS=ON -DNVCACHE_EXPERIMENTS=ON)
   elif [[ $preset == release ]]; then
-    options=(-DNVCACHE_UNITY_TESTS=ON -DNVCACHE_BENCH=ON  # benchmarks must at least build
+    options=(-DNVCACHE_UNITY_TESTS=ON -DNVCACHE_EXPERIMENTS=ON
+             -DNVCACHE_BENCH=ON  # benchmarks must at least build
              "-DNVCACHE_ROCKSDB_NEWEST_HEADERS=$newest_rocksdb")
   elif [[ $preset == asan ]]; then
     options=("${unity[@]}")

@@ -23,8 +23,10 @@ clang=("${unity[@]}" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
        "-DCMAKE_C_COMPILER=clang-$clang_version" "-DCMAKE_CXX_COMPILER=clang++-$clang_version")
 
 build_release() {  # targets...
+  local -a options=()
+  [[ " $* " != *" nvbench "* ]] || options=(-DNVCACHE_EXPERIMENTS=ON)
   mkdir -p build/results
-  cmake --preset release > build/results/release.configure.log 2>&1 ||
+  cmake --preset release ${options[@]+"${options[@]}"} > build/results/release.configure.log 2>&1 ||
     { tail -n 30 build/results/release.configure.log; exit 1; }
   cmake --build build/release -j "$(nproc)" --target "$@"
 }

@@ -19,7 +19,6 @@ namespace {
 // nvbench shows this name in its help and keeps it in its results.
 constexpr char kProgramName[] = "nvcache bench";
 constexpr std::string_view kBench = "bench";
-constexpr std::string_view kSimulate = "simulate";  // one of its commands, by a shorter way
 
 std::string own_folder() {
   std::error_code error;
@@ -32,25 +31,19 @@ std::string own_folder() {
 void add_bench_command(CLI::App& app) {
   app.add_subcommand(std::string(kBench),
                      "Run a benchmark on a storage engine, or a paper's evaluation");
-  app.add_subcommand(std::string(kSimulate),
-                     "Simulate an engine, a machine and a second tier of any size");
 }
 
 std::vector<ForwardedCommand> forwarded_to_nvbench() {
-  return {{std::string(kBench), "nvbench", ""},
-          {std::string(kSimulate), "nvbench", std::string(kSimulate)}};
+  return {{std::string(kBench), "nvbench", ""}};
 }
 
 bool is_bench_command(int argc, char** argv) {
-  if (argc < 2) return false;
-  const std::string_view word = argv[1];
-  return word == kBench || word == kSimulate;
+  return argc >= 2 && std::string_view(argv[1]) == kBench;
 }
 
 int exec_nvbench(int argc, char** argv) {
   std::vector<char*> arguments{const_cast<char*>(kProgramName)};
-  const int first = std::string_view(argv[1]) == kSimulate ? 1 : 2;
-  for (int i = first; i < argc; ++i) arguments.push_back(argv[i]);
+  for (int i = 2; i < argc; ++i) arguments.push_back(argv[i]);
   arguments.push_back(nullptr);
   const std::string folder = own_folder();
   execv((folder + "/nvbench").c_str(), arguments.data());

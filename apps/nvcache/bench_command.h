@@ -1,5 +1,4 @@
 // `nvcache bench`: runs the program nvbench (experiments/), which links the storage engines.
-// `nvcache simulate` is a shorter way to write `nvcache bench simulate`.
 #pragma once
 
 #include <vector>
@@ -9,13 +8,13 @@
 
 namespace nvcache {
 
-// Lists both in the help. nvbench parses what follows.
+// Lists it in the help. nvbench parses what follows.
 void add_bench_command(CLI::App& app);
 
-// Which of nvbench's commands each of both stands for.
+// Which of nvbench's commands it stands for: all.
 std::vector<ForwardedCommand> forwarded_to_nvbench();
 
-// True for a command line that names one of them first.
+// True for a command line that names it first.
 bool is_bench_command(int argc, char** argv);
 
 // Replaces this process with nvbench: the one in this program's folder, or else in PATH.

@@ -1,4 +1,6 @@
 // The command `nvcache`: registers every subcommand.
+#include <string_view>
+
 #include "CLI/CLI.hpp"
 #include "apps/command/command_page.h"
 #include "apps/command/exit_code.h"
@@ -10,6 +12,7 @@
 #include "apps/nvcache/top_command.h"
 #include "apps/report/report_command.h"
 #include "base/descriptors.h"
+#include "base/print.h"
 
 namespace {
 
@@ -19,7 +22,7 @@ constexpr char kExamples[] = R"(Examples:
   nvcache inspect /mnt/nvme/cache
   nvcache replay trace.lis.zst
   nvcache report out.json --html out.html
-  nvcache simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB
+  nvcache bench simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB
   nvcache top http://127.0.0.1:9150/metrics
 
 'nvcache COMMAND --help' says more.
@@ -48,6 +51,10 @@ nvcache::PageFacts page_facts() {
 int main(int argc, char** argv) {
   if (!nvcache::fill_standard_streams()) return nvcache::kExitFailed;
   if (nvcache::is_bench_command(argc, argv)) return nvcache::exec_nvbench(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == "simulate") {
+    nvcache::print_to(stderr, "nvcache: simulate is 'nvcache bench simulate' now\n");
+    return nvcache::kExitUsage;
+  }
   CLI::App app{"nvcache: caches for memory whose writes hurt its reads", "nvcache"};
   app.set_version_flag("--version", "nvcache " NVCACHE_VERSION);
   app.require_subcommand(1);

@@ -25,7 +25,8 @@
   ];
 
   const ENGINES = {rocksdb: 'RocksDB', wiredtiger: 'WiredTiger'};
-  const ycsb_workload_name = (name) => 'YCSB ' + name.toUpperCase();
+  // A letter is a core workload of YCSB.
+  const ycsb_workload_name = (name) => name.length === 1 ? 'YCSB ' + name.toUpperCase() : name;
 
   const ycsb_bars = (parent, doc) => {
     const workloads = doc.workloads.map((workload) => workload.name);
@@ -131,7 +132,7 @@
   const show_ycsb = (doc) => {
     const section = add(root, 'section');
     const setup = doc.setup;
-    add(section, 'h2', 'YCSB on ' + (ENGINES[doc.engine.name] || doc.engine.name) + ' ' + doc.engine.version);
+    add(section, 'h2', (doc.workloads[0].name.length === 1 ? 'YCSB on ' : 'Profile on ') + (ENGINES[doc.engine.name] || doc.engine.name) + ' ' + doc.engine.version);
     if (doc.command) add(section, 'pre', doc.command);
     facts_table(section, [
       ['workloads', doc.workloads.map((workload) => workload.name.toUpperCase() + ': ' + workload.mix + ', ' +

@@ -1,7 +1,6 @@
 #include "apps/report/table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <utility>
@@ -64,15 +63,17 @@ std::string warmup_text(const json& setup) {
   return text;
 }
 
+constexpr size_t kLongTitle = 40;  // leaves room for the rest in 100 columns
+
 std::string workload_title(const json& document, const std::string& name) {
-  std::string title = fmt::format("YCSB {}", static_cast<char>(std::toupper(name[0])));
+  std::string title = name;
   if (const json* workload = find_named(document.at("workloads"), name)) {
-    title += fmt::format(": {}; {}", workload->at("mix").get<std::string>(),
-                         workload->at("distribution").get<std::string>());
+    title = workload->at("title").get<std::string>();
   }
   const json& setup = document.at("setup");
   const int rounds = setup.at("rounds").get<int>();
-  title += fmt::format("; {} threads; {:.3g} s measured, {} warm-up, {} round{}",
+  title += title.size() > kLongTitle ? ";\n" : "; ";
+  title += fmt::format("{} threads; {:.3g} s measured, {} warm-up, {} round{}",
                        setup.at("threads").get<int>(), setup.at("seconds").get<double>(),
                        warmup_text(setup), rounds, rounds == 1 ? "" : "s");
   if (setup.value("awake", false)) title += "; processors awake";
@@ -82,10 +83,18 @@ std::string workload_title(const json& document, const std::string& name) {
 constexpr const char* kRow =
     "{:<16} {:>9} {:>4} {:>5} {:>7} {:>7} {:>8} {:>8} {:>5} {:>5} {:>10}\n";
 
-std::string result_row(const json& summary) {
+// Of the second tier where there is one, else of the engine's block cache.
+const char* hit_metric(const json& document) {
+  for (const json& summary : document.at("summary")) {
+    if (summary.at("metrics").contains("tier_hit_ratio")) return "tier_hit_ratio";
+  }
+  return "hit_ratio";
+}
+
+std::string result_row(const json& summary, const char* hits) {
   const auto metric = [&](const char* name) { return number(summary, "metrics", name); };
   const auto ratio = [&](const char* name) { return number(summary, "ratio_to_first", name); };
-  auto hit = metric("tier_hit_ratio");
+  auto hit = metric(hits);
   if (hit) *hit *= 100;
   return fmt::format(kRow, summary.at("configuration").get<std::string>(),
                      grouped(metric("ops_per_second").value_or(0)), spread_cell(summary),
@@ -106,13 +115,15 @@ void append_results(const json& document, std::string& text) {
       text += fmt::format(kRow, "configuration", "ops/s", "+-", "vs", "p50 us", "p95 us", "p99 us",
                           "reads/op", "vs", "hit%", "written");
     }
-    text += result_row(summary);
+    text += result_row(summary, hit_metric(document));
   }
   const json& configurations = document.at("configurations");
   text += fmt::format(
       "vs: ratio to {} in the same round. reads/op: blocks read from disk per operation.\n"
-      "hit%, written: hits and bytes written of the second tier, in the measured part.\n",
-      configurations.empty() ? "the first" : configurations[0].at("name").get<std::string>());
+      "hit%, written: hits and bytes written {}, in the measured part.\n",
+      configurations.empty() ? "the first" : configurations[0].at("name").get<std::string>(),
+      std::string_view(hit_metric(document)) == "hit_ratio" ? "of the engine's block cache"
+                                                            : "of the second tier");
 }
 
 // Refusals of all rounds of a pair, the most frequent reason first.
@@ -162,6 +173,7 @@ std::string tier_row(const json& document, const json& summary) {
 }
 
 void append_tiers(const json& document, std::string& text) {
+  if (std::string_view(hit_metric(document)) != "tier_hit_ratio") return;
   text += "\nSecond tier, measured part\n";
   text += fmt::format(kTierRow, "", "configuration", "inserts", "removals", "OBP", "at end",
                       "CPU us", "refused (all rounds)");

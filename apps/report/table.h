@@ -8,7 +8,7 @@
 
 namespace nvcache {
 
-// A "ycsb" document (experiments/ycsb/result.h) as tables: one a workload, then what the
+// A "ycsb" document (experiments/run/result.h) as tables: one a workload, then what the
 // second tiers did, then what the configurations are. INVALID_ARGUMENT where the
 // document is not one.
 [[nodiscard]] StatusOr<std::string> ycsb_tables(const nlohmann::json& document);

@@ -20,14 +20,15 @@ StatusOr<std::shared_ptr<BlockCache>> EngineKind::open_tier(const std::string& s
   return std::shared_ptr<BlockCache>(*std::move(tier));
 }
 
-Status EngineKind::check_own_cache(std::string_view spec) const {
-  return invalid_argument("'{}': this engine has no block cache of its own", spec);
+Status EngineKind::check_storage(const std::string& storage) const {
+  if (storage.empty()) return ok_status();
+  return invalid_argument("--storage {}: rocksdb alone has one", storage);
 }
 
 StatusOr<std::unique_ptr<EngineKind>> make_engine_kind(std::string_view name) {
-  if (name == "rocksdb") {
+  if (name == "rocksdb" || name == "rocksdb-small") {
 #if NVCACHE_HAS_ROCKSDB
-    return make_rocksdb_kind();
+    return make_rocksdb_kind(name == "rocksdb" ? RocksdbShape{} : small_rocksdb());
 #else
     return unimplemented_error(
         "engine rocksdb: this nvcache was built without RocksDB; install librocksdb-dev "

@@ -1,90 +1,69 @@
 #include "experiments/engines/rocksdb_engine.h"
 
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
-#include "apps/command/interrupt.h"
-#include "base/mutex.h"
-#include "base/text.h"
+#include "experiments/engines/rocksdb_parts.h"
+#include "experiments/harness/copy_folder.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 #include "nvcache/rocksdb.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
-#include "rocksdb/db.h"
-#include "rocksdb/filter_policy.h"
-#include "rocksdb/options.h"
+#include "rocksdb/env.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
-#include "rocksdb/table.h"
-#include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
 
 namespace nvcache {
 namespace {
 
-constexpr size_t kBlockBytes = 4096;
-constexpr uint64_t kSstBytes = 64ull << 20;  // RocksDB's default target_file_size_base
-constexpr double kBloomBitsPerKey = 10;
+namespace fs = std::filesystem;
 
-::rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view view(const ::rocksdb::Slice& text) { return {text.data(), text.size()}; }
 
-nvcache::Status to_status(const char* what, const ::rocksdb::Status& status) {
-  if (status.ok()) return ok_status();
-  const std::string message = fmt::format("rocksdb: {}: {}", what, status.ToString());
-  if (status.IsNotFound()) return not_found_error(message);
-  if (status.IsCorruption()) return data_loss_error(message);
-  if (status.IsNoSpace()) return resource_exhausted_error(message);
-  return internal_error(message);
+std::string folder_of(const std::string& directory, uint32_t database) {
+  return fmt::format("{}/{}", directory, database);
 }
 
-::rocksdb::Options base_options(std::shared_ptr<::rocksdb::Cache> block_cache) {
-  ::rocksdb::BlockBasedTableOptions table;
-  table.block_size = kBlockBytes;
-  table.filter_policy.reset(::rocksdb::NewBloomFilterPolicy(kBloomBitsPerKey));
-  if (block_cache != nullptr) {
-    table.block_cache = std::move(block_cache);
-  } else {
-    table.no_block_cache = true;
-  }
-  ::rocksdb::Options options;
-  options.table_factory.reset(::rocksdb::NewBlockBasedTableFactory(table));
-  options.compression = ::rocksdb::kNoCompression;
-  options.use_direct_reads = true;
-  options.use_direct_io_for_flush_and_compaction = true;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.max_background_jobs = 2;
-  options.target_file_size_base = kSstBytes;
-  options.stats_dump_period_sec = 0;
-  options.info_log_level = ::rocksdb::WARN_LEVEL;
-  return options;
-}
+// What is opened before the databases, and closed after them.
+struct Below {
+  std::shared_ptr<BlockCache> tier;  // pinned by the cache
+  RocksdbCache cache;
+  std::shared_ptr<rocksdb::EmulatedStorage> storage;  // null: reads are not counted
+  std::unique_ptr<::rocksdb::Env> env;                // of the storage
+  std::shared_ptr<::rocksdb::Statistics> statistics;
+};
 
 class RocksdbEngine final : public KvEngine {
  public:
-  RocksdbEngine(std::unique_ptr<::rocksdb::DB> db, std::shared_ptr<BlockCache> tier,
-                std::shared_ptr<::rocksdb::Statistics> statistics)
-      : tier_(std::move(tier)), statistics_(std::move(statistics)), db_(std::move(db)) {}
+  explicit RocksdbEngine(Below below) : below_(std::move(below)) {}
 
-  nvcache::Status insert(std::string_view key, std::string_view value) override {
-    return to_status("put", db_->Put(write_, slice(key), slice(value)));
-  }
-  nvcache::Status update(std::string_view key, std::string_view value) override {
-    return to_status("put", db_->Put(write_, slice(key), slice(value)));
-  }
-  nvcache::Status read(std::string_view key, std::string* value) override {
-    return to_status("get", db_->Get(read_, slice(key), value));
+  nvcache::Status open(const ::rocksdb::Options& options, const EngineOptions& where) {
+    uint64_t live_bytes = 0;
+    for (uint32_t i = 0; i < where.databases; ++i) {
+      databases_.emplace_back();
+      nvcache::Status status =
+          open_rocksdb(options, folder_of(where.directory, i), &databases_.back());
+      if (!status.ok()) return status;
+      uint64_t size_bytes = 0;
+      databases_.back()->GetIntProperty(::rocksdb::DB::Properties::kLiveSstFilesSize, &size_bytes);
+      live_bytes += size_bytes;
+    }
+    if (below_.tier != nullptr) below_.tier->set_dataset_size(live_bytes);
+    return ok_status();
   }
 
-  nvcache::Status scan(std::string_view first_key, uint32_t rows,
+  nvcache::Status put(uint32_t database, std::string_view key, std::string_view value) override {
+    return to_status("put", databases_[database]->Put(write_, slice(key), slice(value)));
+  }
+  nvcache::Status read(uint32_t database, std::string_view key, std::string* value) override {
+    return to_status("get", databases_[database]->Get(read_, slice(key), value));
+  }
+
+  nvcache::Status scan(uint32_t database, std::string_view first_key, uint32_t rows,
                        const RowVisitor& visit) override {
-    const std::unique_ptr<::rocksdb::Iterator> row(db_->NewIterator(read_));
+    const std::unique_ptr<::rocksdb::Iterator> row(databases_[database]->NewIterator(read_));
     row->Seek(slice(first_key));
     for (uint32_t i = 0; i < rows && row->Valid(); ++i, row->Next()) {
       if (nvcache::Status status = visit(view(row->key()), view(row->value())); !status.ok()) {
@@ -103,201 +82,159 @@ class RocksdbEngine final : public KvEngine {
   }
 
   EngineMetrics metrics() const override {
+    const auto ticker = [&](::rocksdb::Tickers name) {
+      return below_.statistics->getTickerCount(name);
+    };
     EngineMetrics metrics;
-    metrics.background_read_bytes = statistics_->getTickerCount(::rocksdb::COMPACT_READ_BYTES);
-    metrics.background_written_bytes = statistics_->getTickerCount(::rocksdb::COMPACT_WRITE_BYTES) +
-                                       statistics_->getTickerCount(::rocksdb::FLUSH_WRITE_BYTES);
-    metrics.stall_us = statistics_->getTickerCount(::rocksdb::STALL_MICROS);
-    if (tier_ != nullptr) metrics.tier = tier_->stats();
+    metrics.background_read_bytes = ticker(::rocksdb::COMPACT_READ_BYTES);
+    metrics.background_written_bytes =
+        ticker(::rocksdb::COMPACT_WRITE_BYTES) + ticker(::rocksdb::FLUSH_WRITE_BYTES);
+    metrics.stall_us = ticker(::rocksdb::STALL_MICROS);
+    metrics.data_hits = ticker(::rocksdb::BLOCK_CACHE_DATA_HIT);
+    metrics.data_misses = ticker(::rocksdb::BLOCK_CACHE_DATA_MISS);
+    if (below_.tier != nullptr) metrics.tier = below_.tier->stats();
+    if (below_.cache.tiered != nullptr) {
+      metrics.tiers = nlohmann::json::parse(below_.cache.tiered->stats().to_json(), nullptr, false);
+    }
     return metrics;
   }
 
+  StorageReads take_storage_reads() override {
+    if (below_.storage == nullptr) return {};
+    rocksdb::StorageStats stats = below_.storage->take_stats();
+    return {stats.reads, stats.read_bytes, std::move(stats.latency_ns)};
+  }
+
   nvcache::Status close() override {
-    ::rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/true);
-    const ::rocksdb::Status status = db_->Close();
-    db_.reset();
-    return to_status("close", status);
+    nvcache::Status first;
+    for (auto& db : databases_) {
+      ::rocksdb::CancelAllBackgroundWork(db.get(), /*wait=*/true);
+      const nvcache::Status status = to_status("close", db->Close());
+      if (first.ok()) first = status;
+      db.reset();
+    }
+    databases_.clear();
+    return first;
   }
 
  private:
   const ::rocksdb::ReadOptions read_;
   const ::rocksdb::WriteOptions write_;  // logged, not synced
-  // Destroyed first: the database holds the cache, which pins blocks of the tier.
-  std::shared_ptr<BlockCache> tier_;
-  std::shared_ptr<::rocksdb::Statistics> statistics_;
-  std::unique_ptr<::rocksdb::DB> db_;
-};
-
-// Writes SST files of the records in key order, several threads at once.
-class BulkLoader {
- public:
-  BulkLoader(std::string directory, uint64_t count, const SortedRecord& record,
-             std::function<void(uint64_t)> progress)
-      : directory_(std::move(directory)),
-        count_(count),
-        record_(record),
-        progress_(std::move(progress)),
-        options_(base_options(nullptr)) {}
-
-  StatusOr<std::vector<std::string>> run(uint32_t threads) {
-    std::vector<std::thread> workers;
-    for (uint32_t i = 0; i < threads; ++i) {
-      workers.emplace_back([this, i, threads] {
-        const nvcache::Status status =
-            write_range(i, count_ * i / threads, count_ * (i + 1) / threads);
-        MutexLock lock(mutex_);
-        if (!status.ok() && status_.ok()) status_ = status;
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
-    MutexLock lock(mutex_);
-    if (!status_.ok()) return status_;
-    std::sort(files_.begin(), files_.end());
-    return files_;
-  }
-
- private:
-  nvcache::Status write_range(uint32_t thread, uint64_t from, uint64_t to) {
-    for (uint32_t file = 0; from < to; ++file) {
-      const std::string path = fmt::format("{}/load-{:03}-{:05}.sst", directory_, thread, file);
-      StatusOr<uint64_t> written = write_file(path, from, to);
-      if (!written.ok()) return written.status();
-      from += *written;
-      MutexLock lock(mutex_);
-      if (!status_.ok()) return ok_status();  // another thread failed
-      files_.push_back(path);
-    }
-    return ok_status();
-  }
-
-  // Writes records [from, ...) until the file is full or `to` is reached.
-  StatusOr<uint64_t> write_file(const std::string& path, uint64_t from, uint64_t to) {
-    ::rocksdb::SstFileWriter writer(::rocksdb::EnvOptions(options_), options_);
-    if (auto status = writer.Open(path); !status.ok()) return to_status("load", status);
-    std::string key;
-    std::string value;
-    uint64_t at = from;
-    for (; at < to && (at == from || writer.FileSize() < kSstBytes); ++at) {
-      record_(at, &key, &value);
-      if (auto status = writer.Put(key, value); !status.ok()) return to_status("load", status);
-      if ((at - from) % 4096 != 4095) continue;
-      if (nvcache::Status status = check_not_interrupted(); !status.ok()) return status;
-      progress_(loaded_.fetch_add(4096, std::memory_order_relaxed) + 4096);
-    }
-    if (auto status = writer.Finish(); !status.ok()) return to_status("load", status);
-    return at - from;
-  }
-
-  const std::string directory_;
-  const uint64_t count_;
-  const SortedRecord& record_;
-  const std::function<void(uint64_t)> progress_;
-  const ::rocksdb::Options options_;
-  std::atomic<uint64_t> loaded_{0};
-  Mutex mutex_;
-  nvcache::Status status_ NVCACHE_GUARDED_BY(mutex_);
-  std::vector<std::string> files_ NVCACHE_GUARDED_BY(mutex_);
+  Below below_;                          // goes after the databases
+  std::vector<std::unique_ptr<::rocksdb::DB>> databases_;
 };
 
 class RocksdbKind final : public EngineKind {
  public:
+  explicit RocksdbKind(const RocksdbShape& shape) : shape_(shape) {}
+
   nlohmann::json describe() const override {
     return {{"name", "rocksdb"},
             {"version", fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH)},
-            {"block_bytes", kBlockBytes},
+            {"block_bytes", shape_.block_bytes},
+            {"file_bytes", shape_.file_bytes},
             {"compression", "none"},
-            {"direct_io", true},
-            {"bloom_bits_per_key", kBloomBitsPerKey},
+            {"direct_io", shape_.direct},
+            {"bloom_bits_per_key", 10},
             {"write_ahead_log", "on, not synced"}};
   }
 
-  nvcache::Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
-                       uint32_t threads, std::function<void(uint64_t)> progress) override {
-    std::unique_ptr<::rocksdb::DB> db;
-    if (nvcache::Status status = open_db(directory, base_options(nullptr), true, &db);
-        !status.ok()) {
-      return status;
+  nvcache::Status check_own_cache(std::string_view spec) const override {
+    return open_rocksdb_cache(std::string(spec)).status();
+  }
+  nvcache::Status check_storage(const std::string& storage) const override {
+    return storage.empty() ? ok_status() : open_rocksdb_storage(storage).status();
+  }
+
+  nvcache::Status load(const std::string& directory, uint32_t databases, uint64_t count,
+                       const SortedPair& pair, uint32_t threads,
+                       std::function<void(uint64_t)> progress) override {
+    std::error_code error;
+    fs::create_directory(directory, error);
+    std::atomic<uint64_t> loaded{0};
+    const std::function<void(uint64_t)> add = [&](uint64_t pairs) {
+      progress(loaded.fetch_add(pairs, std::memory_order_relaxed) + pairs);
+    };
+    for (uint32_t i = 0; i < databases; ++i) {
+      nvcache::Status status =
+          load_rocksdb(shape_, folder_of(directory, i), i, count, pair, threads, add);
+      if (!status.ok()) return status;
     }
-    auto files = BulkLoader(directory, count, record, std::move(progress)).run(threads);
-    if (!files.ok()) return files.status();
-    // Files in key order that overlap nothing go straight to the last level.
-    ::rocksdb::IngestExternalFileOptions ingest;
-    ingest.move_files = true;
-    if (auto status = db->IngestExternalFile(*files, ingest); !status.ok()) {
-      return to_status("load", status);
-    }
-    return to_status("load", db->Close());
+    return ok_status();
   }
 
   nvcache::Status clone(const std::string& from, const std::string& to) override {
-    std::unique_ptr<::rocksdb::DB> db;
-    if (nvcache::Status status = open_db(from, base_options(nullptr), false, &db); !status.ok()) {
-      return status;
+    std::error_code error;
+    fs::create_directory(to, error);
+    for (const auto& entry : fs::directory_iterator(from, error)) {
+      const std::string copy = to + "/" + entry.path().filename().string();
+      // A database at rest: RocksDB never changes its SST files.
+      nvcache::Status status = copy_folder(entry.path().string(), copy, ".sst");
+      if (!status.ok()) return status;
     }
-    ::rocksdb::Checkpoint* made = nullptr;
-    if (auto status = ::rocksdb::Checkpoint::Create(db.get(), &made); !status.ok()) {
-      return to_status("checkpoint", status);
-    }
-    const std::unique_ptr<::rocksdb::Checkpoint> checkpoint(made);
-    if (auto status = checkpoint->CreateCheckpoint(to); !status.ok()) {
-      return to_status("checkpoint", status);
-    }
-    return to_status("checkpoint", db->Close());
+    if (!error) return ok_status();
+    return internal_error(fmt::format("cannot copy {} to {}: {}", from, to, error.message()));
   }
 
   StatusOr<std::unique_ptr<KvEngine>> open(const EngineOptions& options) override {
     if (!options.settings.empty()) {
       return invalid_argument("rocksdb: '{}': settings are WiredTiger's alone", options.settings);
     }
-    std::shared_ptr<::rocksdb::SecondaryCache> secondary;
-    std::shared_ptr<BlockCache> tier = options.tier;
-    if (tier == nullptr) {
+    Below below;
+    if (nvcache::Status status = open_cache(options, &below); !status.ok()) return status;
+    ::rocksdb::Options db_options =
+        rocksdb_options(shape_, below.cache.cache, options.index_in_cache);
+    if (!options.storage.empty()) {
+      auto storage = open_rocksdb_storage(options.storage);
+      if (!storage.ok()) return storage.status();
+      below.storage = *std::move(storage);
+      below.env = ::rocksdb::NewCompositeEnv(below.storage);
+      db_options.env = below.env.get();
+      db_options.use_direct_reads = options.storage == "disk";
+    }
+    below.statistics = ::rocksdb::CreateDBStatistics();
+    below.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptHistogramOrTimers);
+    db_options.statistics = below.statistics;
+    if (below.tier != nullptr) {
+      db_options.listeners.push_back(rocksdb::NewDatasetSizeListener(below.tier));
+    }
+    auto engine = std::make_unique<RocksdbEngine>(std::move(below));
+    if (nvcache::Status status = engine->open(db_options, options); !status.ok()) return status;
+    return engine;
+  }
+
+ private:
+  nvcache::Status open_cache(const EngineOptions& options, Below* below) {
+    if (!options.own_cache.empty()) {
+      auto opened = open_rocksdb_cache(options.own_cache);
+      if (opened.ok()) below->cache = *std::move(opened);
+      return opened.status();
+    }
+    below->tier = options.tier;
+    if (below->tier == nullptr) {
       auto opened = open_tier(options.tier_spec);
       if (!opened.ok()) return opened.status();
-      tier = *std::move(opened);
+      below->tier = *std::move(opened);
     }
-    if (tier != nullptr) {
-      const auto status = rocksdb::NewSecondaryCache({.cache = tier}, &secondary);
+    std::shared_ptr<::rocksdb::SecondaryCache> secondary;
+    if (below->tier != nullptr) {
+      const auto status = rocksdb::NewSecondaryCache({.cache = below->tier}, &secondary);
       if (!status.ok()) return to_status("second tier", status);
     }
     ::rocksdb::LRUCacheOptions lru;
     lru.capacity = options.dram_cache_bytes;
     lru.secondary_cache = secondary;
-    ::rocksdb::Options db_options = base_options(::rocksdb::NewLRUCache(lru));
-    db_options.statistics = ::rocksdb::CreateDBStatistics();
-    db_options.statistics->set_stats_level(::rocksdb::StatsLevel::kExceptTimers);
-    if (tier != nullptr) db_options.listeners.push_back(rocksdb::NewDatasetSizeListener(tier));
-    std::unique_ptr<::rocksdb::DB> db;
-    if (nvcache::Status status = open_db(options.directory, db_options, false, &db); !status.ok()) {
-      return status;
-    }
-    if (tier != nullptr) tier->set_dataset_size(live_bytes(db.get()));
-    return std::make_unique<RocksdbEngine>(std::move(db), std::move(tier), db_options.statistics);
+    below->cache.cache = ::rocksdb::NewLRUCache(lru);
+    return ok_status();
   }
 
- private:
-  static nvcache::Status open_db(const std::string& directory, ::rocksdb::Options options,
-                                 bool create, std::unique_ptr<::rocksdb::DB>* db) {
-    options.create_if_missing = create;
-    ::rocksdb::DB* opened = nullptr;
-    const auto status = ::rocksdb::DB::Open(options, directory, &opened);
-    db->reset(opened);
-    if (status.IsInvalidArgument() && status.ToString().find("irect I/O") != std::string::npos) {
-      return failed_precondition_error(fmt::format(
-          "the file system of {} has no direct I/O: choose a --db on a disk", directory));
-    }
-    return to_status("open", status);
-  }
-
-  static uint64_t live_bytes(::rocksdb::DB* db) {
-    uint64_t size_bytes = 0;
-    db->GetIntProperty(::rocksdb::DB::Properties::kLiveSstFilesSize, &size_bytes);
-    return size_bytes;
-  }
+  const RocksdbShape shape_;
 };
 
 }  // namespace
 
-std::unique_ptr<EngineKind> make_rocksdb_kind() { return std::make_unique<RocksdbKind>(); }
+std::unique_ptr<EngineKind> make_rocksdb_kind(const RocksdbShape& shape) {
+  return std::make_unique<RocksdbKind>(shape);
+}
 
 }  // namespace nvcache

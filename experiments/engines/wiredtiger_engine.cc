@@ -8,6 +8,7 @@
 
 #include "adapters/wiredtiger/cache_settings.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include "block_cache/face/open_config.h"
 #include "experiments/engines/wiredtiger_block_cache.h"
 #include "experiments/engines/wiredtiger_connection.h"
@@ -40,18 +41,16 @@ class WiredtigerEngine final : public KvEngine {
         connection_(std::move(connection)),
         statistics_(std::move(statistics)) {}
 
-  Status insert(std::string_view key, std::string_view value) override {
+  Status put(uint32_t /*database*/, std::string_view key, std::string_view value) override {
     const auto client = mine();
     return client.ok() ? (*client)->put(key, value) : client.status();
   }
-  Status update(std::string_view key, std::string_view value) override {
-    return insert(key, value);
-  }
-  Status read(std::string_view key, std::string* value) override {
+  Status read(uint32_t /*database*/, std::string_view key, std::string* value) override {
     const auto client = mine();
     return client.ok() ? (*client)->read(key, value) : client.status();
   }
-  Status scan(std::string_view first_key, uint32_t rows, const RowVisitor& visit) override {
+  Status scan(uint32_t /*database*/, std::string_view first_key, uint32_t rows,
+              const RowVisitor& visit) override {
     const auto client = mine();
     return client.ok() ? (*client)->scan(first_key, rows, visit) : client.status();
   }
@@ -137,8 +136,10 @@ class WiredtigerKind final : public EngineKind {
     return wiredtiger_block_cache_config(spec).status();
   }
 
-  Status load(const std::string& directory, uint64_t count, const SortedRecord& record,
-              uint32_t /*threads*/, std::function<void(uint64_t)> progress) override {
+  Status load(const std::string& directory, uint32_t databases, uint64_t count,
+              const SortedPair& pair, uint32_t /*threads*/,
+              std::function<void(uint64_t)> progress) override {
+    if (databases != 1) return invalid_argument("wiredtiger: {} databases given", databases);
     std::error_code error;
     std::filesystem::create_directory(directory, error);
     auto connection =
@@ -148,7 +149,7 @@ class WiredtigerKind final : public EngineKind {
     if (!connection.ok()) return connection.status();
     auto session = WiredtigerSession::open(**connection);
     if (!session.ok()) return session.status();
-    Status status = fill_wiredtiger_table(**connection, **session, count, record, progress);
+    Status status = fill_wiredtiger_table(**connection, **session, count, pair, progress);
     session->reset();
     Status closed = (*connection)->close();  // with a checkpoint
     return status.ok() ? closed : status;

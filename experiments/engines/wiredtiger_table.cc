@@ -110,7 +110,7 @@ Status WiredtigerTable::scan(std::string_view first_key, uint32_t rows,
 }
 
 Status fill_wiredtiger_table(const WiredtigerConnection& connection, WiredtigerSession& session,
-                             uint64_t count, const SortedRecord& record,
+                             uint64_t count, const SortedPair& pair,
                              const std::function<void(uint64_t loaded)>& progress) {
   WT_SESSION* opened = session.get();
   int error = opened->create(opened, kTable, kTableConfig);
@@ -119,7 +119,7 @@ Status fill_wiredtiger_table(const WiredtigerConnection& connection, WiredtigerS
   std::string key;
   std::string value;
   for (uint64_t i = 0; error == 0 && i < count; ++i) {
-    record(i, &key, &value);
+    pair(0, i, &key, &value);
     const WT_ITEM key_item = item(key);
     const WT_ITEM value_item = item(value);
     cursor->set_key(cursor, &key_item);

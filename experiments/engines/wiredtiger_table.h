@@ -39,11 +39,11 @@ class WiredtigerTable {
   WT_CURSOR* const cursor_;
 };
 
-// Makes the table with records 0 to count - 1, which are in key order, and a checkpoint.
+// Makes the table with pairs 0 to count - 1 of database 0, and a checkpoint.
 // CANCELLED when interrupted.
 [[nodiscard]] Status fill_wiredtiger_table(const WiredtigerConnection& connection,
                                            WiredtigerSession& session, uint64_t count,
-                                           const SortedRecord& record,
+                                           const SortedPair& pair,
                                            const std::function<void(uint64_t loaded)>& progress);
 
 }  // namespace nvcache

@@ -83,7 +83,7 @@ Status copy_one(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-Status copy_folder(const std::string& from, const std::string& to) {
+Status copy_folder(const std::string& from, const std::string& to, std::string_view linked) {
   std::error_code error;
   if (!fs::create_directory(to, error)) {
     return failed_precondition_error(
@@ -91,10 +91,17 @@ Status copy_folder(const std::string& from, const std::string& to) {
   }
   for (const auto& entry : fs::directory_iterator(from, error)) {
     if (!entry.is_regular_file()) continue;
-    Status status = copy_one(entry.path(), fs::path(to) / entry.path().filename());
-    if (!status.ok()) return status;
+    const fs::path copy = fs::path(to) / entry.path().filename();
+    if (!linked.empty() && copy.native().ends_with(linked)) {
+      fs::create_hard_link(entry.path(), copy, error);
+      if (error) break;
+      continue;
+    }
+    if (Status status = copy_one(entry.path(), copy); !status.ok()) return status;
   }
-  if (error) return internal_error(fmt::format("reading {}: {}", from, error.message()));
+  if (error) {
+    return internal_error(fmt::format("copying {} to {}: {}", from, to, error.message()));
+  }
   return ok_status();
 }
 

@@ -1,7 +1,8 @@
-// Copies the files of a folder, for databases whose files are overwritten in place.
+// Copies the files of a folder: a database at rest.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "nvcache/status.h"
 
@@ -9,7 +10,9 @@ namespace nvcache {
 
 // `to` must not exist; it gets the plain files of `from`, which has no folders in it.
 // Shares their blocks where the file system can. The copies are on disk at the end and
-// leave nothing in the page cache. CANCELLED when interrupted: `to` is then incomplete.
-[[nodiscard]] Status copy_folder(const std::string& from, const std::string& to);
+// leave nothing in the page cache. Files whose names end with `linked` (empty: none) become hard
+// links: those that are never changed. CANCELLED when interrupted: `to` is then incomplete.
+[[nodiscard]] Status copy_folder(const std::string& from, const std::string& to,
+                                 std::string_view linked = {});
 
 }  // namespace nvcache

@@ -7,10 +7,11 @@
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/harness/emulated_name.h"
+#include "experiments/harness/paper_parts.h"
 #include "experiments/harness/publish.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
-#include "experiments/hybrid_cache/profile_files.h"
+#include "experiments/hybrid_cache/servers.h"
+#include "experiments/run/profile_files.h"
 
 namespace nvcache {
 namespace {
@@ -41,8 +42,8 @@ constexpr uint64_t kQuickGbBytes = 256 << 10;
 
 // The options as text, before they are understood.
 struct RawOptions {
-  std::vector<int> figures;
-  std::vector<int> tables;
+  PaperParts figures{9, 13};
+  PaperParts tables{4, 5};
   std::vector<std::string> workloads{"whatsapp", "tectonic", "laser"};
   std::vector<std::string> policies;
   std::string scale = "2MiB";
@@ -54,12 +55,8 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   for (const hybrid_cache::Policy& policy : hybrid_cache::policies()) {
     names.emplace_back(policy.name);
   }
-  app.add_option("--figures", raw.figures, "Figures; default: all, or none if --tables is given")
-      ->delimiter(',')
-      ->type_name("{9,10,11,12,13}");
-  app.add_option("--tables", raw.tables, "Tables; default: all, or none if --figures is given")
-      ->delimiter(',')
-      ->type_name("{4,5}");
+  raw.figures.define(app, "--figures", "Figures; default: all, or none if --tables is given");
+  raw.tables.define(app, "--tables", "Tables; default: all, or none if --figures is given");
   app.add_option("--workloads", raw.workloads,
                  fmt::format("Workloads: {}, or files; Figures 9 and 11 run the first", kWorkloads))
       ->delimiter(',')
@@ -84,36 +81,9 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
 void define_how(CLI::App& app, Options& options) {
   app.add_option("--threads", options.threads, "Client threads; default: each workload's")
       ->check(CLI::Range(1, 256));
-  app.add_option("--rounds", options.rounds,
-                 "Runs of each configuration; the report has medians and spreads")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "Measured seconds of each run")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
-  app.add_option("--warmup", options.warmup_seconds, "Seconds before them, to warm the caches")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed of pairs and operations")->capture_default_str();
-  app.add_option("--db", options.db,
-                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
-      ->type_name("FOLDER");
-  app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
-  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
-  app.add_option("--html", options.files.html_path, "Write a report with charts here")
-      ->type_name("FILE");
-}
-
-Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
-                    bool all, std::set<int>& chosen) {
-  for (const int number : given) {
-    if (number < first || number > last) {
-      return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
-    }
-    chosen.insert(number);
-  }
-  for (int number = first; all && number <= last; ++number) chosen.insert(number);
-  return ok_status();
+  define_run_times(app, options);
+  define_seed(app, options);
+  define_run_files(app, options);
 }
 
 Status take_workloads(const RawOptions& raw, Options& options) {
@@ -148,29 +118,23 @@ Status take_scale(const RawOptions& raw, Options& options) {
 }
 
 void shorten(const CLI::App& app, Options& options) {
-  const auto set = [&](const char* name, auto& option, auto value) {
-    if (app.count(name) == 0) option = value;
-  };
-  set("--rounds", options.rounds, 1u);
-  set("--seconds", options.seconds, 2.0);
-  set("--warmup", options.warmup_seconds, 3.0);
-  set("--scale", options.gb_bytes, kQuickGbBytes);
+  set_unless_given(app, "--rounds", options.rounds, 1u);
+  set_unless_given(app, "--seconds", options.seconds, 2.0);
+  set_unless_given(app, "--warmup", options.warmup_seconds, 3.0);
+  set_unless_given(app, "--scale", options.gb_bytes, kQuickGbBytes);
 }
 
 Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
-  const bool all = raw.figures.empty() && raw.tables.empty();
-  Status status = take_numbers("--figures", raw.figures, 9, 13, all, options.figures);
-  if (status.ok()) status = take_numbers("--tables", raw.tables, 4, 5, all, options.tables);
+  const bool all = !raw.figures.given() && !raw.tables.given();
+  Status status = raw.figures.take(all, &options.figures);
+  if (status.ok()) status = raw.tables.take(all, &options.tables);
   if (status.ok()) status = take_workloads(raw, options);
   if (status.ok()) status = take_scale(raw, options);
   if (!status.ok()) return status;
   if (raw.quick) shorten(app, options);
   options.medium = emulated_name(options.medium);
   options.storage = emulated_name(options.storage);
-  if (options.keep_db && options.db.empty()) {
-    return invalid_argument("--keep-db needs --db: where to keep them");
-  }
-  return options.files.check();
+  return options.check();
 }
 
 Status bench(const Options& options) {
@@ -184,7 +148,6 @@ Status bench(const Options& options) {
 void add_hybrid_cache_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "hybrid-cache", "The evaluation of *Hybrid Cache* (ATC '21) on RocksDB, scaled down");
-  app->alias("hybrid");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/hybrid_cache/hybrid_cache_options.h"
+#include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "nvcache/status_or.h"
 
 namespace nvcache::hybrid_cache {

@@ -1,5 +1,5 @@
-// `nvbench flink` and `nvbench kafka-streams`: unmodified Java programs on RocksDB, with and
-// without nvcache.
+// `nvcache bench flink` and `nvcache bench kafka-streams`: unmodified Java programs on RocksDB,
+// with and without nvcache.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What `nvbench flink` and `nvbench kafka-streams` were asked to do.
+// What `nvcache bench flink` and `nvcache bench kafka-streams` were asked to do.
 #pragma once
 
 #include <cstdint>

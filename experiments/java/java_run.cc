@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 
 #include "apps/command/interrupt.h"
@@ -15,9 +16,9 @@
 #include "base/text.h"
 #include "experiments/harness/child_process.h"
 #include "experiments/harness/emulated_name.h"
-#include "experiments/harness/locked_folder.h"
 #include "experiments/java/java_result.h"
 #include "experiments/java/java_tools.h"
+#include "experiments/run/databases.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache::java {
@@ -45,32 +46,23 @@ std::string complaint_in(std::string_view errors) {
   return "";
 }
 
-// DIR/nvcache-java, with the classes and one run's state, tier and output. A run that was killed
-// may have left it; the destructor removes it.
+// The classes, and one run's state, tier and output.
 class JavaFolder {
  public:
   [[nodiscard]] Status take(const std::string& db) {
-    auto locked = LockedFolder::take(db, "nvcache-java");
-    if (!locked.ok()) return locked.status();
-    folder_ = *std::move(locked);
-    taken_ = true;
+    auto taken = Databases::take(db, /*keep=*/false);
+    if (!taken.ok()) return taken.status();
+    databases_ = *std::move(taken);
+    root_ = databases_->run_folder();
     std::error_code error;
-    fs::remove_all(path(""), error);
     fs::create_directories(path("classes"), error);
     fs::create_directories(path("sources"), error);
     if (!error) return ok_status();
     return failed_precondition_error(
-        fmt::format("--db {}: cannot make a folder in it: {}", folder_.path(), error.message()));
-  }
-  JavaFolder() = default;
-  JavaFolder(const JavaFolder&) = delete;
-  JavaFolder& operator=(const JavaFolder&) = delete;
-  ~JavaFolder() {
-    std::error_code ignored;
-    if (taken_) fs::remove_all(path(""), ignored);
+        fmt::format("--db {}: cannot make a folder in it: {}", root_, error.message()));
   }
 
-  std::string path(const std::string& name) const { return folder_.path("nvcache-java/" + name); }
+  std::string path(const std::string& name) const { return root_ + "/" + name; }
 
   [[nodiscard]] Status fresh_run() const {
     std::error_code error;
@@ -94,12 +86,12 @@ class JavaFolder {
     return failed_precondition_error(
         fmt::format("--db {}: no direct reads there, which the case needs: {}; name a folder on a "
                     "disk, or leave the case out by --cases",
-                    folder_.path(), std::strerror(error)));
+                    root_, std::strerror(error)));
   }
 
  private:
-  LockedFolder folder_;
-  bool taken_ = false;
+  std::unique_ptr<Databases> databases_;  // removes it all
+  std::string root_;
 };
 
 class JavaBench {

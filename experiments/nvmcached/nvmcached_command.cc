@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/harness/emulated_name.h"
+#include "experiments/harness/paper_parts.h"
 #include "experiments/harness/publish.h"
 #include "experiments/nvmcached/nvmcached_options.h"
 #include "experiments/nvmcached/nvmcached_run.h"
@@ -48,7 +49,7 @@ constexpr uint64_t kLeastCacheBytes = 8 << 20;
 
 // The options as text, before they are understood.
 struct RawOptions {
-  std::vector<int> figures;
+  PaperParts figures{3, 5};
   std::vector<std::string> trace_names;
   std::string traces_file;
   std::string size = "128MiB";
@@ -57,9 +58,7 @@ struct RawOptions {
 };
 
 void define_what(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--figures", raw.figures, "Figures; default: all, if no --restart")
-      ->delimiter(',')
-      ->type_name("{3,4,5}");
+  raw.figures.define(app, "--figures", "Figures; default: all, if no --restart");
   app.add_flag("--restart", options.restart,
                "Fill a file, kill the process, and open the file again");
   app.add_option("--items", options.restart_items, "Items of --restart")
@@ -149,17 +148,6 @@ Status take_traces(const RawOptions& raw, Options& options) {
   return ok_status();
 }
 
-Status take_figures(const RawOptions& raw, Options& options) {
-  for (const int number : raw.figures) {
-    if (number < 3 || number > 5) {
-      return invalid_argument("--figures {}: allowed are 3, 4, 5", number);
-    }
-    options.figures.insert(number);
-  }
-  if (raw.figures.empty() && !options.restart) options.figures = {3, 4, 5};
-  return ok_status();
-}
-
 // Costs are charged to a clock of the benchmark's own, which only emulated media ask.
 Status check_media(const Options& options) {
   for (const std::string& medium : options.media) {
@@ -176,19 +164,16 @@ Status check_media(const Options& options) {
 }
 
 void shorten(const CLI::App& app, Options& options) {
-  const auto set = [&](const char* name, auto& option, auto value) {
-    if (app.count(name) == 0) option = value;
-  };
-  set("--size", options.cache_bytes, uint64_t{16} << 20);
-  set("--requests", options.requests, uint64_t{50'000});
-  set("--rounds", options.rounds, 1u);
-  set("--window", options.window, uint64_t{30'000});
-  set("--items", options.restart_items, uint64_t{100'000});
-  set("--mixes", options.get_percents, std::vector<double>{95, 50, 5});
+  set_unless_given(app, "--size", options.cache_bytes, uint64_t{16} << 20);
+  set_unless_given(app, "--requests", options.requests, uint64_t{50'000});
+  set_unless_given(app, "--rounds", options.rounds, 1u);
+  set_unless_given(app, "--window", options.window, uint64_t{30'000});
+  set_unless_given(app, "--items", options.restart_items, uint64_t{100'000});
+  set_unless_given(app, "--mixes", options.get_percents, std::vector<double>{95, 50, 5});
 }
 
 Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
-  Status status = take_figures(raw, options);
+  Status status = raw.figures.take(!raw.figures.given() && !options.restart, &options.figures);
   if (status.ok()) status = take_traces(raw, options);
   if (!status.ok()) return status;
   if (!raw.write_cache.empty()) {
@@ -222,7 +207,6 @@ Status bench(const Options& options) {
 void add_nvmcached_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "nvmcached", "The evaluation of *NVMcached* (APSys '16) on the key-value store, scaled down");
-  app->alias("kv");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();

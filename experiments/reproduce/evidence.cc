@@ -14,8 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::string_view kFormats[] = {kWritesHurtFormat,  kHybridFormat,
-                                         kKvFormat,          kHybridModelFormat,
+constexpr std::string_view kFormats[] = {kWritesHurtFormat, kHybridFormat, kKvFormat,
                                          kSimulationsFormat, kHybridSimulationFormat};
 
 bool is_evidence(const json& document) {

@@ -1,5 +1,5 @@
-// What our numbers are taken from: documents that `nvbench EXPERIMENT --json` wrote, and what the
-// command ran itself. Value type; caller-locked.
+// What our numbers are taken from: documents that `nvcache bench EXPERIMENT --json` wrote, and what
+// the command ran itself. Value type; caller-locked.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,6 @@ namespace nvcache::reproduce {
 inline constexpr std::string_view kWritesHurtFormat = "nvcache.paper/1";
 inline constexpr std::string_view kHybridFormat = "nvcache.hybrid/1";
 inline constexpr std::string_view kKvFormat = "nvcache.kv/1";
-inline constexpr std::string_view kHybridModelFormat = "nvcache.hybrid.model/1";  // hybrid_model.h
 inline constexpr std::string_view kHybridSimulationFormat =
     "nvcache.hybrid.simulation/1";  // hybrid_simulations.h
 inline constexpr std::string_view kSimulationsFormat = "nvcache.simulations/1";  // simulations.h

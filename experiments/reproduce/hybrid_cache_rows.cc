@@ -1,13 +1,14 @@
-// *Hybrid Cache* (ATC '21): RocksDB with a tiered cache by `nvbench hybrid-cache`, and its model.
+// *Hybrid Cache* (ATC '21): RocksDB with a tiered cache, simulated, and as `nvcache bench
+// hybrid-cache` runs it.
 #include <algorithm>
 #include <string>
 
 #include "experiments/hybrid_cache/paper_facts.h"
-#include "experiments/hybrid_cache/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
-#include "experiments/reproduce/hybrid_model.h"
+#include "experiments/reproduce/hybrid_simulations.h"
 #include "experiments/reproduce/media_rows.h"
 #include "experiments/reproduce/rows.h"
+#include "experiments/run/profile_files.h"
 #include "fmt/format.h"
 
 namespace nvcache::reproduce {
@@ -30,13 +31,12 @@ constexpr std::string_view kLargest = "32-256";
 constexpr std::string_view kBusyDisk =
     "48 clients keep the disk of Table 1 busy, so that throughput goes with misses";
 
-// Runs of one form: hybrid_simulations.h, RocksDB's, hybrid_model.h.
+// Runs of one form: hybrid_simulations.h, or RocksDB's.
 struct Origin {
   const Evidence& evidence;
   std::string_view format;
   Source source() const {
-    if (format == kHybridSimulationFormat) return Source::kSimulated;
-    return format == kHybridFormat ? Source::kReal : Source::kModel;
+    return format == kHybridSimulationFormat ? Source::kSimulated : Source::kReal;
   }
 };
 
@@ -48,14 +48,13 @@ Finder finder_of(std::string_view format, Find find) {
 }
 
 // The simulation decides: it alone has the paper's sizes, cores, and a disk with a queue. RocksDB,
-// scaled down, and the model stand beside it.
+// scaled down, stands beside it.
 template <typename Find>
-std::vector<Finder> all_origins(Find find) {
-  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridFormat, find),
-          finder_of(kHybridModelFormat, find)};
+std::vector<Finder> both_origins(Find find) {
+  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridFormat, find)};
 }
 
-// Where a parameter of the real runs is fitted to the number: they come last.
+// The same, where a parameter of the real runs is fitted to the number.
 template <typename Find>
 std::vector<Finder> real_is_fitted(Find find) {
   const Finder real = finder_of(kHybridFormat, find);
@@ -64,7 +63,7 @@ std::vector<Finder> real_is_fitted(Find find) {
     if (finding) finding->fitted = true;
     return finding;
   };
-  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridModelFormat, find), fitted};
+  return {finder_of(kHybridSimulationFormat, find), fitted};
 }
 
 Finding hybrid_finding(const Origin& from, Ours ours, const std::string& more = "") {
@@ -216,7 +215,7 @@ Row performance_row(const char* id, Setup setup, Basis basis, std::string_view a
           .basis = basis,
           .about = about,
           .simulated_about = kBusyDisk,
-          .finders = all_origins([setup](const Origin& from) {
+          .finders = both_origins([setup](const Origin& from) {
             return of_two_sockets(from, setup, [](double share) { return 100 * share; });
           }),
           .missing = kMissingHybrid,
@@ -228,7 +227,7 @@ Row tco_row(const char* id, Setup setup, Basis basis, std::string_view about) {
   return {.id = id,
           .basis = basis,
           .about = about,
-          .finders = all_origins([setup, cost](const Origin& from) {
+          .finders = both_origins([setup, cost](const Origin& from) {
             return of_two_sockets(from, setup, [cost](double share) { return cost / share; });
           }),
           .missing = kMissingHybrid};
@@ -274,7 +273,7 @@ Row memory_mode_row(const char* id, const char* metric, bool less_is_better, boo
   return {.id = id,
           .about = "a model of Memory Mode, without the OS",
           .simulated_about = "a model of Memory Mode, without the OS",
-          .finders = all_origins([=](const Origin& from) {
+          .finders = both_origins([=](const Origin& from) {
             return over_memory_mode(from, metric, less_is_better, greatest);
           }),
           .missing = "this command without --no-runs",
@@ -303,12 +302,14 @@ std::vector<Row> section3_rows() {
       memory_mode_row("hybrid-vs-mm-lat-low", "mean_us", true, false),
       memory_mode_row("hybrid-vs-mm-lat-high", "mean_us", true, true),
       {.id = "scm-only-vs-dram-low",
-       .finders = all_origins([](const Origin& from) { return dram_over_scm(from, false); }),
+       .finders = both_origins([](const Origin& from) { return dram_over_scm(from, false); }),
        .missing = kRuns},
       {.id = "scm-only-vs-dram-high",
-       .finders = all_origins([](const Origin& from) { return dram_over_scm(from, true); }),
+       .finders = both_origins([](const Origin& from) { return dram_over_scm(from, true); }),
        .missing = kRuns},
-      {.id = "hybrid-vs-naive", .finders = all_origins(gain_over_naive), .missing = kMissingHybrid},
+      {.id = "hybrid-vs-naive",
+       .finders = both_origins(gain_over_naive),
+       .missing = kMissingHybrid},
       {.id = "locality",
        .basis = Basis::kTaken,
        .about = "the profiles' power law has it as a parameter",
@@ -319,27 +320,26 @@ std::vector<Row> section3_rows() {
 
 std::vector<Row> section6_rows() {
   constexpr std::string_view kQueue =
-      "the emulated disk's queue is a smaller part of a read than in the paper, none in the model";
-  constexpr std::string_view kLoad =
-      "the load of SCM in real runs is fitted to it; the model has no load, and decides";
+      "the emulated disk's queue is a smaller part of a read than in the paper";
+  constexpr std::string_view kLoad = "the load of SCM in real runs is fitted to it";
   return {
       {.id = "tput-low",
        .simulated_about = kBusyDisk,
-       .finders = all_origins([](const Origin& from) { return gain(from, false); }),
+       .finders = both_origins([](const Origin& from) { return gain(from, false); }),
        .missing = kMissingHybrid},
       {.id = "tput-high",
        .simulated_about = kBusyDisk,
-       .finders = all_origins([](const Origin& from) { return gain(from, true); }),
+       .finders = both_origins([](const Origin& from) { return gain(from, true); }),
        .missing = kMissingHybrid},
       {.id = "p95",
        .about = kQueue,
-       .finders = all_origins([](const Origin& from) { return latency_gain(from, "p95_us"); }),
+       .finders = both_origins([](const Origin& from) { return latency_gain(from, "p95_us"); }),
        .missing = kMissingHybrid},
       {.id = "p99",
        .about = kQueue,
        .simulated_about =
            "the tail is reads behind compaction's writes, which grow with throughput",
-       .finders = all_origins([](const Origin& from) { return latency_gain(from, "p99_us"); }),
+       .finders = both_origins([](const Origin& from) { return latency_gain(from, "p99_us"); }),
        .missing = kMissingHybrid},
       {.id = "scm-only-128",
        .about = kLoad,
@@ -362,7 +362,7 @@ std::vector<Row> section6_rows() {
       parameter("scm-first-threshold-2", 6, "the policy scm_first(6)"),
       parameter("bidirectional-threshold", 4, "the policy bidirectional(4)"),
       parameter("block-size", 16, "the databases' blocks"),
-      {.id = "hit-gain", .finders = all_origins(hit_gain), .missing = kMissingHybrid},
+      {.id = "hit-gain", .finders = both_origins(hit_gain), .missing = kMissingHybrid},
       {.id = "io-less",
        .about = "the load of emulated flash, 4, is fitted to this statement's share of the disk",
        .simulated_about = "48 clients keep the disk of Table 1 busy, with and without SCM",
@@ -370,7 +370,7 @@ std::vector<Row> section6_rows() {
        .missing = kMissingHybrid},
       {.id = "read-lat",
        .about = kQueue,
-       .finders = all_origins(read_latency_gain),
+       .finders = both_origins(read_latency_gain),
        .missing = kMissingHybrid},
   };
 }

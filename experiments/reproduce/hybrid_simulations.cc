@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/reproduce/evidence.h"
-#include "experiments/reproduce/hybrid_model.h"
 #include "experiments/reproduce/simulation_document.h"
 #include "experiments/simulate/study.h"
 
@@ -18,7 +17,7 @@ using nlohmann::json;
 struct HybridScenario {
   std::string workload;
   std::string server;
-  std::string_view policy;         // as runs of `nvbench hybrid-cache` call it
+  std::string_view policy;         // as runs of `nvcache bench hybrid-cache` call it
   std::string_view configuration;  // of the simulator, on that server
 };
 

@@ -1,10 +1,11 @@
 // The simulations (experiments/simulate, engine rocksdb) that the rows of *Hybrid Cache* are taken
 // from: its servers and profiles at its sizes, on one of its CPUs, with a client for each hardware
-// thread. What hybrid_model.h leaves out is in them: cores, compaction, and a disk with a queue.
+// thread. Cores, compaction and a disk with a queue are in them.
 //
-// The document has the format "nvcache.hybrid.simulation/1", and runs as `nvbench hybrid-cache` has
-// them: warm halves of simulated runs. "scm_only" is RocksDB's own block cache in SCM (naive-scm),
-// as in the paper: "the default RocksDB SCM implementation" (section 6.1). Stateless.
+// The document has the format "nvcache.hybrid.simulation/1", and runs as `nvcache bench
+// hybrid-cache` has them: warm halves of simulated runs. "scm_only" is RocksDB's own block cache in
+// SCM (naive-scm), as in the paper: "the default RocksDB SCM implementation" (section 6.1).
+// Stateless.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include "nvcache/status_or.h"
 
 namespace nvcache::reproduce {
+
+inline constexpr const char* kMemoryModePolicy = "memory_mode";
 
 struct HybridSimulationPlan {
   bool memory_mode_only = false;  // what its comparison needs

@@ -1,5 +1,5 @@
-// *NVMcached* (APSys '16): the key-value store by `nvbench nvmcached`, or by a small run of this
-// command (own_runs.h).
+// *NVMcached* (APSys '16): the key-value store by `nvcache bench nvmcached`, or by a small run of
+// this command (own_runs.h).
 #include <algorithm>
 #include <string>
 

@@ -46,10 +46,8 @@ Absolute operations a second of a scaled machine are direction at best. The firs
 number has decides, not the best one.
 
 Sources: *parameter*, a constant of our code. *model*: calculated from the emulated media's model
-([model](../design/model.md)) or from prices; for *Hybrid Cache*, the real tiered cache on such
-media under virtual time, with a model of clients and flash
-(`experiments/reproduce/hybrid_model.h`). *simulated*: the real block cache, or for *Hybrid Cache*
-the real tiered cache, in a model of the rest of the machine, at the paper's sizes
+([model](../design/model.md)) or from prices. *simulated*: the real block cache, or for *Hybrid
+Cache* the real tiered cache, in a model of the rest of the machine, at the paper's sizes
 ([simulate](simulate.md)). *real*: the real caches and engines, scaled down, on emulated media where
 it says so.
 )";

@@ -8,7 +8,6 @@
 #include "apps/command/machine.h"
 #include "apps/command/progress.h"
 #include "base/text.h"
-#include "experiments/reproduce/hybrid_model.h"
 #include "experiments/reproduce/hybrid_simulations.h"
 #include "experiments/reproduce/own_runs.h"
 #include "experiments/reproduce/page.h"
@@ -201,22 +200,13 @@ Status add_own_runs(const Options& options, const Clock& clock, Evidence& eviden
       evidence.add("the simulations of this command", *std::move(document), /*own=*/true);
     }
   }
-  const bool wants_hybrid = wants(options, {"hybrid-cache", "memory-mode"});
-  if (wants_hybrid && !evidence.has(kHybridSimulationFormat)) {
+  if (wants(options, {"hybrid-cache", "memory-mode"}) && !evidence.has(kHybridSimulationFormat)) {
     const HybridSimulationPlan plan{.memory_mode_only = options.only == "memory-mode",
                                     .scale = options.scale,
                                     .command = options.command};
     auto document = run_hybrid_simulations(plan, clock);
     if (!document.ok()) return document.status();
     evidence.add("the simulations of RocksDB of this command", *std::move(document), /*own=*/true);
-  }
-  if (wants_hybrid && !evidence.has(kHybridModelFormat)) {
-    HybridModelPlan plan;
-    plan.memory_mode_only = options.only == "memory-mode";
-    plan.command = options.command;
-    auto document = run_hybrid_model(plan, clock);
-    if (!document.ok()) return document.status();
-    evidence.add("the model of this command", *std::move(document), /*own=*/true);
   }
   if (wants(options, {"nvmcached"}) && !evidence.has(kKvFormat)) {
     auto document = run_small_nvmcached(options.command, clock);

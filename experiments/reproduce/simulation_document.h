@@ -1,4 +1,4 @@
-// Simulations as evidence of `nvbench reproduce`: they run with progress shown, and become a
+// Simulations as evidence of `nvcache bench reproduce`: they run with progress shown, and become a
 // document of the form that results of a paper's command have.
 #pragma once
 

@@ -1,4 +1,4 @@
-// *Writes Hurt* (SoCC '22): wtperf and YCSB on WiredTiger by `nvbench writes-hurt`.
+// *Writes Hurt* (SoCC '22): wtperf and YCSB on WiredTiger by `nvcache bench writes-hurt`.
 #include <algorithm>
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/hybrid_cache/profile_files.h"
+#include "experiments/run/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/simulate/block_tiers.h"
 #include "experiments/simulate/option_checks.h"

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/prng.h"
-#include "experiments/hybrid_cache/profile_files.h"
+#include "experiments/run/profile_files.h"
 #include "experiments/simulate/keys.h"
 #include "experiments/simulate/tables.h"
 #include "experiments/workload/profile_stream.h"

@@ -26,24 +26,24 @@ using simulate::StudyOptions;
 
 constexpr char kExamples[] = R"(Examples:
   # YCSB C with 32 GiB of DRAM: no NVRAM, NVCache, Memory Mode
-  nvcache simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB,252GiB
+  nvcache bench simulate --workload c --config none,nvcache,memory-mode --nvram 64GiB,252GiB
 
   # Memory Mode with larger page caches, three seeds each
-  nvcache simulate --workload a,c --config memory-mode,memory-mode:80GiB --nvram 128GiB --rounds 3
+  nvcache bench simulate --workload a,c --config memory-mode,memory-mode:80GiB --nvram 128GiB --rounds 3
 
   # Table 1: does eviction pay?
-  nvcache simulate --workload evict-btree,evict-btree-scan --nvram 64GiB \
+  nvcache bench simulate --workload evict-btree,evict-btree-scan --nvram 64GiB \
     --config none,eager,no-eviction,nvcache
 
   # memcached's items in DRAM or NVRAM, 8 clients
-  nvcache simulate --engine memcached --workload sys,var --clients 8 --minutes 5
+  nvcache bench simulate --engine memcached --workload sys,var --clients 8 --minutes 5
 
   # *Hybrid Cache*: DRAM alone, DRAM and SCM, SCM alone, Memory Mode
-  nvcache simulate --engine rocksdb --workload whatsapp \
+  nvcache bench simulate --engine rocksdb --workload whatsapp \
     --config 64-0/dram-only,32-256/dram-first,32-256/scm-only,32-256/memory-mode
 
   # your own machine: a network disk, 64 clients on 16 cores, CXL memory
-  nvcache simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
+  nvcache bench simulate --workload b --dataset 500GiB --dram 64GiB --nvram 256GiB --medium cxl \
     --storage network --clients 64 --cores 16 --config none,auto --json out.json
 
 All figures are SIMULATED: docs/results/simulate.md says what is modelled, and what is not.
@@ -230,7 +230,7 @@ void add_simulate_command(CLI::App& group, const std::string& command) {
   outputs->command = command;
   define_what(*app, *study, *raw);
   define_how(*app, *study, *outputs);
-  on_command(*app, "nvcache simulate", [study, raw, outputs] {
+  on_command(*app, "nvcache bench simulate", [study, raw, outputs] {
     const Status status = understand(*raw, *study);
     return status.ok() ? run(*study, *outputs) : status;
   });

@@ -1,4 +1,4 @@
-// `nvcache simulate`: an engine, a machine and a second tier of any size, simulated.
+// `nvcache bench simulate`: an engine, a machine and a second tier of any size, simulated.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Production-like workloads after section 5.5 of *Hybrid Cache* (ATC '21):
 // several databases on one host, a get/put/seek mix, power-law locality, Pareto-
 // distributed value sizes, a load that follows a sine. Each is a text file
-// (experiments/hybrid_cache/profiles/*.profile) with a line `key = value` for each parameter; '#'
+// (experiments/run/profiles/*.profile) with a line `key = value` for each parameter; '#'
 // starts a comment. Sizes are those of the production host and are scaled down where they are used.
 #pragma once
 

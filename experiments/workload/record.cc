@@ -45,7 +45,7 @@ void fill_field(std::string_view key, uint32_t field, uint64_t version,
 
 void fill_record(std::string_view key, uint64_t version, std::span<char, kRecordBytes> into) {
   const uint64_t key_hash = hash_of_key(key);
-  for (uint32_t field = 0; field < kFieldCount; ++field) {
+  for (uint32_t field = 0; field < kRecordFields; ++field) {
     write_field(key_hash, field, version, into.data() + size_t{field} * kFieldBytes);
   }
 }
@@ -56,7 +56,7 @@ Status verify_record(std::string_view key, std::string_view value) {
         fmt::format("value of {} has {} bytes instead of {}", key, value.size(), kRecordBytes));
   }
   const uint64_t key_hash = hash_of_key(key);
-  for (uint32_t field = 0; field < kFieldCount; ++field) {
+  for (uint32_t field = 0; field < kRecordFields; ++field) {
     const char* at = value.data() + size_t{field} * kFieldBytes;
     uint64_t stored_key = 0;
     uint64_t stored_checksum = 0;

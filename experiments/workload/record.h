@@ -17,15 +17,15 @@
 
 namespace nvcache {
 
-inline constexpr uint32_t kFieldCount = 10;   // YCSB's fieldcount
+inline constexpr uint32_t kRecordFields = 10;   // YCSB's fieldcount
 inline constexpr uint32_t kFieldBytes = 100;  // YCSB's fieldlength
-inline constexpr uint32_t kRecordBytes = kFieldCount * kFieldBytes;
+inline constexpr uint32_t kRecordBytes = kRecordFields * kFieldBytes;
 inline constexpr size_t kMaxKeyBytes = 24;  // "user" and 20 digits
 
 // YCSB's key (insertorder=hashed, zeropadding=1): "user" + decimal ycsb_hash(number).
 std::string record_key(uint64_t number);
 
-// Writes field `field` (below kFieldCount) of the record `key`. `version` seeds
+// Writes field `field` (below kRecordFields) of the record `key`. `version` seeds
 // its bytes: equal arguments give equal bytes.
 void fill_field(std::string_view key, uint32_t field, uint64_t version,
                 std::span<char, kFieldBytes> into);

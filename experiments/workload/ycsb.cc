@@ -100,7 +100,7 @@ Operation OperationStream::next() {
       break;
     case OpType::kUpdate:
     case OpType::kReadModifyWrite:
-      op.field = static_cast<uint32_t>(prng_.below(kFieldCount));
+      op.field = static_cast<uint32_t>(prng_.below(kRecordFields));
       op.version = prng_();
       break;
     case OpType::kInsert:

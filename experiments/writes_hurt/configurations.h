@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/writes_hurt/writes_hurt_options.h"
+#include "experiments/writes_hurt/writes_hurt_run.h"
 #include "experiments/writes_hurt/wtperf.h"
 
 namespace nvcache::writes_hurt {

@@ -15,6 +15,9 @@ constexpr uint64_t scaled_bytes(double paper_gb) {
   return static_cast<uint64_t>(paper_gb * static_cast<double>(uint64_t{1} << 30)) / kSizeFactor;
 }
 
+// Records of YCSB's database: 1000 bytes, and 60 with its key, on disk.
+constexpr uint64_t scaled_records(double dataset_gb) { return scaled_bytes(dataset_gb) / 1060; }
+
 constexpr uint32_t scaled_threads(uint32_t paper_threads) {
   const uint32_t threads = (paper_threads + kThreadFactor - 1) / kThreadFactor;
   return threads > kMaxThreads ? kMaxThreads : threads;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "apps/command/command_page.h"
 #include "apps/command/on_command.h"
 #include "base/text.h"
 #include "experiments/engines/engine.h"
 #include "experiments/harness/emulated_name.h"
+#include "experiments/harness/paper_parts.h"
 #include "experiments/harness/publish.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/writes_hurt_run.h"
@@ -40,8 +40,8 @@ Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line
 
 // The options as text, before they are understood.
 struct RawOptions {
-  std::vector<int> figures;
-  std::vector<int> tables;
+  PaperParts figures{4, 8};
+  PaperParts tables{1, 4};
   std::vector<std::string> workloads;
   std::vector<std::string> configurations;
   bool quick = false;
@@ -51,12 +51,8 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--engine", options.engine, "Storage engine; rocksdb has only Figures 7 and 8")
       ->capture_default_str()
       ->type_name("{wiredtiger,rocksdb}");
-  app.add_option("--figures", raw.figures, "Figures; default: all, or none if --tables is given")
-      ->delimiter(',')
-      ->type_name("{4,5,6,7,8}");
-  app.add_option("--tables", raw.tables, "Tables; default: all, or none if --figures is given")
-      ->delimiter(',')
-      ->type_name("{1,2,3,4}");
+  raw.figures.define(app, "--figures", "Figures; default: all, or none if --tables is given");
+  raw.tables.define(app, "--tables", "Tables; default: all, or none if --figures is given");
   app.add_option("--workloads", raw.workloads,
                  "Workloads: the ten in-house ones and ycsb-a to ycsb-e; default: all")
       ->delimiter(',');
@@ -72,16 +68,7 @@ void define_what(CLI::App& app, Options& options, RawOptions& raw) {
 }
 
 void define_how(CLI::App& app, Options& options) {
-  app.add_option("--rounds", options.rounds,
-                 "Runs of each configuration; the report has medians and spreads")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "Measured seconds of each run of wtperf")
-      ->check(CLI::Range(2.0, 86400.0))
-      ->capture_default_str();
-  app.add_option("--warmup", options.warmup_seconds, "Seconds before them")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->capture_default_str();
+  define_run_times(app, options, 2.0);
   app.add_option("--ycsb-seconds", options.ycsb_seconds, "Measured seconds of each run of YCSB")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
@@ -100,25 +87,7 @@ void define_where(CLI::App& app, Options& options) {
   app.add_option("--workload-dir", options.workload_dir,
                  "Folder with NAME.small.wtperf and NAME.large.wtperf, instead of those built in")
       ->type_name("FOLDER");
-  app.add_option("--db", options.db,
-                 "Folder for the databases; default: a temporary one in $TMPDIR or /var/tmp")
-      ->type_name("FOLDER");
-  app.add_flag("--keep-db", options.keep_db, "Leave the loaded databases in --db");
-  app.add_option("--json", options.files.json_path, "Write all results here")->type_name("FILE");
-  app.add_option("--html", options.files.html_path, "Write a report with charts here")
-      ->type_name("FILE");
-}
-
-Status take_numbers(const char* option, const std::vector<int>& given, int first, int last,
-                    bool all, std::set<int>& chosen) {
-  for (const int number : given) {
-    if (number < first || number > last) {
-      return invalid_argument("{} {}: allowed are {} to {}", option, number, first, last);
-    }
-    chosen.insert(number);
-  }
-  for (int number = first; all && number <= last; ++number) chosen.insert(number);
-  return ok_status();
+  define_run_files(app, options);
 }
 
 Status take_workloads(const RawOptions& raw, Options& options) {
@@ -155,14 +124,11 @@ Status take_configurations(const RawOptions& raw, Options& options) {
 }
 
 void shorten(const CLI::App& app, Options& options) {
-  const auto set = [&](const char* name, auto& option, auto value) {
-    if (app.count(name) == 0) option = value;
-  };
-  set("--rounds", options.rounds, 1u);
-  set("--seconds", options.seconds, 4.0);
-  set("--warmup", options.warmup_seconds, 2.0);
-  set("--ycsb-seconds", options.ycsb_seconds, 3.0);
-  set("--ycsb-warmup", options.ycsb_warmup_seconds, 3.0);
+  set_unless_given(app, "--rounds", options.rounds, 1u);
+  set_unless_given(app, "--seconds", options.seconds, 4.0);
+  set_unless_given(app, "--warmup", options.warmup_seconds, 2.0);
+  set_unless_given(app, "--ycsb-seconds", options.ycsb_seconds, 3.0);
+  set_unless_given(app, "--ycsb-warmup", options.ycsb_warmup_seconds, 3.0);
 }
 
 Status check_engine(const Options& options) {
@@ -177,16 +143,13 @@ Status check_engine(const Options& options) {
   if (options.needs_ycsb() && !options.ycsb.empty()) {
     if (auto kind = make_engine_kind(options.engine); !kind.ok()) return kind.status();
   }
-  if (options.keep_db && options.db.empty()) {
-    return invalid_argument("--keep-db needs --db: where to keep them");
-  }
-  return options.files.check();
+  return options.check();
 }
 
 Status understand(const CLI::App& app, const RawOptions& raw, Options& options) {
-  const bool all = raw.figures.empty() && raw.tables.empty();
-  Status status = take_numbers("--figures", raw.figures, 4, 8, all, options.figures);
-  if (status.ok()) status = take_numbers("--tables", raw.tables, 1, 4, all, options.tables);
+  const bool all = !raw.figures.given() && !raw.tables.given();
+  Status status = raw.figures.take(all, &options.figures);
+  if (status.ok()) status = raw.tables.take(all, &options.tables);
   if (status.ok()) status = take_workloads(raw, options);
   if (status.ok()) status = take_configurations(raw, options);
   if (!status.ok()) return status;
@@ -207,7 +170,6 @@ void add_writes_hurt_command(CLI::App& group, const std::string& command) {
   CLI::App* app = group.add_subcommand(
       "writes-hurt",
       "The figures and tables of *Writes Hurt* (SoCC '22) on WiredTiger, scaled down");
-  app->alias("paper");  // its name in 0.1
   app->footer(kExamples);
   auto options = std::make_shared<Options>();
   auto raw = std::make_shared<RawOptions>();

@@ -4,16 +4,14 @@
 #include <optional>
 #include <set>
 
-#include "apps/command/machine.h"
 #include "apps/command/progress.h"
 #include "base/text.h"
+#include "experiments/harness/paper_parts.h"
+#include "experiments/run/ycsb_load.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/scale.h"
-#include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/writes_hurt_figures.h"
 #include "experiments/writes_hurt/wtperf_runs.h"
-#include "experiments/writes_hurt/ycsb_runs.h"
-#include "nlohmann/json.hpp"
 #include "nvcache/block_cache.h"
 
 namespace nvcache::writes_hurt {
@@ -23,6 +21,7 @@ using nlohmann::json;
 
 constexpr double kWtperfOverheadSeconds = 3.5;  // copying, opening and closing
 constexpr double kYcsbOverheadSeconds = 4;
+constexpr double kFigure7NvramGb[] = {64, 128, 252};
 
 // A mistake in --medium is found before anything is loaded.
 Status check_medium(const Options& options) {
@@ -35,6 +34,44 @@ Status check_medium(const Options& options) {
 bool wants_nvram(const Options& options) {
   return options.needs_large() &&
          (options.configurations.empty() || options.configurations.contains("wt-nvram"));
+}
+
+// Those of one row of Table 3.
+void plan_row(const Options& options, const YcsbRow& row, std::vector<Experiment>& plan) {
+  YcsbLoadOptions ycsb;
+  ycsb.workload = ycsb_workload(std::string_view(&row.letter, 1)).value();
+  ycsb.records = scaled_records(row.dataset_gb);
+  ycsb.seed = options.seed;
+  ycsb.database = fmt::format("ycsb-{}", row.letter);
+  const std::shared_ptr<const Load> load = make_ycsb_load(ycsb);
+  const auto add = [&](const std::string& name, const std::string& spec, double dram_gb,
+                       const json& more) {
+    Experiment experiment;
+    experiment.load = load;
+    experiment.configuration = name;
+    // Direct I/O leaves the OS nothing to cache: the engine's cache has all the DRAM.
+    experiment.engine.dram_cache_bytes = scaled_bytes(dram_gb);
+    experiment.engine.tier_spec = spec;
+    experiment.threads = scaled_threads(row.threads);
+    experiment.more = more;
+    experiment.more["dram_gb"] = dram_gb;
+    plan.push_back(std::move(experiment));
+  };
+  if (options.figures.contains(7)) {
+    add(std::string(kNone), "", kLargeDramGb, {{"figure", 7}});
+    for (const double nvram_gb : kFigure7NvramGb) {
+      for (const CacheChoice& choice : figure7_choices(options, nvram_gb)) {
+        add(choice.name, choice.spec, kLargeDramGb, {{"figure", 7}});
+      }
+    }
+  }
+  if (!options.figures.contains(8)) return;
+  for (const CostRow& split : table4()) {
+    CacheChoice choice;
+    choice.name = kNone;
+    if (split.nvram_gb > 0) choice = figure7_choices(options, split.nvram_gb)[1];
+    add(choice.name, choice.spec, split.dram_gb, {{"figure", 8}, {"nvram_gb", split.nvram_gb}});
+  }
 }
 
 class Run {
@@ -50,43 +87,59 @@ class Run {
       if (!found.ok()) return found.status();
       tools = *std::move(found);
     }
-    auto folder = WorkFolder::take(options_);
-    if (!folder.ok()) return folder.status();
+    auto databases = Databases::take(options_.db, options_.keep_db);
+    if (!databases.ok()) return databases.status();
     progress_.say(estimate(options_));
     if (tools) {
-      if (Status status = run_wtperf(*tools, **folder); !status.ok()) return status;
+      if (Status status = run_with_tools(*tools, **databases); !status.ok()) return status;
     }
     if (options_.needs_ycsb()) {
-      auto ycsb = run_ycsb(options_, **folder, clock_);
-      if (!ycsb.ok()) return ycsb.status();
-      ycsb_ = *std::move(ycsb);
+      if (Status status = run_ycsb(**databases); !status.ok()) return status;
     }
     return document();
   }
 
  private:
-  Status run_wtperf(const Tools& tools, WorkFolder& folder) {
+  Status run_ycsb(Databases& databases) {
+    auto kind = make_engine_kind(options_.engine);
+    if (!kind.ok()) return kind.status();
+    BenchOptions bench;
+    static_cast<RunOptions&>(bench) = options_;
+    bench.seconds = options_.ycsb_seconds;
+    bench.warmup_seconds = options_.ycsb_warmup_seconds;
+    auto ycsb = run_experiments(**kind, databases, plan_ycsb(options_), bench, clock_, progress_);
+    if (!ycsb.ok()) return ycsb.status();
+    ycsb_ = *std::move(ycsb);
+    for (json& run : ycsb_.runs) {
+      run.erase("series");
+      run.erase("latency");
+    }
+    ycsb_engine_ = (*kind)->describe();
+    return ok_status();
+  }
+
+  Status run_with_tools(const Tools& tools, Databases& databases) {
     std::string nvram_path;
     if (wants_nvram(options_)) {
-      if (has_wiredtiger_nvram(tools, folder, clock_, progress_)) {
-        nvram_path = folder.path(".");
+      if (has_wiredtiger_nvram(tools, databases, clock_, progress_)) {
+        nvram_path = databases.path(".");
       } else {
         note(
             "wt-nvram is left out: this WiredTiger was built without memkind, or the folder has "
             "no room.");
       }
     }
-    experiments_ = plan_experiments(options_, nvram_path);
+    experiments_ = plan_wtperf(options_, nvram_path);
     if (tools.extension.empty()) {
       note("No extension: no counters, and only what needs no nvcache.");
-      for (Experiment& experiment : experiments_) {
+      for (WtperfExperiment& experiment : experiments_) {
         std::erase_if(experiment.choices,
                       [](const CacheChoice& choice) { return !choice.spec.empty(); });
       }
       std::erase_if(experiments_,
-                    [](const Experiment& experiment) { return experiment.choices.empty(); });
+                    [](const WtperfExperiment& experiment) { return experiment.choices.empty(); });
     }
-    auto runs = run_experiments(options_, experiments_, tools, folder, clock_, progress_);
+    auto runs = run_wtperf(options_, experiments_, tools, databases, clock_, progress_);
     if (!runs.ok()) return runs.status();
     wtperf_ = *std::move(runs);
     return ok_status();
@@ -130,7 +183,7 @@ class Run {
   json configurations() const {
     json list = json::array();
     std::set<std::string> seen;
-    for (const Experiment& experiment : experiments_) {
+    for (const WtperfExperiment& experiment : experiments_) {
       for (const CacheChoice& choice : experiment.choices) {
         if (!seen.insert(choice.name).second) continue;
         list.push_back({{"name", choice.name},
@@ -157,19 +210,13 @@ class Run {
   json document() {
     json databases = wtperf_.databases;
     for (json& database : ycsb_.databases) databases.push_back(database);
-    json result = {{"kind", "paper"},
-                   {"schema", 1},
-                   {"format", "nvcache.paper/1"},
-                   {"nvcache", NVCACHE_VERSION},
-                   {"command", options_.command},
-                   {"finished", utc_now()},
-                   {"machine", machine_facts()},
-                   {"setup", setup()},
-                   {"configurations", configurations()},
-                   {"databases", databases},
-                   {"runs", wtperf_.runs},
-                   {"ycsb_engine", ycsb_.engine},
-                   {"ycsb_runs", ycsb_.runs}};
+    json result = paper_document("nvcache.paper/1", options_.command);
+    result["setup"] = setup();
+    result["configurations"] = configurations();
+    result["databases"] = databases;
+    result["runs"] = wtperf_.runs;
+    result["ycsb_engine"] = ycsb_engine_;
+    result["ycsb_runs"] = ycsb_.runs;
     result["figures"] = make_figures(result);
     return result;
   }
@@ -178,24 +225,31 @@ class Run {
   const Clock& clock_;
   Progress progress_;
   std::vector<std::string> notes_;
-  std::vector<Experiment> experiments_;
+  std::vector<WtperfExperiment> experiments_;
   WtperfRuns wtperf_;
-  YcsbRuns ycsb_;
+  ExperimentRuns ycsb_;
+  json ycsb_engine_;
 };
 
 }  // namespace
 
+std::vector<Experiment> plan_ycsb(const Options& options) {
+  std::vector<Experiment> plan;
+  for (const YcsbRow& row : table3()) {
+    if (options.ycsb.find(row.letter) != std::string::npos) plan_row(options, row, plan);
+  }
+  return plan;
+}
+
 std::string estimate(const Options& options) {
   size_t wtperf = 0;
   if (options.needs_wtperf()) {
-    for (const Experiment& experiment :
-         plan_experiments(options, wants_nvram(options) ? "." : "")) {
+    for (const WtperfExperiment& experiment :
+         plan_wtperf(options, wants_nvram(options) ? "." : "")) {
       wtperf += experiment.choices.size() * options.rounds;
     }
   }
-  size_t ycsb = 0;
-  if (options.figures.contains(7)) ycsb += 7 * options.ycsb.size() * options.rounds;
-  if (options.figures.contains(8)) ycsb += table4().size() * options.ycsb.size() * options.rounds;
+  const size_t ycsb = plan_ycsb(options).size() * options.rounds;
   const double seconds =
       static_cast<double>(wtperf) *
           (options.seconds + options.warmup_seconds + kWtperfOverheadSeconds) +

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/harness/child_process.h"
+#include "experiments/harness/copy_folder.h"
 
 namespace nvcache::writes_hurt {
 namespace {
@@ -27,22 +28,22 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-std::string database_name(const Experiment& experiment) {
+std::string database_name(const WtperfExperiment& experiment) {
   return fmt::format("{}.{}", experiment.workload->name, variant_name(experiment.variant));
 }
 
 class WtperfRunner {
  public:
-  WtperfRunner(const Options& options, const Tools& tools, WorkFolder& folder, const Clock& clock,
+  WtperfRunner(const Options& options, const Tools& tools, Databases& databases, const Clock& clock,
                Progress& progress, size_t total)
       : options_(options),
         tools_(tools),
-        folder_(folder),
+        databases_(databases),
         clock_(clock),
         progress_(progress),
         total_(total) {}
 
-  Status run(const Experiment& experiment) {
+  Status run(const WtperfExperiment& experiment) {
     if (experiment.workload->compressed && tools_.snappy.empty()) {
       return failed_precondition_error(fmt::format(
           "{} needs libwiredtiger_snappy.so in WiredTiger's build", experiment.workload->name));
@@ -61,8 +62,8 @@ class WtperfRunner {
         if (is_cancelled(status)) return status;
       }
     }
-    folder_.remove_run();
-    folder_.done_with(database_name(experiment));
+    databases_.remove_runs();
+    databases_.done_with(database_name(experiment));
     return ok_status();
   }
 
@@ -72,28 +73,30 @@ class WtperfRunner {
   uint32_t seconds() const { return static_cast<uint32_t>(std::lround(options_.seconds)); }
   uint32_t warmup() const { return static_cast<uint32_t>(std::lround(options_.warmup_seconds)); }
 
-  // The workload's file with `more` lines after it, beside the database.
-  StatusOr<std::string> options_file(const std::string& more) {
-    const std::string path = folder_.path("run.wtperf");
-    Status status = write_file_whole(path, text_ + more);
-    if (!status.ok()) return status;
-    return path;
+  // A fresh folder for the files of one call of wtperf.
+  StatusOr<std::string> scratch() {
+    databases_.remove_runs();
+    const std::string folder = databases_.run_folder();
+    std::error_code error;
+    if (std::filesystem::create_directory(folder, error)) return folder;
+    return internal_error(fmt::format("cannot make {}: {}", folder, error.message()));
   }
 
-  Status wtperf(const std::string& home, const std::string& more, const std::string& config,
-                double limit_seconds, const std::string& title) {
-    const auto file = options_file(more);
-    if (!file.ok()) return file.status();
-    return run_child({{tools_.wtperf, "-h", home, "-O", *file, "-C", config},
-                      folder_.path("run.log"),
+  // `more`: lines after those of the workload's file.
+  Status wtperf(const std::string& scratch, const std::string& home, const std::string& more,
+                const std::string& config, double limit_seconds, const std::string& title) {
+    const std::string file = scratch + "/run.wtperf";
+    if (Status status = write_file_whole(file, text_ + more); !status.ok()) return status;
+    return run_child({{tools_.wtperf, "-h", home, "-O", file, "-C", config},
+                      scratch + "/run.log",
                       limit_seconds,
                       title},
                      clock_, progress_);
   }
 
-  bool snappy(const Experiment& experiment) const { return experiment.workload->compressed; }
+  bool snappy(const WtperfExperiment& experiment) const { return experiment.workload->compressed; }
 
-  Status load(const Experiment& experiment) {
+  Status load(const WtperfExperiment& experiment) {
     const std::string name = database_name(experiment);
     json database = {{"workload", experiment.workload->name},
                      {"variant", variant_name(experiment.variant)}};
@@ -101,28 +104,25 @@ class WtperfRunner {
       result_.databases.push_back(database);
       return ok_status();
     }
-    if (!folder_.has_loaded(name, text_)) {
-      const uint64_t start_ns = clock_.now_ns();
+    const auto make = [&](const std::string& home) {
       Tools plain = tools_;
       plain.extension.clear();
-      std::error_code ignored;
-      std::filesystem::create_directory(folder_.path(name), ignored);
-      Status status = wtperf(folder_.path(name), "create=true\nrun_time=0\n",
-                             connection_config({}, plain, snappy(experiment), ""),
-                             kLoadLimitSeconds, fmt::format("loading {}", name));
-      if (status.ok()) status = folder_.mark_loaded(name, text_);
-      if (!status.ok()) return status;
-      database["load_seconds"] = seconds_between(start_ns, clock_.now_ns());
-      progress_.say(fmt::format("loaded {}: {}, {:.1f} s", name,
-                                format_bytes(folder_bytes(folder_.path(name))),
-                                database["load_seconds"].get<double>()));
-    }
-    database["bytes"] = folder_bytes(folder_.path(name));
+      const auto files = scratch();
+      if (!files.ok()) return files.status();
+      return wtperf(*files, home, "create=true\nrun_time=0\n",
+                    connection_config({}, plain, snappy(experiment), ""), kLoadLimitSeconds,
+                    fmt::format("loading {}", name));
+    };
+    const auto loaded = databases_.load(name, text_, make, clock_);
+    if (!loaded.ok()) return loaded.status();
+    progress_.say(fmt::format("{}: {}", name, loaded->text()));
+    if (loaded->load_seconds > 0) database["load_seconds"] = loaded->load_seconds;
+    database["bytes"] = loaded->size_bytes;
     result_.databases.push_back(database);
     return ok_status();
   }
 
-  std::string run_options(const Experiment& experiment) const {
+  std::string run_options(const WtperfExperiment& experiment) const {
     const bool create = experiment.workload->load_each_time;
     std::string more =
         fmt::format("create={}\nrun_time={}\nwarmup={}\n", create, seconds(), warmup());
@@ -133,7 +133,7 @@ class WtperfRunner {
     return more;
   }
 
-  Status run_one(const Experiment& experiment, const CacheChoice& choice, uint32_t round) {
+  Status run_one(const WtperfExperiment& experiment, const CacheChoice& choice, uint32_t round) {
     if (Status status = check_not_interrupted(); !status.ok()) return status;
     const std::string title = fmt::format("[{}/{}] {} {}", result_.runs.size() + 1, total_,
                                           database_name(experiment), choice.name);
@@ -151,28 +151,33 @@ class WtperfRunner {
     return status;
   }
 
-  Status measure(const Experiment& experiment, const CacheChoice& choice, const std::string& title,
-                 json& run) {
+  Status measure(const WtperfExperiment& experiment, const CacheChoice& choice,
+                 const std::string& title, json& run) {
     const bool create = experiment.workload->load_each_time;
-    const auto home =
-        create ? folder_.fresh_run() : folder_.copy_for_run(database_name(experiment));
-    if (!home.ok()) return home.status();
-    const std::string stats = folder_.path("run.stats.json");
-    std::error_code ignored;
-    std::filesystem::remove(stats, ignored);
+    const auto files = scratch();
+    if (!files.ok()) return files.status();
+    const std::string home = *files + "/db";
+    Status status = ok_status();
+    if (create) {
+      std::filesystem::create_directory(home);
+    } else {
+      status = copy_folder(databases_.path(database_name(experiment)), home);
+    }
+    if (!status.ok()) return status;
+    const std::string stats = *files + "/stats.json";
     const double limit =
         3 * (options_.seconds + options_.warmup_seconds) + (create ? kLoadLimitSeconds : 120);
-    Status status =
-        wtperf(*home, run_options(experiment),
-               connection_config(choice, tools_, snappy(experiment), stats), limit, title);
+    status = wtperf(*files, home, run_options(experiment),
+                    connection_config(choice, tools_, snappy(experiment), stats), limit, title);
     if (!status.ok()) return status;
-    const auto result = parse_wtperf_stat(contents(*home + "/test.stat"));
+    const auto result = parse_wtperf_stat(contents(home + "/test.stat"));
     if (!result.ok()) return result.status();
-    return record(experiment, *result, *home, stats, title, run);
+    return record(experiment, *result, home, stats, title, run);
   }
 
-  Status record(const Experiment& experiment, const WtperfResult& result, const std::string& home,
-                const std::string& stats, const std::string& title, json& run) {
+  Status record(const WtperfExperiment& experiment, const WtperfResult& result,
+                const std::string& home, const std::string& stats, const std::string& title,
+                json& run) {
     json ops = json::object();
     std::string line;
     std::string_view types = experiment.workload->ops;
@@ -212,7 +217,7 @@ class WtperfRunner {
 
   const Options& options_;
   const Tools& tools_;
-  WorkFolder& folder_;
+  Databases& databases_;
   const Clock& clock_;
   Progress& progress_;
   const size_t total_;
@@ -222,8 +227,8 @@ class WtperfRunner {
 
 }  // namespace
 
-std::vector<Experiment> plan_experiments(const Options& options, const std::string& nvram_path) {
-  std::vector<Experiment> experiments;
+std::vector<WtperfExperiment> plan_wtperf(const Options& options, const std::string& nvram_path) {
+  std::vector<WtperfExperiment> experiments;
   for (const Workload* workload : options.workloads) {
     if (options.needs_small()) {
       experiments.push_back({workload, Variant::kSmall, figure4_choices(options)});
@@ -241,33 +246,35 @@ std::vector<Experiment> plan_experiments(const Options& options, const std::stri
   return experiments;
 }
 
-StatusOr<WtperfRuns> run_experiments(const Options& options,
-                                     const std::vector<Experiment>& experiments, const Tools& tools,
-                                     WorkFolder& folder, const Clock& clock, Progress& progress) {
+StatusOr<WtperfRuns> run_wtperf(const Options& options,
+                                const std::vector<WtperfExperiment>& experiments,
+                                const Tools& tools, Databases& databases, const Clock& clock,
+                                Progress& progress) {
   size_t total = 0;
-  for (const Experiment& experiment : experiments) {
+  for (const WtperfExperiment& experiment : experiments) {
     total += experiment.choices.size() * options.rounds;
   }
-  WtperfRunner runner(options, tools, folder, clock, progress, total);
-  for (const Experiment& experiment : experiments) {
+  WtperfRunner runner(options, tools, databases, clock, progress, total);
+  for (const WtperfExperiment& experiment : experiments) {
     if (Status status = runner.run(experiment); !status.ok()) return status;
   }
   return runner.take();
 }
 
-bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,
+bool has_wiredtiger_nvram(const Tools& tools, Databases& databases, const Clock& clock,
                           Progress& progress) {
-  const auto home = folder.fresh_run();
-  if (!home.ok()) return false;
+  const std::string home = databases.run_folder();
+  std::error_code error;
+  if (!std::filesystem::create_directory(home, error)) return false;
   const std::string config = fmt::format(
-      "block_cache=(enabled=true,type=nvram,size=64MB,nvram_path={})", folder.path("."));
+      "block_cache=(enabled=true,type=nvram,size=64MB,nvram_path={})", databases.path("."));
   const ChildCommand command = {
-      {tools.wtperf, "-h", *home, "-o", "icount=10,run_time=0", "-C", config},
-      folder.path("run.log"),
+      {tools.wtperf, "-h", home, "-o", "icount=10,run_time=0", "-C", config},
+      home + "/run.log",
       60,
       "looking for WiredTiger's NVRAM cache"};
   const bool found = run_child(command, clock, progress).ok();
-  folder.remove_run();
+  databases.remove_runs();
   return found;
 }
 

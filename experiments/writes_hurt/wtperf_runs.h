@@ -10,8 +10,7 @@
 #include "apps/command/progress.h"
 #include "base/clock.h"
 #include "experiments/writes_hurt/configurations.h"
-#include "experiments/writes_hurt/work_folder.h"
-#include "experiments/writes_hurt/writes_hurt_options.h"
+#include "experiments/writes_hurt/writes_hurt_run.h"
 #include "experiments/writes_hurt/wtperf.h"
 #include "nlohmann/json.hpp"
 #include "nvcache/status_or.h"
@@ -19,14 +18,14 @@
 namespace nvcache::writes_hurt {
 
 // One workload and all that it is run with.
-struct Experiment {
+struct WtperfExperiment {
   const Workload* workload = nullptr;
   Variant variant = Variant::kSmall;
   std::vector<CacheChoice> choices;
 };
 
 // The experiments that the figures and tables need.
-std::vector<Experiment> plan_experiments(const Options& options, const std::string& nvram_path);
+std::vector<WtperfExperiment> plan_wtperf(const Options& options, const std::string& nvram_path);
 
 struct WtperfRuns {
   nlohmann::json runs = nlohmann::json::array();
@@ -34,13 +33,13 @@ struct WtperfRuns {
 };
 
 // CANCELLED when interrupted. A run that fails is reported in `runs`, and the next goes on.
-[[nodiscard]] StatusOr<WtperfRuns> run_experiments(const Options& options,
-                                                   const std::vector<Experiment>& experiments,
-                                                   const Tools& tools, WorkFolder& folder,
-                                                   const Clock& clock, Progress& progress);
+[[nodiscard]] StatusOr<WtperfRuns> run_wtperf(const Options& options,
+                                              const std::vector<WtperfExperiment>& experiments,
+                                              const Tools& tools, Databases& databases,
+                                              const Clock& clock, Progress& progress);
 
 // True if this WiredTiger has its NVRAM block cache.
-[[nodiscard]] bool has_wiredtiger_nvram(const Tools& tools, WorkFolder& folder, const Clock& clock,
-                                        Progress& progress);
+[[nodiscard]] bool has_wiredtiger_nvram(const Tools& tools, Databases& databases,
+                                        const Clock& clock, Progress& progress);
 
 }  // namespace nvcache::writes_hurt

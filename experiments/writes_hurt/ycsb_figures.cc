@@ -7,7 +7,6 @@
 #include "experiments/workload/ycsb.h"
 #include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"
-#include "experiments/writes_hurt/ycsb_runs.h"
 
 namespace nvcache::writes_hurt {
 namespace {
@@ -157,7 +156,7 @@ json figure_table3(const json& document) {
         figure, label_of(row.letter),
         {pair(workload->describe_mix(), std::string(row.printed_mix)),
          pair(fmt::format("{}", scaled_threads(row.threads)), fmt::format("{}", row.threads)),
-         fmt::format("{}", ycsb_records(row.dataset_gb)),
+         fmt::format("{}", scaled_records(row.dataset_gb)),
          pair(bytes.get<std::string>(), fmt::format("{}", scaled_bytes(row.dataset_gb) >> 20))});
   }
   figure["notes"] = {

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "experiments/engines/engine.h"
 #include "experiments/hybrid_cache/hybrid_cache_command.h"
-#include "experiments/hybrid_cache/profile_command.h"
-#include "experiments/hybrid_cache/profile_store.h"
+#include "experiments/run/ycsb_command.h"
 #include "support/command_line.h"
 
 namespace nvcache::test {
 
-inline bool has_rocksdb() { return !is_unimplemented(check_store("lru:size=1MiB", "disk")); }
+inline bool has_rocksdb() { return make_engine_kind("rocksdb").ok(); }
 
 inline void add_commands(CLI::App& app) {
   add_hybrid_cache_command(app, "nvcache bench hybrid-cache");

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "experiments/reproduce/evidence.h"
-#include "experiments/reproduce/hybrid_model.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache::reproduce {
@@ -105,8 +104,9 @@ inline json hybrid_document() {
                                      hybrid_run("laser", "32-256", "dram_first", 155, 85, 0.87)});
 }
 
-inline json hybrid_model_document() {
-  json document = document_of(kHybridModelFormat,
+// With Memory Mode, and SCM of the size of 64-0's DRAM.
+inline json hybrid_simulation_document() {
+  json document = document_of(kHybridSimulationFormat,
                               {hybrid_run("whatsapp", "64-0", "dram_only", 120, 100, 0.6),
                                hybrid_run("whatsapp", "64-0", "scm_only", 100, 200, 0.6),
                                hybrid_run("whatsapp", "32-128", "dram_first", 150, 75, 0.8),

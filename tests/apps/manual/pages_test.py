@@ -87,7 +87,7 @@ def commands_in_help(text):
 
 
 def forwarded(program):
-    return {"bench", "simulate"} if program == "nvcache" else set()
+    return {"bench"} if program == "nvcache" else set()
 
 
 def faults_of_options(program, page):
@@ -244,7 +244,7 @@ def cases(folder):
     yield "nvbench ycsb --engine ", ["rocksdb", "wiredtiger"]
     yield f"nvbench ycsb --db {folder}/", [f"{folder}/folder", f"!{folder}/one"]
     yield "nvbench writes-hurt --figures 4,", ["5", "8", "!10"]
-    yield "nvbench paper --q", ["--quick"]
+    yield "nvbench hybrid-cache --q", ["--quick"]
 
 
 def offers(answer, words):
@@ -308,7 +308,7 @@ def test_nvcache_bench_completes_what_nvbench_has():
             for line, words in (("nvcache bench yc", ["ycsb"]),
                                 ("nvcache bench ycsb --eng", ["--engine"]),
                                 ("nvcache bench ycsb --engine ", ["rocksdb"]),
-                                ("nvcache simulate --clie", ["--clients"])):
+                                ("nvcache bench simulate --clie", ["--clients"])):
                 answer = complete(script, line, folder, path=both)
                 check(offers(answer, words), f"{shell}: {line}: {answer}; wanted: {words}")
             path = f"{alone}:{os.environ['PATH']}"

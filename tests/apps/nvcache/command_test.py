@@ -75,11 +75,9 @@ def test_examples_run():
             if words[0] == "bench":
                 if NVBENCH is None:
                     continue
-                words += "--records 1000 --seconds 0.1 --warmup 0 --rounds 1".split()
-            if words[0] == "simulate":
-                if NVBENCH is None:
-                    continue
-                words += ["--scale", "4096"]
+                few = "--scale 4096" if words[1] == "simulate" else \
+                    "--records 1000 --seconds 0.1 --warmup 0 --rounds 1"
+                words += few.split()
             if words[0] == "top":
                 words += ["--once"]
             answer = run(*words, folder=folder)
@@ -224,6 +222,11 @@ def test_bench_is_nvbench():
     for words in (["bench", "nonsense"], ["bench"], ["bench", "ycsb", "--nonsense"]):
         answer = run(*words)
         check(answer.returncode == USAGE, f"{words}: exit code {answer.returncode}")
+
+
+def test_simulate_says_its_new_name():
+    answer = run("simulate", "--workload", "c")
+    check(answer.returncode == USAGE and "nvcache bench simulate" in answer.stderr, answer)
 
 
 def test_bench_without_nvbench():

@@ -8,7 +8,8 @@
 
 #include "apps/report/html.h"
 #include "apps/report/table.h"
-#include "experiments/ycsb/result.h"
+#include "experiments/run/result.h"
+#include "experiments/run/ycsb_load.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache {
@@ -19,6 +20,7 @@ using nlohmann::json;
 // A measured part of one second with `ops` reads and, with a tier, half of them hits.
 RunResult result_of(uint64_t ops, bool tier) {
   RunResult result;
+  result.latency_ns.resize(kOpTypeCount);
   result.seconds = 1;
   result.warmup_seconds = 0.75;
   result.block_reads = tier ? ops / 4 : ops / 2;
@@ -50,16 +52,15 @@ RunResult result_of(uint64_t ops, bool tier) {
 }
 
 json report_document(int rounds = 3) {
-  const YcsbWorkload workload = ycsb_workload("c").value();
-  const Configuration none{"none", ""};
-  const Configuration paper{"paper", "nvcache://?size=1GiB&medium=emulated:optane"};
+  YcsbLoadOptions ycsb;
+  ycsb.workload = ycsb_workload("c").value();
+  const auto load = make_ycsb_load(ycsb);
   json runs = json::array();
   for (int round = 1; round <= rounds; ++round) {
     const auto ops = static_cast<uint64_t>(1000 * round);
+    runs.push_back(run_to_json(*load, "none", static_cast<uint32_t>(round), result_of(ops, false)));
     runs.push_back(
-        run_to_json(workload, none, static_cast<uint32_t>(round), result_of(ops, false)));
-    runs.push_back(
-        run_to_json(workload, paper, static_cast<uint32_t>(round), result_of(2 * ops, true)));
+        run_to_json(*load, "paper", static_cast<uint32_t>(round), result_of(2 * ops, true)));
   }
   return {{"kind", "ycsb"},
           {"schema", 1},
@@ -75,11 +76,11 @@ json report_document(int rounds = 3) {
             {"rounds", rounds},
             {"dram_cache_bytes", 64 << 20},
             {"database_bytes", 1 << 30}}},
-          {"workloads", {{{"name", "c"}, {"mix", "100% read"}, {"distribution", "zipfian"}}}},
+          {"workloads", {load->describe()}},
           {"configurations",
            {{{"name", "none"}, {"spec", "none"}},
             {{"name", "paper"},
-             {"spec", paper.spec},
+             {"spec", "nvcache://?size=1GiB&medium=emulated:optane"},
              {"medium", "emulated:optane"},
              {"admission", "obp(0.1,lifetime)"},
              {"eviction", "lfru"},

@@ -6,11 +6,10 @@
 #include "apps/command/exit_code.h"
 #include "base/clock.h"
 #include "experiments/engines/engine.h"
-#include "experiments/ycsb/ycsb_command.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
+#include "support/engine_bench.h"
 #include "support/temp_dir.h"
-#include "support/ycsb_bench.h"
 
 namespace nvcache {
 namespace {
@@ -20,7 +19,6 @@ namespace fs = std::filesystem;
 class RocksdbBench : public testing::Test {
  protected:
   RocksdbBench() {
-    options_.records = 5000;
     options_.warmup_seconds = 0.2;
     options_.dram_cache_bytes = 256 << 10;
   }
@@ -31,11 +29,11 @@ class RocksdbBench : public testing::Test {
 
   static constexpr char kSpec[] = "nvcache://?size=16MiB&medium=dram&admission=always&eviction=lru";
   TempDir folder_{fs::current_path()};
-  BenchOptions options_ = small_bench(folder_.path(), kSpec);
+  EngineBenchOptions options_ = small_bench(folder_.path(), kSpec);
 };
 
 TEST_F(RocksdbBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
-  options_.workloads = {ycsb_workload("c").value(), ycsb_workload("a").value()};
+  options_.loads = ycsb_loads("ca", 5000);
   const auto document = run_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
   ASSERT_NO_FATAL_FAILURE(expect_tier_saves_reads(*document, 4));
@@ -43,8 +41,7 @@ TEST_F(RocksdbBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
 }
 
 TEST_F(RocksdbBench, InsertsAndScansWork) {
-  options_.workloads = {ycsb_workload("d").value(), ycsb_workload("e").value(),
-                        ycsb_workload("f").value()};
+  options_.loads = ycsb_loads("def", 5000);
   options_.configurations = {{"tier", kSpec}};
   const auto document = run_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
@@ -54,7 +51,7 @@ TEST_F(RocksdbBench, InsertsAndScansWork) {
 }
 
 TEST_F(RocksdbBench, AMistakeInASpecificationIsFoundBeforeLoading) {
-  options_.workloads = {ycsb_workload("c").value()};
+  options_.loads = ycsb_loads("c", 5000);
   options_.configurations.push_back({"typo", "nvcache://?size=16MiB&admision=always"});
   const auto document = run_bench(options_, system_clock());
   ASSERT_FALSE(document.ok());
@@ -69,7 +66,7 @@ using RocksdbBenchDeathTest = RocksdbBench;
 
 TEST_F(RocksdbBenchDeathTest, AnInterruptRemovesTheDatabaseAndEndsWith130) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  options_.workloads = {ycsb_workload("a").value()};
+  options_.loads = ycsb_loads("a", 5000);
   options_.seconds = 60;
   // The child makes its own folder: this fixture is made again in it.
   EXPECT_EXIT(test::exit_by_interrupt(options_.db, folder_.path(),

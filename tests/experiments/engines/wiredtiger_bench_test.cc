@@ -11,11 +11,10 @@
 #include "base/clock.h"
 #include "experiments/engines/engine.h"
 #include "experiments/harness/copy_folder.h"
-#include "experiments/ycsb/ycsb_command.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "support/engine_bench.h"
 #include "support/temp_dir.h"
-#include "support/ycsb_bench.h"
 
 namespace nvcache {
 namespace {
@@ -28,6 +27,17 @@ constexpr uint64_t kRows = 8000;
 std::string row_key(uint64_t i) { return fmt::format("key{:08}", i); }
 std::string row_value(uint64_t i, int version = 0) {
   return fmt::format("value {} of row {:08} ", version, i) + std::string(1000, 'a' + i % 26);
+}
+
+EngineOptions at(const std::string& folder, const std::string& spec, const std::string& own_cache,
+                 const std::shared_ptr<BlockCache>& tier) {
+  EngineOptions options;
+  options.directory = folder;
+  options.dram_cache_bytes = 2 << 20;
+  options.tier_spec = spec;
+  options.tier = tier;
+  options.own_cache = own_cache;
+  return options;
 }
 
 class WiredtigerTest : public testing::Test {
@@ -45,28 +55,24 @@ class WiredtigerTest : public testing::Test {
 class WiredtigerEngineTest : public WiredtigerTest {
  protected:
   void load() {
-    const SortedRecord record = [](uint64_t i, std::string* key, std::string* value) {
+    const SortedPair pair = [](uint32_t, uint64_t i, std::string* key, std::string* value) {
       *key = row_key(i);
       *value = row_value(i);
     };
-    const Status status = kind_->load(loaded(), kRows, record, 2, [](uint64_t) {});
+    const Status status = kind_->load(loaded(), 1, kRows, pair, 2, [](uint64_t) {});
     ASSERT_TRUE(status.ok()) << status;
   }
 
   std::unique_ptr<KvEngine> open(const std::string& folder, const std::string& spec = "",
                                  const std::string& own_cache = "") {
-    auto engine = kind_->open({.directory = folder,
-                               .dram_cache_bytes = 2 << 20,
-                               .tier_spec = spec,
-                               .tier = nullptr,
-                               .own_cache = own_cache});
+    auto engine = kind_->open(at(folder, spec, own_cache, nullptr));
     EXPECT_TRUE(engine.ok()) << engine.status();
     return engine.ok() ? *std::move(engine) : nullptr;
   }
 
   static void expect_row(KvEngine& engine, uint64_t i, const std::string& wanted) {
     std::string value;
-    const Status status = engine.read(row_key(i), &value);
+    const Status status = engine.read(0, row_key(i), &value);
     ASSERT_TRUE(status.ok()) << status;
     ASSERT_EQ(value, wanted) << i;
   }
@@ -79,11 +85,11 @@ TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
   auto engine = open(loaded());
   ASSERT_NE(engine, nullptr);
   expect_row(*engine, 17, row_value(17));
-  ASSERT_TRUE(engine->update(row_key(17), row_value(17, 1)).ok());
-  ASSERT_TRUE(engine->insert(row_key(kRows), row_value(kRows)).ok());
+  ASSERT_TRUE(engine->put(0, row_key(17), row_value(17, 1)).ok());
+  ASSERT_TRUE(engine->put(0, row_key(kRows), row_value(kRows)).ok());
   expect_row(*engine, 17, row_value(17, 1));
   std::string value;
-  EXPECT_TRUE(is_not_found(engine->read("nothing", &value)));
+  EXPECT_TRUE(is_not_found(engine->read(0, "nothing", &value)));
 
   std::vector<std::string> keys;
   const auto visit = [&](std::string_view key, std::string_view) {
@@ -91,16 +97,16 @@ TEST_F(WiredtigerEngineTest, ReadsUpdatesInsertsAndScans) {
     return ok_status();
   };
   // From a key that is not there, and past the last row.
-  ASSERT_TRUE(engine->scan(row_key(kRows - 2) + "x", 10, visit).ok());
+  ASSERT_TRUE(engine->scan(0, row_key(kRows - 2) + "x", 10, visit).ok());
   EXPECT_EQ(keys, (std::vector{row_key(kRows - 1), row_key(kRows)}));
   keys.clear();
-  ASSERT_TRUE(engine->scan(row_key(100), 3, visit).ok());
+  ASSERT_TRUE(engine->scan(0, row_key(100), 3, visit).ok());
   EXPECT_EQ(keys, (std::vector{row_key(100), row_key(101), row_key(102)}));
   keys.clear();
-  ASSERT_TRUE(engine->scan("zzz", 3, visit).ok());
+  ASSERT_TRUE(engine->scan(0, "zzz", 3, visit).ok());
   EXPECT_TRUE(keys.empty());
   const Status stopped =
-      engine->scan(row_key(0), 5, [](auto, auto) { return data_loss_error("wrong"); });
+      engine->scan(0, row_key(0), 5, [](auto, auto) { return data_loss_error("wrong"); });
   EXPECT_TRUE(is_data_loss(stopped));
   EXPECT_TRUE(engine->close().ok());
 }
@@ -113,7 +119,7 @@ TEST_F(WiredtigerEngineTest, WhatWasWrittenIsThereAfterReopeningAndNotInTheOrigi
   auto engine = open(copy, kSpec);
   ASSERT_NE(engine, nullptr);
   for (uint64_t i = 0; i < kRows; ++i) {
-    ASSERT_TRUE(engine->update(row_key(i), row_value(i, 2)).ok());
+    ASSERT_TRUE(engine->put(0, row_key(i), row_value(i, 2)).ok());
   }
   for (uint64_t i = 0; i < kRows; ++i) expect_row(*engine, i, row_value(i, 2));
   ASSERT_TRUE(engine->close().ok());
@@ -181,11 +187,7 @@ TEST_F(WiredtigerEngineTest, AKeptTierStaysRightWithADatabaseThatIsReopened) {
   load();
   const std::shared_ptr<BlockCache> tier = kind_->open_tier(kSpec).value();
   for (int round = 1; round <= 3; ++round) {
-    auto engine = kind_->open({.directory = loaded(),
-                               .dram_cache_bytes = 2 << 20,
-                               .tier_spec = "",
-                               .tier = tier,
-                               .own_cache = ""});
+    auto engine = kind_->open(at(loaded(), "", "", tier));
     ASSERT_TRUE(engine.ok()) << engine.status();
     const uint64_t hits = tier->stats().hits;
     for (uint64_t i = 0; i < kRows; i += 3) expect_row(**engine, i, row_value(i, round - 1));
@@ -193,7 +195,7 @@ TEST_F(WiredtigerEngineTest, AKeptTierStaysRightWithADatabaseThatIsReopened) {
       EXPECT_GT(tier->stats().hits, hits + 50);
     }
     for (uint64_t i = 0; i < kRows; i += 3) {
-      ASSERT_TRUE((*engine)->update(row_key(i), row_value(i, round)).ok());
+      ASSERT_TRUE((*engine)->put(0, row_key(i), row_value(i, round)).ok());
     }
     ASSERT_TRUE((*engine)->close().ok());
   }
@@ -231,11 +233,7 @@ TEST_F(WiredtigerEngineTest, MistakesInItsOwnBlockCacheAreNamed) {
 
 TEST_F(WiredtigerEngineTest, AFolderWithoutADatabaseIsAnError) {
   fs::create_directory(folder_.file("empty"));
-  const auto engine = kind_->open({.directory = folder_.file("empty"),
-                                   .dram_cache_bytes = 2 << 20,
-                                   .tier_spec = "",
-                                   .tier = nullptr,
-                                   .own_cache = ""});
+  const auto engine = kind_->open(at(folder_.file("empty"), "", "", nullptr));
   ASSERT_FALSE(engine.ok());
   EXPECT_NE(engine.status().to_string().find("wiredtiger: open"), std::string::npos)
       << engine.status();
@@ -245,16 +243,15 @@ class WiredtigerBench : public WiredtigerTest {
  protected:
   WiredtigerBench() {
     options_.engine = "wiredtiger";
-    options_.records = 8000;
     options_.warmup_seconds = 0.4;
     options_.dram_cache_bytes = 2 << 20;
   }
 
-  BenchOptions options_ = small_bench(folder_.path(), kSpec);
+  EngineBenchOptions options_ = small_bench(folder_.path(), kSpec);
 };
 
 TEST_F(WiredtigerBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
-  options_.workloads = {ycsb_workload("c").value(), ycsb_workload("a").value()};
+  options_.loads = ycsb_loads("ca", 8000);
   options_.configurations.push_back({"own", "wtcache:dram,size=32MiB"});
   const auto document = run_bench(options_, system_clock());
   ASSERT_TRUE(document.ok()) << document.status();
@@ -263,8 +260,7 @@ TEST_F(WiredtigerBench, ASecondTierSavesBlockReadsAndEveryValueIsRight) {
 }
 
 TEST_F(WiredtigerBench, AKeptTierIsKeptWithItsDatabaseThroughWritesAndScans) {
-  options_.workloads = {ycsb_workload("d").value(), ycsb_workload("e").value(),
-                        ycsb_workload("f").value()};
+  options_.loads = ycsb_loads("def", 8000);
   options_.keep_tier = true;
   options_.rewarm_seconds = 0.1;
   options_.rounds = 2;
@@ -283,7 +279,7 @@ TEST_F(WiredtigerBench, AKeptTierIsKeptWithItsDatabaseThroughWritesAndScans) {
 }
 
 TEST_F(WiredtigerBench, AMistakeInAConfigurationIsFoundBeforeLoading) {
-  options_.workloads = {ycsb_workload("c").value()};
+  options_.loads = ycsb_loads("c", 8000);
   for (const char* spec : {"nvcache://?size=16MiB&admision=always", "wtcache:dram,seize=1GiB"}) {
     options_.configurations[1] = {"typo", spec};
     const auto document = run_bench(options_, system_clock());

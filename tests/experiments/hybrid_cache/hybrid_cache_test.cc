@@ -14,8 +14,8 @@
 #include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/paper_facts.h"
-#include "experiments/hybrid_cache/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
+#include "experiments/run/profile_files.h"
 #include "nlohmann/json.hpp"
 #include "support/bench_command.h"
 #include "support/temp_dir.h"
@@ -92,9 +92,10 @@ TEST(HybridServersTest, CachesAreScaledAlike) {
 
 std::set<std::string> planned(const Options& options) {
   std::set<std::string> names;
-  for (const hybrid_cache::Experiment& experiment : hybrid_cache::plan_experiments(options)) {
-    names.insert(fmt::format("{} {} {}", experiment.workload->name, experiment.server->name,
-                             experiment.policy->name));
+  for (const Experiment& experiment : hybrid_cache::plan_experiments(options)) {
+    names.insert(fmt::format("{} {} {}", experiment.load->name(),
+                             experiment.more["variant"].get<std::string>(),
+                             experiment.configuration));
   }
   EXPECT_EQ(names.size(), hybrid_cache::plan_experiments(options).size()) << "something twice";
   return names;

@@ -1,4 +1,4 @@
-// `nvbench flink` and `nvbench kafka-streams` without Java: command lines, what is missing, what a
+// `nvcache bench flink` and `kafka-streams` without Java: command lines, what is missing, what a
 // program printed, and the arithmetic of the table. nvbench_java_test.py runs the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(JavaCommandTest, RefusesWrongCommandLines) {
 TEST(JavaCommandTest, ShowsExamples) {
   CLI::App app{"", "nvbench"};
   add_java_commands(app, "test");
-  EXPECT_THROW(app.parse("nvbench flink --help", true), CLI::CallForHelp);
+  EXPECT_THROW(app.parse("nvcache bench flink --help", true), CLI::CallForHelp);
   EXPECT_THAT(app.help(), AllOf(HasSubstr("nvcache bench flink --quick"),
                                 HasSubstr("tiered://?tier=(name=shared,size=512MiB)")));
 }

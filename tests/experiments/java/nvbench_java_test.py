@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs `nvbench flink` or `nvbench kafka-streams`, small: the programs send the same with and
+"""Runs `nvcache bench flink` or `kafka-streams`, small: the programs send the same with and
 without nvcache, the tier spares reads, Ctrl-C leaves nothing, and what is wrong is told.
 
 usage: nvbench_java_test.py COMMAND NVBENCH LIBNVCACHE_JVM.SO DAMAGING_CORE.SO JARS FOLDER

@@ -108,7 +108,7 @@ std::string complaint_for(std::vector<std::string> words) {
 }
 
 TEST(NvmcachedCommandTest, WrongCommandLinesAreNamed) {
-  EXPECT_THAT(complaint_for({"--figures", "6"}), HasSubstr("3, 4, 5"));
+  EXPECT_THAT(complaint_for({"--figures", "6"}), HasSubstr("3 to 5"));
   EXPECT_THAT(complaint_for({"--traces", "ABC"}), HasSubstr("APP, USR, ETC, SYS, VAR"));
   EXPECT_THAT(complaint_for({"--media", "dram"}), HasSubstr("emulated:optane"));
   EXPECT_THAT(complaint_for({"--media", "emulated:flash"}), HasSubstr("byte-addressable"));

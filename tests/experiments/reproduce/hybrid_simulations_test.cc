@@ -69,14 +69,12 @@ TEST(HybridSimulations, DecideAndOthersStandBesideThem) {
                                  hybrid_run("whatsapp", "32-256", "scm_only", 125, 300, 0.9)});
   simulation["setup"]["clients"] = 48;
   Evidence evidence = all_evidence();
-  evidence.add("model", hybrid_model_document());
   evidence.add("simulation", simulation);
   const json document = results_of(evidence);
   const json p95 = entry_with(document, "p95");
-  ASSERT_EQ(p95["findings"].size(), 3u);
+  ASSERT_EQ(p95["findings"].size(), 2u);
   EXPECT_EQ(p95["findings"][0]["source"], "simulated");
   EXPECT_EQ(p95["findings"][1]["source"], "real");
-  EXPECT_EQ(p95["findings"][2]["source"], "model");
   EXPECT_NEAR(p95["findings"][0]["parts"][0][0].get<double>(), 25, 1e-9);
   // The real runs' load is fitted to it, the simulation's is not.
   const json scm_only = entry_with(document, "scm-only-256");

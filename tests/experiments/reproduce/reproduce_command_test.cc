@@ -97,7 +97,7 @@ TEST_F(ReproduceCommand, RefusesWhatItDoesNotKnow) {
 
 TEST_F(ReproduceCommand, HelpHasExamplesAndNames) {
   try {
-    app_.parse("nvbench reproduce --help", /*program_name_included=*/true);
+    app_.parse("nvcache bench reproduce --help", /*program_name_included=*/true);
     FAIL();
   } catch (const CLI::CallForHelp&) {
     EXPECT_THAT(app_.help(), HasSubstr("--results results --output reproduce.md"));

@@ -105,9 +105,9 @@ TEST(Reproduce, ResultsOfHybridCache) {
   EXPECT_EQ(result_of(document, "power-scm")["basis"], "taken");
 }
 
-TEST(Reproduce, TheModelStandsBesideRocksDbAndAloneWhereThatHasNothing) {
+TEST(Reproduce, ASimulationStandsBesideRocksDbAndAloneWhereThatHasNothing) {
   Evidence evidence = all_evidence();
-  evidence.add("model", hybrid_model_document());
+  evidence.add("simulations", hybrid_simulation_document());
   const json document = compared(evidence);
   EXPECT_NEAR(ours_of(document, "hybrid-vs-mm-tput-low"), 25, 1e-9);
   EXPECT_NEAR(ours_of(document, "hybrid-vs-mm-tput-high"), 60, 1e-9);
@@ -116,8 +116,8 @@ TEST(Reproduce, TheModelStandsBesideRocksDbAndAloneWhereThatHasNothing) {
   EXPECT_NEAR(ours_of(document, "scm-only-vs-dram-low"), 20, 1e-9);
   const json both = result_of(document, "tput-low");
   ASSERT_EQ(both["findings"].size(), 2u);
-  EXPECT_EQ(both["findings"][0]["source"], "real");
-  EXPECT_EQ(both["findings"][1]["source"], "model");
+  EXPECT_EQ(both["findings"][0]["source"], "simulated");
+  EXPECT_EQ(both["findings"][1]["source"], "real");
   EXPECT_EQ(both["verdict"], both["findings"][0]["verdict"]);
 }
 

@@ -13,6 +13,7 @@
 #include "block_cache/api/config.h"
 #include "block_cache/face/block_cache_impl.h"
 #include "experiments/engines/engine.h"
+#include "experiments/run/ycsb_load.h"
 #include "experiments/simulate/simulate.h"
 #include "experiments/workload/key_chooser.h"
 #include "experiments/workload/record.h"
@@ -126,15 +127,11 @@ class SimulatedAgainstReal : public testing::TestWithParam<const char*> {
 
   // In the order of keys, as WiredTiger loads them.
   void load() {
-    std::vector<std::string> keys;
-    for (uint64_t i = 0; i < kLoadedRecords; ++i) keys.push_back(record_key(i));
-    std::sort(keys.begin(), keys.end());
-    const auto record = [&keys](uint64_t i, std::string* key, std::string* value) {
-      *key = keys[i];
-      value->resize(kRecordBytes);
-      fill_record(*key, 0, std::span<char, kRecordBytes>(value->data(), kRecordBytes));
-    };
-    const Status status = kind_->load(loaded(), kLoadedRecords, record, 1, [](uint64_t) {});
+    const SortedPairs pairs =
+        make_ycsb_load(
+            {.workload = {}, .warmup = {}, .distribution = {}, .records = kLoadedRecords})
+            ->sorted_pairs();
+    const Status status = kind_->load(loaded(), 1, kLoadedRecords, pairs.pair, 1, [](uint64_t) {});
     if (is_failed_precondition(status)) GTEST_SKIP() << status;  // no direct I/O there
     ASSERT_TRUE(status.ok()) << status;
     dataset_bytes_ = fs::file_size(loaded() + "/ycsb.wt");
@@ -182,11 +179,11 @@ class SimulatedAgainstReal : public testing::TestWithParam<const char*> {
       }
       const Operation op = stream.next();
       const std::string key = record_key(op.record);
-      Status status = (*engine)->read(key, &value);
+      Status status = (*engine)->read(0, key, &value);
       if (status.ok() && op.type == OpType::kUpdate) {
         char* const field = value.data() + size_t{op.field} * kFieldBytes;
         fill_field(key, op.field, op.version, std::span<char, kFieldBytes>(field, kFieldBytes));
-        status = (*engine)->update(key, value);
+        status = (*engine)->put(0, key, value);
       }
       EXPECT_TRUE(status.ok()) << status;
       if (!status.ok()) break;

@@ -1,4 +1,4 @@
-// `nvcache simulate` as users type it.
+// `nvcache bench simulate` as users type it.
 #include "experiments/simulate/simulate_command.h"
 
 #include <filesystem>
@@ -27,13 +27,13 @@ std::vector<std::string> with(std::vector<std::string> words) {
 
 int run_simulate(const std::vector<std::string>& words) {
   CLI::App app;
-  add_simulate_command(app, "nvcache simulate");
+  add_simulate_command(app, "nvcache bench simulate");
   return test::exit_code_of_line(app, words);
 }
 
 std::string complaint_of(const std::vector<std::string>& words) {
   CLI::App app;
-  add_simulate_command(app, "nvcache simulate");
+  add_simulate_command(app, "nvcache bench simulate");
   return test::complaint_of_line(app, words);
 }
 

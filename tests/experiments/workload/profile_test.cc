@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "experiments/hybrid_cache/profile_files.h"
+#include "experiments/run/profile_files.h"
 #include "experiments/workload/power_law.h"
 #include "experiments/workload/profile_record.h"
 #include "experiments/workload/profile_stream.h"

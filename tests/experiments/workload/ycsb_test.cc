@@ -44,7 +44,7 @@ TEST_P(YcsbMix, SharesAreThoseOfTheDefinition) {
       ASSERT_GE(op.scan_rows, 1u);
       ASSERT_LE(op.scan_rows, 100u);
     }
-    ASSERT_LT(op.field, kFieldCount);
+    ASSERT_LT(op.field, kRecordFields);
     ASSERT_LT(op.record, sequence.count());
   }
   for (size_t i = 0; i < kOpTypeCount; ++i) {

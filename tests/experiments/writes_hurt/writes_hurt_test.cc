@@ -2,17 +2,13 @@
 // WiredTiger is needed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "CLI/CLI.hpp"
 #include "apps/command/exit_code.h"
 #include "apps/report/figure_tables.h"
 #include "apps/report/html.h"
-#include "experiments/writes_hurt/work_folder.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
 #include "experiments/writes_hurt/writes_hurt_figures.h"
@@ -45,11 +41,6 @@ Executed 0 flush_tier operations
 Executed 7 scan operations
 Run completed: 4 seconds
 )";
-
-std::string temporary_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "nvcache-test-XXXXXX").string();
-  return ::mkdtemp(name.data()) == nullptr ? "" : name;
-}
 
 TEST(PaperWtperfTest, ReadsWhatARunDid) {
   const auto result = parse_wtperf_stat(kStat);
@@ -250,38 +241,6 @@ TEST(PaperReportTest, IsOnePageWithTheData) {
   json broken = paper_document();
   broken.erase("figures");
   EXPECT_FALSE(report_html({broken}).ok());
-}
-
-TEST(PaperFolderTest, KeepsOthersFilesAndRemovesItsOwn) {
-  Options options;
-  options.db = temporary_folder();
-  {
-    std::ofstream(options.db + "/precious") << "x";
-    const auto folder = WorkFolder::take(options);
-    EXPECT_TRUE(is_failed_precondition(folder.status()));
-  }
-  EXPECT_TRUE(std::filesystem::exists(options.db + "/precious"));
-  std::filesystem::remove(options.db + "/precious");
-  options.keep_db = true;
-  {
-    auto folder = WorkFolder::take(options);
-    ASSERT_TRUE(folder.ok()) << folder.status();
-    EXPECT_TRUE(is_failed_precondition(WorkFolder::take(options).status()));
-    std::filesystem::create_directory((*folder)->path("a.small"));
-    ASSERT_TRUE((*folder)->mark_loaded("a.small", "source").ok());
-    ASSERT_TRUE((*folder)->fresh_run().ok());
-    (*folder)->done_with("a.small");
-  }
-  EXPECT_FALSE(std::filesystem::exists(options.db + "/run"));
-  options.keep_db = false;
-  {
-    auto folder = WorkFolder::take(options);
-    ASSERT_TRUE(folder.ok()) << folder.status();
-    EXPECT_TRUE((*folder)->has_loaded("a.small", "source"));
-    EXPECT_FALSE((*folder)->has_loaded("a.small", "another"));
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(options.db));
-  std::filesystem::remove_all(options.db);
 }
 
 int exit_code_for(std::vector<std::string> words) {
