@@ -108,7 +108,7 @@ FACES = {
     "experiments/run": """databases.h experiments.h load.h profile_files.h profile_load.h result.h
         ycsb_command.h ycsb_load.h""",
     "experiments/writes_hurt": "scale.h workloads.h writes_hurt_command.h",
-    "experiments/hybrid_cache": "hybrid_cache_command.h paper_facts.h servers.h",
+    "experiments/hybrid_cache": "hybrid_cache_command.h servers.h",
     "experiments/nvmcached": "nvmcached_command.h nvmcached_options.h nvmcached_run.h",
     "experiments/reproduce": "reproduce_command.h",
     "experiments/java": "java_command.h",

@@ -120,7 +120,7 @@ void append_setup(const json& document, std::string& text) {
                     setup.value("runs_name", "In-house workloads"),
                     setup.at("seconds").get<double>(), setup.at("warmup_seconds").get<double>());
   }
-  if (!document.at("ycsb_runs").empty()) {
+  if (setup.value("ycsb_seconds", 0.0) > 0) {
     text += fmt::format("YCSB: {:g} s measured after {:g} s of warm-up.\n",
                         setup.at("ycsb_seconds").get<double>(),
                         setup.at("ycsb_warmup_seconds").get<double>());

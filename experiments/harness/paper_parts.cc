@@ -34,8 +34,7 @@ nlohmann::json paper_document(const char* format, const std::string& command) {
           {"finished", utc_now()},
           {"machine", machine_facts()},
           {"configurations", nlohmann::json::array()},
-          {"runs", nlohmann::json::array()},
-          {"ycsb_runs", nlohmann::json::array()}};
+          {"runs", nlohmann::json::array()}};
 }
 
 }  // namespace nvcache

@@ -6,11 +6,14 @@
 
 #include "apps/report/figure_parts.h"
 #include "base/text.h"
-#include "experiments/hybrid_cache/paper_facts.h"
+#include "experiments/harness/paper_table.h"
 #include "experiments/hybrid_cache/servers.h"
 
 namespace nvcache::hybrid_cache {
 namespace {
+
+using papers::paper_number;
+using papers::paper_value;
 
 using figures::add_row;
 using figures::make_figure;

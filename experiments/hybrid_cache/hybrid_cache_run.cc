@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/harness/paper_parts.h"
+#include "experiments/harness/paper_table.h"
 #include "experiments/hybrid_cache/hybrid_cache_figures.h"
-#include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "nvcache/block_cache.h"
 
@@ -85,8 +85,7 @@ json setup_of(const Options& options, const json& runs) {
           {"rounds", options.rounds},
           {"seconds", options.seconds},
           {"warmup_seconds", options.warmup_seconds},
-          {"ycsb_seconds", 0},
-          {"ycsb_warmup_seconds", 0},
+
           {"gb_bytes", options.gb_bytes},
           {"size_factor", std::lround(kPaperGbBytes / static_cast<double>(options.gb_bytes))},
           {"time_factor", 1},
@@ -194,9 +193,13 @@ StatusOr<json> run_hybrid_cache(const Options& options, const Clock& clock) {
   for (const WorkloadProfile& profile : options.workloads) {
     result["workloads"].push_back(make_profile_load({.profile = profile})->describe());
   }
-  for (const PaperFact& fact : paper_facts()) {
+  for (const papers::PaperResult& each : papers::paper_results()) {
+    if (each.paper != papers::kHybridCache) continue;
     result["paper"].push_back(
-        {{"id", fact.id}, {"where", fact.where}, {"value", fact.value}, {"what", fact.what}});
+        {{"id", each.id},
+         {"where", each.where},
+         {"value", each.value},
+         {"what", fmt::format("{} {}; {}", each.unit, each.quantity, each.condition)}});
   }
   result["setup"] = setup_of(options, result["runs"]);
   result["figures"] = make_figures(result);

@@ -5,10 +5,12 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "experiments/hybrid_cache/paper_facts.h"
+#include "experiments/harness/paper_table.h"
 
 namespace nvcache::hybrid_cache {
 namespace {
+
+using papers::paper_number;
 
 constexpr Server kServers[] = {
     {"2P", 256, 0, 150, 0, 1.00},       {"64-0", 64, 0, 40, 0, 0.43},

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "apps/command/interrupt.h"
-#include "apps/command/machine.h"
 #include "apps/command/progress.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/harness/paper_parts.h"
 #include "experiments/nvmcached/crash.h"
 #include "experiments/nvmcached/nvmcached_figures.h"
 #include "experiments/nvmcached/restart.h"
@@ -250,8 +250,7 @@ class Run {
         {"window", options_.window},
         {"seconds", 0},
         {"warmup_seconds", 0},
-        {"ycsb_seconds", 0},
-        {"ycsb_warmup_seconds", 0},
+
         {"cache_bytes", options_.cache_bytes},
         {"drop_share", kPaperDropBytes / kPaperCacheBytes},
         {"size_factor", std::lround(kPaperCacheBytes / static_cast<double>(options_.cache_bytes))},
@@ -306,21 +305,14 @@ class Run {
   }
 
   json document() const {
-    json result = {{"kind", "paper"},
-                   {"schema", 1},
-                   {"format", "nvcache.kv/1"},
-                   {"nvcache", NVCACHE_VERSION},
-                   {"command", options_.command},
-                   {"finished", utc_now()},
-                   {"machine", machine_facts()},
-                   {"engine", {{"name", "nvkv"}}},
-                   {"setup", setup()},
-                   {"configurations", configurations()},
-                   {"traces", traces()},
-                   {"runs", runs_},
-                   {"ycsb_runs", json::array()},
-                   {"crashes", crashes_},
-                   {"restart", restart_}};
+    json result = paper_document("nvcache.kv/1", options_.command);
+    result["engine"] = {{"name", "nvkv"}};
+    result["setup"] = setup();
+    result["configurations"] = configurations();
+    result["traces"] = traces();
+    result["runs"] = runs_;
+    result["crashes"] = crashes_;
+    result["restart"] = restart_;
     result["figures"] = make_figures(result);
     return result;
   }

@@ -90,13 +90,18 @@ std::string conditions_of(const Evidence& evidence, std::string_view format) {
   std::set<std::string> texts;
   for (const Evidence::Document* document : evidence.of(format)) {
     const json& setup = document->json.at("setup");
+    const int size_factor = setup.value("size_factor", 1);
     if (format == kHybridSimulationFormat) {
-      texts.insert(fmt::format("SIMULATED, the paper's sizes at 1/{}, {} clients",
-                               setup.value("size_factor", 1), setup.value("clients", 0)));
+      texts.insert(fmt::format("SIMULATED, the paper's sizes at 1/{}, {} clients", size_factor,
+                               setup.value("clients", 0)));
+      continue;
+    }
+    if (format == kSimulationsFormat) {
+      texts.insert(fmt::format("SIMULATED, the paper's sizes and clients at 1/{}", size_factor));
       continue;
     }
     texts.insert(fmt::format("{}{}, sizes / {}", setup.value("emulated", false) ? "EMULATED " : "",
-                             setup.value("medium", ""), setup.value("size_factor", 1)));
+                             setup.value("medium", ""), size_factor));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }

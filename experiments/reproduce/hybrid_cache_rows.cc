@@ -1,12 +1,11 @@
 // *Hybrid Cache* (ATC '21): RocksDB with a tiered cache, simulated, and as `nvcache bench
 // hybrid-cache` runs it.
-#include <algorithm>
 #include <string>
 
-#include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/reproduce/hybrid_simulations.h"
 #include "experiments/reproduce/media_rows.h"
+#include "experiments/reproduce/origin.h"
 #include "experiments/reproduce/rows.h"
 #include "experiments/run/profile_files.h"
 #include "fmt/format.h"
@@ -14,13 +13,10 @@
 namespace nvcache::reproduce {
 namespace {
 
-using figures::ratios_of;
-using figures::runs_of;
 using hybrid_cache::find_server;
 using hybrid_cache::kDramFirst;
 using hybrid_cache::kDramOnly;
 using hybrid_cache::kScmOnly;
-using nlohmann::json;
 
 constexpr std::string_view kMissingHybrid =
     "results of 'nvcache bench hybrid-cache --json', or this command without --no-runs";
@@ -31,203 +27,152 @@ constexpr std::string_view kLargest = "32-256";
 constexpr std::string_view kBusyDisk =
     "48 clients keep the disk of Table 1 busy, so that throughput goes with misses";
 
-// Runs of one form: hybrid_simulations.h, or RocksDB's.
-struct Origin {
-  const Evidence& evidence;
-  std::string_view format;
-  Source source() const {
-    return format == kHybridSimulationFormat ? Source::kSimulated : Source::kReal;
-  }
-};
-
-template <typename Find>
-Finder finder_of(std::string_view format, Find find) {
-  return [find, format](const Evidence& evidence) -> std::optional<Finding> {
-    return find(Origin{evidence, format});
-  };
-}
+constexpr const char* kOps = "ops_per_second";
+const Setup kBaseSetup = {"64-0", kDramOnly.data()};
+const Setup kTwoSocketSetup = {"2P", kDramOnly.data()};
+const Setup kLargestSetup = {kLargest.data(), kDramFirst.data()};
 
 // The simulation decides: it alone has the paper's sizes, cores, and a disk with a queue. RocksDB,
 // scaled down, stands beside it.
-template <typename Find>
-std::vector<Finder> both_origins(Find find) {
-  return {finder_of(kHybridSimulationFormat, find), finder_of(kHybridFormat, find)};
+std::vector<Finder> both(const Find& find) {
+  return of_forms({kHybridSimulationFormat, kHybridFormat}, find);
 }
 
 // The same, where a parameter of the real runs is fitted to the number.
-template <typename Find>
-std::vector<Finder> real_is_fitted(Find find) {
-  const Finder real = finder_of(kHybridFormat, find);
-  const auto fitted = [real](const Evidence& evidence) {
-    std::optional<Finding> finding = real(evidence);
-    if (finding) finding->fitted = true;
+std::vector<Finder> real_is_fitted(const Find& find) {
+  return both([find](const Origin& from) {
+    std::optional<Finding> finding = find(from);
+    if (finding) finding->fitted = !from.simulated();
     return finding;
-  };
-  return {finder_of(kHybridSimulationFormat, find), fitted};
+  });
 }
 
-Finding hybrid_finding(const Origin& from, Ours ours, const std::string& more = "") {
-  return {from.source(), std::move(ours),
-          conditions_of(from.evidence, from.format) + (more.empty() ? "" : "; " + more)};
+// Of a server and a policy. SCM alone of 64-128 is that of 32-128.
+Setup setup_of(std::string_view server, std::string_view policy) {
+  if (policy == kScmOnly && server == "64-128") server = "32-128";
+  return {std::string(server), std::string(policy)};
 }
 
-figures::Value value_of(const char* name) {
-  return [name](const json& run) -> std::optional<double> {
-    const json& metrics = run.at("metrics");
-    if (!metrics.contains(name) || !metrics[name].is_number()) return std::nullopt;
-    return metrics[name].get<double>();
-  };
-}
-
-struct Setup {
-  std::string_view server;
-  std::string_view policy;
-};
-constexpr Setup kBaseSetup = {"64-0", kDramOnly};
-constexpr Setup kTwoSocketSetup = {"2P", kDramOnly};
-constexpr Setup kLargestSetup = {kLargest, kDramFirst};
-
-// Median of `one` / `other`, in the same round. SCM alone of 64-128 is that of 32-128.
-std::optional<double> hybrid_ratio(const Origin& from, std::string_view workload, Setup one,
-                                   Setup other, const char* metric) {
-  const auto runs = [&](const json& document, Setup setup) {
-    if (setup.policy == kScmOnly && setup.server == "64-128") setup.server = "32-128";
-    return runs_of(document.at("runs"), workload, setup.server, setup.policy);
-  };
-  return median(collect(from.evidence, from.format, [&](const json& document) {
-    return ratios_of(runs(document, one), runs(document, other), value_of(metric));
-  }));
-}
-
-// Median of `one` - `other`, in the same round.
-std::optional<double> difference(const Origin& from, Setup one, Setup other, const char* metric) {
-  return median(collect(from.evidence, from.format, [&](const json& document) {
-    std::vector<double> values;
-    const figures::Value value = value_of(metric);
-    const json& runs = document.at("runs");
-    for (const json* run : runs_of(runs, kFirstWorkload, one.server, one.policy)) {
-      for (const json* base : runs_of(runs, kFirstWorkload, other.server, other.policy)) {
-        if (run->at("round") != base->at("round")) continue;
-        const auto mine = value(*run), theirs = value(*base);
-        if (mine && theirs) values.push_back(*mine - *theirs);
-      }
-    }
-    return values;
-  }));
-}
-
-// Of `one` to `other`, for each workload that ran.
-std::vector<double> over_workloads(const Origin& from, Setup one, Setup other, const char* metric) {
-  std::vector<double> ratios;
+// Of `one` to `other`, of each workload.
+std::vector<std::optional<double>> over_workloads(const Origin& from, const Setup& one,
+                                                  const Setup& other, const char* metric) {
+  std::vector<std::optional<double>> ratios;
   for (const std::string_view workload : kWorkloads) {
-    const auto value = hybrid_ratio(from, workload, one, other, metric);
-    if (value) ratios.push_back(*value);
+    ratios.push_back(from.ratio(workload, one, other, metric));
   }
   return ratios;
 }
 
-std::string count_text(const std::vector<double>& ratios) {
-  return fmt::format("{} of {} workloads", ratios.size(), std::size(kWorkloads));
+std::string count_text(const std::vector<std::optional<double>>& ratios) {
+  return fmt::format("{} of {} workloads", present(ratios).size(), std::size(kWorkloads));
 }
 
-// The least or the greatest gain of 32-256 over the workloads, in %.
-std::optional<Finding> gain(const Origin& from, bool greatest) {
-  const auto ratios = over_workloads(from, kLargestSetup, kBaseSetup, "ops_per_second");
-  if (ratios.empty()) return std::nullopt;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return hybrid_finding(from, number(100 * ((greatest ? *most : *least) - 1)), count_text(ratios));
+double end_of(const Span& span, bool greatest) { return greatest ? span.high : span.low; }
+
+// The least or the greatest gain of `one` over 64-0 over the workloads, in %.
+std::vector<Finder> gain(const Setup& one, const Setup& other, bool greatest,
+                         const std::string& more = "") {
+  return both([=](const Origin& from) -> std::optional<Finding> {
+    const auto ratios = over_workloads(from, one, other, kOps);
+    const auto span = span_of(ratios);
+    if (!span) return std::nullopt;
+    return from.finding_of(end_of(*span, greatest), as_gain, count_text(ratios) + more);
+  });
 }
 
 // How much lower a percentile is, in %: the mean over the workloads.
-std::optional<Finding> latency_gain(const Origin& from, const char* metric) {
-  const auto ratios = over_workloads(from, kLargestSetup, kBaseSetup, metric);
-  if (ratios.empty()) return std::nullopt;
-  double sum = 0;
-  for (const double each : ratios) sum += each;
-  return hybrid_finding(from, number(100 * (1 - sum / static_cast<double>(ratios.size()))),
-                        "the mean of " + count_text(ratios));
+std::vector<Finder> latency_gain(const char* metric) {
+  return both([metric](const Origin& from) -> std::optional<Finding> {
+    const auto ratios = over_workloads(from, kLargestSetup, kBaseSetup, metric);
+    if (present(ratios).empty()) return std::nullopt;
+    return from.finding_of(mean_of(present(ratios)), as_loss, "the mean of " + count_text(ratios));
+  });
 }
 
-std::optional<Finding> scm_only_gain(const Origin& from, std::string_view server) {
-  const auto value =
-      hybrid_ratio(from, kFirstWorkload, {server, kScmOnly}, kBaseSetup, "ops_per_second");
-  if (!value) return std::nullopt;
-  return hybrid_finding(from, number(100 * (*value - 1)));
+std::vector<Finder> scm_only_gain(std::string_view server) {
+  return real_is_fitted([server](const Origin& from) {
+    return from.finding_of(from.ratio(kFirstWorkload, setup_of(server, kScmOnly), kBaseSetup, kOps),
+                           as_gain);
+  });
 }
 
-std::optional<Finding> scm_only_p50(const Origin& from, bool greatest) {
-  std::vector<double> ratios;
+// Of the servers with SCM: one of their setups to another.
+template <typename Other>
+std::vector<std::optional<double>> over_servers(const Origin& from, std::string_view policy,
+                                                Other other, const char* metric) {
+  std::vector<std::optional<double>> ratios;
   for (const std::string_view server : kScmServers) {
-    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kScmOnly}, kBaseSetup, "p50_us");
-    if (value) ratios.push_back(*value);
+    ratios.push_back(from.ratio(kFirstWorkload, setup_of(server, policy), other(server), metric));
   }
-  if (ratios.empty()) return std::nullopt;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return hybrid_finding(from, number(greatest ? *most : *least));
+  return ratios;
+}
+
+std::vector<Finder> scm_only_p50(bool greatest) {
+  return real_is_fitted([greatest](const Origin& from) -> std::optional<Finding> {
+    const auto span = span_of(over_servers(
+        from, kScmOnly, [](std::string_view) { return kBaseSetup; }, "p50_us"));
+    if (!span) return std::nullopt;
+    return from.finding(number(end_of(*span, greatest)));
+  });
 }
 
 // DRAM first over SCM alone on the same server, the greatest gain.
 std::optional<Finding> gain_over_naive(const Origin& from) {
-  std::optional<double> most;
-  for (const std::string_view server : kScmServers) {
-    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kDramFirst}, {server, kScmOnly},
-                                    "ops_per_second");
-    if (value && (!most || *value > *most)) most = value;
-  }
-  if (!most) return std::nullopt;
-  return hybrid_finding(from, number(100 * (*most - 1)), "the greatest over servers");
+  const auto span = span_of(over_servers(
+      from, kDramFirst, [](std::string_view server) { return setup_of(server, kScmOnly); }, kOps));
+  if (!span) return std::nullopt;
+  return from.finding_of(span->high, as_gain, "the greatest over servers");
 }
 
 std::optional<Finding> hit_gain(const Origin& from) {
-  const auto points = difference(from, kLargestSetup, kBaseSetup, "hit_ratio");
-  if (!points) return std::nullopt;
-  return hybrid_finding(from, number(100 * *points), "points of the hit rate");
+  return from.finding_of(from.difference(kFirstWorkload, kLargestSetup, kBaseSetup, "hit_ratio"),
+                         as_percent, "points of the hit rate");
 }
 
 std::optional<Finding> storage_less(const Origin& from) {
-  const auto more = difference(from, kLargestSetup, kBaseSetup, "storage_read_bytes_per_second");
+  const auto more =
+      from.difference(kFirstWorkload, kLargestSetup, kBaseSetup, "storage_read_bytes_per_second");
   if (!more) return std::nullopt;
   Ours ours = number(-*more * 1e-9);
   ours.comparable = false;
   ours.order = *more < 0;
-  return hybrid_finding(from, ours);
+  return from.finding(ours);
 }
 
 std::optional<Finding> read_latency_gain(const Origin& from) {
-  const auto value =
-      hybrid_ratio(from, kFirstWorkload, kLargestSetup, kBaseSetup, "storage_read_p50_us");
-  if (!value) return std::nullopt;
-  return hybrid_finding(from, number(100 * (1 - *value)));
+  return from.finding_of(
+      from.ratio(kFirstWorkload, kLargestSetup, kBaseSetup, "storage_read_p50_us"), as_loss);
 }
 
 // 2P = 1: `in` makes a cell of the least and the most of it.
 template <typename In>
-std::optional<Finding> of_two_sockets(const Origin& from, Setup setup, In in) {
-  auto ratios = over_workloads(from, setup, kTwoSocketSetup, "ops_per_second");
-  if (ratios.empty()) return std::nullopt;
-  for (double& each : ratios) each = in(each);
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return hybrid_finding(from, range(*least, *most), count_text(ratios));
+std::optional<Finding> of_two_sockets(const Origin& from, const Setup& setup, In in) {
+  const auto ratios = over_workloads(from, setup, kTwoSocketSetup, kOps);
+  std::vector<std::optional<double>> cells;
+  for (const double ratio : present(ratios)) cells.emplace_back(in(ratio));
+  const auto span = span_of(cells);
+  if (!span) return std::nullopt;
+  return from.finding(range(span->low, span->high), count_text(ratios));
 }
 
-Row performance_row(const char* id, Setup setup, Basis basis, std::string_view about) {
+Row performance_row(const char* id, const Setup& setup, Basis basis, std::string_view about) {
   return {.id = id,
           .basis = basis,
           .about = about,
           .simulated_about = kBusyDisk,
-          .finders = both_origins([setup](const Origin& from) {
+          .finders = both([setup](const Origin& from) {
             return of_two_sockets(from, setup, [](double share) { return 100 * share; });
           }),
           .missing = kMissingHybrid,
           .baseline = 100};
 }
 
-Row tco_row(const char* id, Setup setup, Basis basis, std::string_view about) {
-  const double cost = find_server(setup.server).cost;
+Row tco_row(const char* id, const Setup& setup, Basis basis, std::string_view about) {
+  const double cost = find_server(setup.variant).cost;
   return {.id = id,
           .basis = basis,
           .about = about,
-          .finders = both_origins([setup, cost](const Origin& from) {
+          .finders = both([setup, cost](const Origin& from) {
             return of_two_sockets(from, setup, [cost](double share) { return cost / share; });
           }),
           .missing = kMissingHybrid};
@@ -255,38 +200,23 @@ Row sizes_row(const std::string& name) {
 
 // The least or the greatest over the servers with SCM of what DRAM first gains over Memory Mode: of
 // throughput, or, where less is better, how much less.
-std::optional<Finding> over_memory_mode(const Origin& from, const char* metric, bool less_is_better,
-                                        bool greatest) {
-  std::vector<double> gains;
-  for (const std::string_view server : kScmServers) {
-    const auto value = hybrid_ratio(from, kFirstWorkload, {server, kDramFirst},
-                                    {server, kMemoryModePolicy}, metric);
-    if (value) gains.push_back(100 * (less_is_better ? 1 - *value : *value - 1));
-  }
-  if (gains.empty()) return std::nullopt;
-  const auto [least, most] = std::minmax_element(gains.begin(), gains.end());
-  return hybrid_finding(from, number(greatest ? *most : *least),
-                        fmt::format("{} servers", gains.size()));
-}
-
 Row memory_mode_row(const char* id, const char* metric, bool less_is_better, bool greatest) {
+  const auto find = [=](const Origin& from) -> std::optional<Finding> {
+    const auto ratios = over_servers(
+        from, kDramFirst,
+        [](std::string_view server) { return setup_of(server, kMemoryModePolicy); }, metric);
+    const auto span = span_of(ratios);
+    if (!span) return std::nullopt;
+    return from.finding_of(end_of(*span, greatest != less_is_better),
+                           less_is_better ? as_loss : as_gain,
+                           fmt::format("{} servers", present(ratios).size()));
+  };
   return {.id = id,
           .about = "a model of Memory Mode, without the OS",
           .simulated_about = "a model of Memory Mode, without the OS",
-          .finders = both_origins([=](const Origin& from) {
-            return over_memory_mode(from, metric, less_is_better, greatest);
-          }),
+          .finders = both(find),
           .missing = "this command without --no-runs",
           .memory_mode = true};
-}
-
-// What 64-0 gains over SCM of the size of its DRAM: the least or the greatest over the workloads.
-std::optional<Finding> dram_over_scm(const Origin& from, bool greatest) {
-  const auto ratios = over_workloads(from, kBaseSetup, {"64-0", kScmOnly}, "ops_per_second");
-  if (ratios.empty()) return std::nullopt;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return hybrid_finding(from, number(100 * ((greatest ? *most : *least) - 1)),
-                        count_text(ratios) + ", 40 GB each");
 }
 
 double hot_accesses() {
@@ -302,14 +232,12 @@ std::vector<Row> section3_rows() {
       memory_mode_row("hybrid-vs-mm-lat-low", "mean_us", true, false),
       memory_mode_row("hybrid-vs-mm-lat-high", "mean_us", true, true),
       {.id = "scm-only-vs-dram-low",
-       .finders = both_origins([](const Origin& from) { return dram_over_scm(from, false); }),
+       .finders = gain(kBaseSetup, {"64-0", std::string(kScmOnly)}, false, ", 40 GB each"),
        .missing = kRuns},
       {.id = "scm-only-vs-dram-high",
-       .finders = both_origins([](const Origin& from) { return dram_over_scm(from, true); }),
+       .finders = gain(kBaseSetup, {"64-0", std::string(kScmOnly)}, true, ", 40 GB each"),
        .missing = kRuns},
-      {.id = "hybrid-vs-naive",
-       .finders = both_origins(gain_over_naive),
-       .missing = kMissingHybrid},
+      {.id = "hybrid-vs-naive", .finders = both(gain_over_naive), .missing = kMissingHybrid},
       {.id = "locality",
        .basis = Basis::kTaken,
        .about = "the profiles' power law has it as a parameter",
@@ -325,44 +253,41 @@ std::vector<Row> section6_rows() {
   return {
       {.id = "tput-low",
        .simulated_about = kBusyDisk,
-       .finders = both_origins([](const Origin& from) { return gain(from, false); }),
+       .finders = gain(kLargestSetup, kBaseSetup, false),
        .missing = kMissingHybrid},
       {.id = "tput-high",
        .simulated_about = kBusyDisk,
-       .finders = both_origins([](const Origin& from) { return gain(from, true); }),
+       .finders = gain(kLargestSetup, kBaseSetup, true),
        .missing = kMissingHybrid},
-      {.id = "p95",
-       .about = kQueue,
-       .finders = both_origins([](const Origin& from) { return latency_gain(from, "p95_us"); }),
-       .missing = kMissingHybrid},
+      {.id = "p95", .about = kQueue, .finders = latency_gain("p95_us"), .missing = kMissingHybrid},
       {.id = "p99",
        .about = kQueue,
        .simulated_about =
            "the tail is reads behind compaction's writes, which grow with throughput",
-       .finders = both_origins([](const Origin& from) { return latency_gain(from, "p99_us"); }),
+       .finders = latency_gain("p99_us"),
        .missing = kMissingHybrid},
       {.id = "scm-only-128",
        .about = kLoad,
-       .finders = real_is_fitted([](const Origin& from) { return scm_only_gain(from, "32-128"); }),
+       .finders = scm_only_gain("32-128"),
        .missing = kMissingHybrid},
       {.id = "scm-only-256",
        .about = kLoad,
        .simulated_about = kBusyDisk,
-       .finders = real_is_fitted([](const Origin& from) { return scm_only_gain(from, "32-256"); }),
+       .finders = scm_only_gain("32-256"),
        .missing = kMissingHybrid},
       {.id = "scm-only-p50-low",
        .about = kLoad,
-       .finders = real_is_fitted([](const Origin& from) { return scm_only_p50(from, false); }),
+       .finders = scm_only_p50(false),
        .missing = kMissingHybrid},
       {.id = "scm-only-p50-high",
        .about = kLoad,
-       .finders = real_is_fitted([](const Origin& from) { return scm_only_p50(from, true); }),
+       .finders = scm_only_p50(true),
        .missing = kMissingHybrid},
       parameter("scm-first-threshold-1", 2, "the policy scm_first(2)"),
       parameter("scm-first-threshold-2", 6, "the policy scm_first(6)"),
       parameter("bidirectional-threshold", 4, "the policy bidirectional(4)"),
       parameter("block-size", 16, "the databases' blocks"),
-      {.id = "hit-gain", .finders = both_origins(hit_gain), .missing = kMissingHybrid},
+      {.id = "hit-gain", .finders = both(hit_gain), .missing = kMissingHybrid},
       {.id = "io-less",
        .about = "the load of emulated flash, 4, is fitted to this statement's share of the disk",
        .simulated_about = "48 clients keep the disk of Table 1 busy, with and without SCM",
@@ -370,7 +295,7 @@ std::vector<Row> section6_rows() {
        .missing = kMissingHybrid},
       {.id = "read-lat",
        .about = kQueue,
-       .finders = both_origins(read_latency_gain),
+       .finders = both(read_latency_gain),
        .missing = kMissingHybrid},
   };
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/hybrid_cache/paper_facts.h"
+#include "experiments/harness/paper_table.h"
 #include "medium/cost_model.h"
 #include "medium/profiles.h"
 
@@ -64,8 +64,7 @@ Row medium_fact(const std::string& id, std::string_view about) {
   return {.id = id,
           .basis = Basis::kTaken,
           .about = about,
-          .finders = {fixed(Source::kParameter, number(hybrid_cache::paper_number(id)),
-                            "a number a GB")},
+          .finders = {fixed(Source::kParameter, number(papers::paper_number(id)), "a number a GB")},
           .sized_only = true};
 }
 

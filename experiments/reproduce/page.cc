@@ -7,7 +7,7 @@
 
 #include "apps/report/figure_parts.h"
 #include "base/text.h"
-#include "experiments/reproduce/paper_table.h"
+#include "experiments/harness/paper_table.h"
 #include "fmt/format.h"
 
 namespace nvcache::reproduce {
@@ -24,9 +24,10 @@ struct Title {
   const char* text;
 };
 constexpr Title kTitles[] = {
-    {kWritesHurt, "Writes Hurt", "*Writes Hurt* (SoCC '22), and its comparison with Memory Mode"},
-    {kHybridCache, "Hybrid Cache", "*Hybrid Cache* (ATC '21)"},
-    {kNvmcached, "NVMcached", "*NVMcached* (APSys '16)"},
+    {papers::kWritesHurt, "Writes Hurt",
+     "*Writes Hurt* (SoCC '22), and its comparison with Memory Mode"},
+    {papers::kHybridCache, "Hybrid Cache", "*Hybrid Cache* (ATC '21)"},
+    {papers::kNvmcached, "NVMcached", "*NVMcached* (APSys '16)"},
 };
 
 constexpr std::string_view kRules = R"(## How a number is judged

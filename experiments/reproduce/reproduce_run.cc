@@ -5,13 +5,12 @@
 #include <map>
 
 #include "apps/command/interrupt.h"
-#include "apps/command/machine.h"
 #include "apps/command/progress.h"
 #include "base/text.h"
+#include "experiments/harness/paper_parts.h"
 #include "experiments/reproduce/hybrid_simulations.h"
 #include "experiments/reproduce/own_runs.h"
 #include "experiments/reproduce/page.h"
-#include "experiments/reproduce/simulated_rows.h"
 #include "experiments/reproduce/simulations.h"
 
 namespace nvcache::reproduce {
@@ -24,9 +23,9 @@ struct Selection {
   std::string_view paper;  // empty: Memory Mode, of any paper
 };
 constexpr Selection kSelections[] = {{"memory-mode", ""},
-                                     {"writes-hurt", kWritesHurt},
-                                     {"hybrid-cache", kHybridCache},
-                                     {"nvmcached", kNvmcached}};
+                                     {"writes-hurt", papers::kWritesHurt},
+                                     {"hybrid-cache", papers::kHybridCache},
+                                     {"nvmcached", papers::kNvmcached}};
 
 bool is_selected(const std::string& only, const PaperResult& result, const Row& row) {
   for (const Selection& selection : kSelections) {
@@ -239,30 +238,19 @@ StatusOr<json> compare(const std::vector<PaperResult>& table, const std::vector<
                               result.id, error.what());
     }
   }
-  json document = {{"kind", "paper"},
-                   {"schema", 1},
-                   {"format", kReproduceFormat},
-                   {"nvcache", NVCACHE_VERSION},
-                   {"command", options.command},
-                   {"finished", utc_now()},
-                   {"machine", machine_facts()},
-                   {"engine", {{"name", "all papers"}}},
-                   {"setup", setup_of(evidence, options)},
-                   {"configurations", json::array()},
-                   {"runs", json::array()},
-                   {"ycsb_runs", json::array()},
-                   {"summary", summary_of(results)},
-                   {"results", results},
-                   {"memory_mode_spread", memory_mode_spread(evidence)},
-                   {"own_runs", own_runs_of(evidence, options)}};
+  json document = paper_document(kReproduceFormat.data(), options.command);
+  document["engine"] = {{"name", "all papers"}};
+  document["setup"] = setup_of(evidence, options);
+  document["summary"] = summary_of(results);
+  document["results"] = results;
+  document["memory_mode_spread"] = memory_mode_spread(evidence);
+  document["own_runs"] = own_runs_of(evidence, options);
   document["setup"]["notes"] = {summary_line(document)};
   document["figures"] = tables_of(document);
   return document;
 }
 
 StatusOr<json> run_reproduce(const Options& options, const Clock& clock) {
-  const auto table = parse_paper_results(paper_results_text());
-  if (!table.ok()) return table.status();
   Evidence evidence;
   if (!options.results.empty()) {
     if (Status status = evidence.add_folder(options.results); !status.ok()) return status;
@@ -271,7 +259,7 @@ StatusOr<json> run_reproduce(const Options& options, const Clock& clock) {
     if (Status status = add_own_runs(options, clock, evidence); !status.ok()) return status;
   }
   if (Status status = check_not_interrupted(); !status.ok()) return status;
-  return compare(*table, all_rows(), evidence, options);
+  return compare(papers::paper_results(), all_rows(), evidence, options);
 }
 
 }  // namespace nvcache::reproduce

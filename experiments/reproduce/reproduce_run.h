@@ -7,7 +7,7 @@
 //   results[]   in the order of paper_results.csv: id, paper, where, quantity, condition,
 //               published{value, unit}, basis, verdict, reason, findings[]; a finding has source,
 //               parts[[low, high]], order (or null), how, verdict; the first one decides
-//   memory_mode_spread[]  see simulated_rows.h
+//   memory_mode_spread[]  see simulations.h
 //   own_runs[]  the documents that the command made itself; none if only a part was asked for
 //   figures[]   a table for each paper (experiments/writes_hurt/writes_hurt_figures.h)
 #pragma once

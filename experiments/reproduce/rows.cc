@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "experiments/reproduce/simulated_rows.h"
-
 namespace nvcache::reproduce {
 
 std::string_view source_name(Source source) {
@@ -59,7 +57,6 @@ std::vector<Row> all_rows() {
   std::vector<Row> rows = writes_hurt_rows();
   append(rows, hybrid_cache_rows());
   append(rows, nvmcached_rows());
-  for (Row& row : rows) add_simulated_source(row);
   return rows;
 }
 

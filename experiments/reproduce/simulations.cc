@@ -44,29 +44,42 @@ StatusOr<std::vector<simulate::Run>> runs_of_plan(const SimulationPlan& plan) {
   return runs;
 }
 
+// Its variant and configuration, as runs on WiredTiger call them (origin.h).
+std::pair<std::string, std::string> names_of(const Scenario& scenario) {
+  const bool none = scenario.configuration == "none";
+  if (scenario.workload.size() > 1) {
+    if (scenario.data_gb == 0) return {"large", scenario.configuration};
+    return {"small", none ? "none" : "alloc-read-write"};
+  }
+  return {fmt::format("{}-{}", scenario.dram_gb == kSimulatedDramGb ? "dram" : "split",
+                      scenario.dram_gb),
+          none ? "none" : fmt::format("{}-{}", scenario.configuration, scenario.nvram_gb)};
+}
+
 json run_json(const Scenario& scenario, const simulate::Result& result) {
+  const auto [variant, configuration] = names_of(scenario);
   return {{"workload", scenario.workload},
-          {"configuration", scenario.configuration},
-          {"dram_gb", scenario.dram_gb},
-          {"nvram_gb", scenario.nvram_gb},
-          {"data_gb", scenario.data_gb},
+          {"variant", variant},
+          {"configuration", configuration},
+          {"round", 1},
           {"seed", result.options.seed},
           {"scale", result.options.scale},
-          {"ops_per_second", result.ops_per_second},
-          {"warm_ops_per_second", result.warm_ops_per_second},
-          {"reads_per_second", static_cast<double>(result.reads) / result.seconds},
-          {"read_ns", result.read_latency.mean_ns},
-          {"update_ns", result.update_latency.mean_ns},
-          {"page_hit_ratio", result.page_hit_ratio()},
-          {"os_hit_ratio", result.os_hit_ratio()},
-          {"line_hit_ratio", result.line_hit_ratio()},
-          {"tier_hit_ratio", result.tier_hit_ratio},
-          {"warm_tier_hit_ratio", result.warm_tier_hit_ratio},
-          {"interval_variation", result.interval_variation},
-          {"nvram_read_bytes", result.nvram_read_bytes},
-          {"nvram_written_bytes", result.nvram_written_bytes},
-          {"storage_read_bytes", result.storage_read_bytes},
-          {"storage_written_bytes", result.storage_written_bytes}};
+          {"metrics",
+           {{"ops_per_second", result.ops_per_second},
+            {"warm_ops_per_second", result.warm_ops_per_second},
+            {"reads_per_second", static_cast<double>(result.reads) / result.seconds},
+            {"read_ns", result.read_latency.mean_ns},
+            {"update_ns", result.update_latency.mean_ns},
+            {"page_hit_ratio", result.page_hit_ratio()},
+            {"os_hit_ratio", result.os_hit_ratio()},
+            {"line_hit_ratio", result.line_hit_ratio()},
+            {"tier_hit_ratio", result.tier_hit_ratio},
+            {"warm_tier_hit_ratio", result.warm_tier_hit_ratio},
+            {"interval_variation", result.interval_variation},
+            {"tier_read_bytes", result.nvram_read_bytes},
+            {"tier_written_bytes", result.nvram_written_bytes},
+            {"storage_read_bytes", result.storage_read_bytes},
+            {"storage_written_bytes", result.storage_written_bytes}}}};
 }
 
 void add_ycsb(std::vector<Scenario>& plan, bool memory_mode_only) {
@@ -136,22 +149,6 @@ StatusOr<json> run_simulations(const SimulationPlan& plan, const Clock& clock) {
   return simulation_document(kSimulationsFormat, plan.command,
                              {{"size_factor", plan.scale}, {"minutes", plan.minutes}},
                              std::move(list));
-}
-
-std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,
-                                const char* metric) {
-  return median(collect(evidence, kSimulationsFormat, [&](const json& document) {
-    std::vector<double> values;
-    for (const json& run : document.at("runs")) {
-      if (run.at("workload") == scenario.workload &&
-          run.at("configuration") == scenario.configuration &&
-          run.at("dram_gb") == scenario.dram_gb && run.at("nvram_gb") == scenario.nvram_gb &&
-          run.at("data_gb") == scenario.data_gb) {
-        values.push_back(run.at(metric).get<double>());
-      }
-    }
-    return values;
-  }));
 }
 
 }  // namespace nvcache::reproduce

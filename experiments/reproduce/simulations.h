@@ -1,13 +1,11 @@
 // The simulations (experiments/simulate) that the rows of *Writes Hurt* and of its comparison with
 // Memory Mode are taken from: its workloads at its sizes, with its clients and cores.
 //
-// A document of them has the format "nvcache.simulations/1". Its runs[] have workload and
-// configuration (rows of the simulator), dram_gb, nvram_gb, data_gb (0: the published size), seed,
-// and the numbers of simulate::Result by name. Stateless.
+// A document of them has the format "nvcache.simulations/1". Its runs[] are named as origin.h says;
+// they have metrics{} (numbers of simulate::Result by name), seed and scale. Stateless.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +53,9 @@ struct SimulationPlan {
 [[nodiscard]] StatusOr<nlohmann::json> run_simulations(const SimulationPlan& plan,
                                                        const Clock& clock);
 
-// A number of a scenario, if it was simulated.
-std::optional<double> simulated(const Evidence& evidence, const Scenario& scenario,
-                                const char* metric);
+// The Memory Mode text's open question, as far as simulations answer it: how much throughput varies
+// in the second half of a run. [{"workload", "nvram_gb", "memory_mode", "nvcache"}], both as the
+// standard deviation over the mean; empty without simulations.
+nlohmann::json memory_mode_spread(const Evidence& evidence);
 
 }  // namespace nvcache::reproduce

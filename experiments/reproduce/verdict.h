@@ -21,9 +21,14 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/reproduce/paper_table.h"
+#include "experiments/harness/paper_table.h"
 
 namespace nvcache::reproduce {
+
+using papers::Claim;
+using papers::PaperResult;
+using papers::Span;
+using papers::Statement;
 
 enum class Verdict : uint8_t { kWithin, kDirection, kNot, kInput, kNotMeasured };
 std::string_view verdict_name(Verdict verdict);  // "within 25%", "direction", ...

@@ -1,227 +1,191 @@
-// *Writes Hurt* (SoCC '22): wtperf and YCSB on WiredTiger by `nvcache bench writes-hurt`.
+// *Writes Hurt* (SoCC '22), and its comparison with Memory Mode: simulated, and on WiredTiger as
+// `nvcache bench writes-hurt` runs it.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "experiments/reproduce/media_rows.h"
-#include "experiments/reproduce/rows.h"
+#include "experiments/reproduce/origin.h"
+#include "experiments/reproduce/simulations.h"
 #include "experiments/simulate/tables.h"
-#include "experiments/writes_hurt/scale.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "fmt/format.h"
 
 namespace nvcache::reproduce {
 namespace {
 
-using figures::hit_percent;
-using figures::op_value;
-using figures::ratios_of;
-using figures::runs_of;
-using figures::Value;
-using figures::values_of;
 using nlohmann::json;
-using writes_hurt::kLargeDramGb;
 
 constexpr std::string_view kMissingRuns =
     "results of 'nvcache bench writes-hurt --json', or this command without --no-runs";
 constexpr std::string_view kMissingScan =
     "results of 'nvcache bench writes-hurt --json' with evict-btree-scan, or this command without "
     "--no-runs";
-constexpr const char* kScan = "evict-btree-scan";
-constexpr int kNvramGb[] = {64, 128, 252};
-constexpr std::string_view kLetters = "abcde";
+constexpr std::string_view kMissingSimulation = "this command without --no-runs";
+constexpr std::string_view kOverWorkloadsAndSizes = "the median over workloads and sizes";
+constexpr const char* kOps = "ops_per_second";
+constexpr const char* kReads = "reads_per_second";  // of the published reads alone
+constexpr const char* kHits = "tier_hit_ratio";
+const Setup kWithout = {"dram-32", "none"};
 
-Finding real(const Evidence& evidence, Ours ours, const std::string& more = "") {
-  return {Source::kReal, std::move(ours),
-          conditions_of(evidence, kWritesHurtFormat) + (more.empty() ? "" : "; " + more)};
+Setup with(std::string_view configuration, int nvram_gb) {
+  return {"dram-32", fmt::format("{}-{}", configuration, nvram_gb)};
 }
 
-// ---- wtperf ----
-
-// Median of value(run of `one`) / value(run of `other`), in the same round.
-std::optional<double> wtperf_ratio(const Evidence& evidence, const char* workload,
-                                   const char* variant, const char* one, const char* other,
-                                   const Value& value) {
-  return median(collect(evidence, kWritesHurtFormat, [&](const json& document) {
-    const json& runs = document.at("runs");
-    return ratios_of(runs_of(runs, workload, variant, one), runs_of(runs, workload, variant, other),
-                     value);
-  }));
+std::vector<Finder> both(const Find& find) {
+  return of_forms({kSimulationsFormat, kWritesHurtFormat}, find);
 }
 
-std::optional<double> wtperf_value(const Evidence& evidence, const char* workload,
-                                   const char* configuration, const Value& value) {
-  return median(collect(evidence, kWritesHurtFormat, [&](const json& document) {
-    return values_of(runs_of(document.at("runs"), workload, "large", configuration), value);
-  }));
-}
-
-std::optional<Finding> worst_overhead(const Evidence& evidence) {
-  const auto left = wtperf_ratio(evidence, "evict-bt-stress-multi", "small", "alloc-read-write",
-                                 "none", op_value("read"));
-  if (!left) return std::nullopt;
-  return real(evidence, number(100 * (1 - *left)), "reads of evict-bt-stress-multi");
+// The value of each workload of YCSB and size of NVRAM.
+template <typename ValueOf>
+std::vector<std::optional<double>> over_ycsb(ValueOf value_of) {
+  std::vector<std::optional<double>> values;
+  for (const char* workload : kYcsbLetters) {
+    for (const int gb : kSimulatedNvramGb) values.push_back(value_of(workload, gb));
+  }
+  return values;
 }
 
 // The throughput of one side of Table 1. Whether the order is the published one: less throughput
-// with eager eviction, and more hits.
+// with eager eviction, and more hits. Operations of a scaled machine cannot be compared in size.
 Row table1_row(const char* id, const char* workload, const char* configuration) {
-  const auto find = [workload, configuration](const Evidence& evidence) -> std::optional<Finding> {
-    const auto ops = wtperf_value(evidence, workload, configuration, op_value("read"));
-    const auto ratio =
-        wtperf_ratio(evidence, workload, "large", "no-eviction", "eager", op_value("read"));
-    const auto eager_hits = wtperf_value(evidence, workload, "eager", hit_percent);
-    const auto hits = wtperf_value(evidence, workload, "no-eviction", hit_percent);
-    if (!ops || !ratio || !eager_hits || !hits) return std::nullopt;
+  const auto find = [workload, configuration](const Origin& from) -> std::optional<Finding> {
+    const Setup eager{"large", "eager"}, none{"large", "no-eviction"};
+    const auto ops = from.value(workload, {"large", configuration}, kReads);
+    const auto ratio = from.ratio(workload, none, eager, kReads);
+    const auto eager_hits = from.value(workload, eager, kHits);
+    const auto none_hits = from.value(workload, none, kHits);
+    if (!ops || !ratio || !eager_hits || !none_hits) return std::nullopt;
     Ours ours = number(*ops);
-    ours.comparable = false;
+    ours.comparable = from.simulated();
     ours.order = *ratio > 1;
-    return real(evidence, ours,
-                fmt::format("no eviction / eager {:.2f}; hits {:.0f}% eager, {:.0f}% none", *ratio,
-                            *eager_hits, *hits));
+    return from.finding(
+        ours, fmt::format("no eviction / eager {:.2f}; hits {:.0f}% eager, {:.0f}% none", *ratio,
+                          100 * *eager_hits, 100 * *none_hits));
   };
   return {.id = id,
-          .basis = Basis::kResult,
           .about = "operations of a scaled machine; the order is that of eager eviction and none",
-          .finders = {find},
-          .missing = std::string_view(workload) == kScan ? kMissingScan : kMissingRuns};
+          .finders = both(find),
+          .missing = std::string_view(workload) == kScanWorkload ? kMissingScan : kMissingRuns};
 }
 
-std::optional<Finding> speedup(const Evidence& evidence, const char* workload, bool as_gain) {
-  const auto ratio = wtperf_ratio(evidence, workload, "large", "nvcache", "none", op_value("read"));
-  if (!ratio) return std::nullopt;
-  return real(evidence, number(as_gain ? 100 * (*ratio - 1) : *ratio));
-}
-
-// ---- YCSB ----
-
-std::vector<const json*> ycsb_runs(const json& document, int figure, char letter,
-                                   const std::string& configuration, double dram_gb) {
-  std::vector<const json*> found;
-  if (!document.contains("ycsb_runs")) return found;
-  for (const json& run : document.at("ycsb_runs")) {
-    if (run.at("figure") == figure && run.at("workload") == std::string(1, letter) &&
-        run.at("configuration") == configuration && run.at("dram_gb") == dram_gb) {
-      found.push_back(&run);
+// "Similar performance" (section 3.2.3): within 10% of that at the target of 10%, for YCSB A to E.
+Row flat_row(const char* id, const char* configuration, double percent) {
+  const auto find = [configuration, percent](const Origin& from) -> std::optional<Finding> {
+    std::vector<std::optional<double>> ratios;
+    for (const char* workload : kYcsbLetters) {
+      ratios.push_back(from.ratio(workload, with(configuration, kObpNvramGb),
+                                  with("nvcache", kObpNvramGb), kOps));
     }
-  }
-  return found;
-}
-
-Value ycsb_metric(const char* name) {
-  return [name](const json& run) -> std::optional<double> {
-    const json& metrics = run.at("metrics");
-    if (!metrics.contains(name) || !metrics[name].is_number()) return std::nullopt;
-    return metrics[name].get<double>();
+    const auto span = span_of(ratios);
+    if (!span) return std::nullopt;
+    Ours ours = number(percent);
+    ours.comparable = false;
+    ours.order = span->low >= 0.9 && span->high <= 1.1;
+    return from.finding(
+        ours, fmt::format("throughput {:.2f} to {:.2f} of that at 10%, YCSB A to E, {} GB",
+                          span->low, span->high, kObpNvramGb));
   };
+  return {.id = id,
+          .about = "it is flat if the throughput is within a tenth of that at 10%",
+          .finders = of_forms({kSimulationsFormat}, find),
+          .missing = kMissingSimulation,
+          .sized_only = true};
 }
 
-// Of Figure 7: `one` / `other`, medians.
-std::optional<double> ycsb_ratio(const Evidence& evidence, char letter, const std::string& one,
-                                 const std::string& other, const char* metric) {
-  return median(collect(evidence, kWritesHurtFormat, [&](const json& document) {
-    return ratios_of(ycsb_runs(document, 7, letter, one, kLargeDramGb),
-                     ycsb_runs(document, 7, letter, other, kLargeDramGb), ycsb_metric(metric));
-  }));
+std::optional<Finding> worst_overhead(const Origin& from) {
+  return from.finding_of(from.ratio(kStressWorkload, {"small", "alloc-read-write"},
+                                    {"small", "none"}, from.simulated() ? kOps : kReads),
+                         as_loss,
+                         from.simulated() ? "of 12 GB of data" : "reads of evict-bt-stress-multi");
 }
 
-std::optional<Finding> update_heavy_loss(const Evidence& evidence) {
+std::optional<Finding> scan_speedup(const Origin& from) {
+  const Setup nvcache{"large", "nvcache"};
+  const auto hits = from.value(kScanWorkload, nvcache, kHits);
+  const bool told = from.simulated() && hits;
+  return from.finding_of(from.ratio(kScanWorkload, nvcache, {"large", "none"}, kReads), as_is,
+                         told ? fmt::format("hits {:.0f}%", 100 * *hits) : "");
+}
+
+std::optional<Finding> stress_gain(const Origin& from) {
+  return from.finding_of(from.ratio(kStressWorkload, {"large", "nvcache"}, {"large", "none"},
+                                    from.simulated() ? kOps : kReads),
+                         as_gain);
+}
+
+std::optional<Finding> update_heavy_loss(const Origin& from) {
   std::optional<double> worst;
-  for (const int gb : kNvramGb) {
-    const auto ratio =
-        ycsb_ratio(evidence, 'a', fmt::format("nvcache-{}", gb), "none", "ops_per_second");
-    if (!ratio) continue;
-    const double loss = 100 * (1 - *ratio);
-    if (!worst || std::abs(loss) > std::abs(*worst)) worst = loss;
+  for (const int gb : kSimulatedNvramGb) {
+    const auto ratio = from.ratio("a", with("nvcache", gb), kWithout, kOps);
+    if (ratio && (!worst || std::abs(1 - *ratio) > std::abs(1 - *worst))) worst = ratio;
   }
-  if (!worst) return std::nullopt;
-  return real(evidence, number(*worst), "the size with the largest change");
+  return from.finding_of(worst, as_loss, "the size with the largest change");
 }
 
-std::optional<Finding> open_cas_gain(const Evidence& evidence) {
-  std::vector<double> gains;
-  for (const char letter : kLetters) {
-    for (const int gb : kNvramGb) {
-      const auto ratio =
-          ycsb_ratio(evidence, letter, fmt::format("open-cas-{}", gb), "none", "ops_per_second");
-      if (ratio) gains.push_back(100 * (*ratio - 1));
-    }
-  }
-  const auto middle = median(gains);
-  if (!middle) return std::nullopt;
-  return real(evidence, number(*middle), "the median over workloads and sizes");
+std::optional<Finding> open_cas_gain(const Origin& from) {
+  const auto ratios = over_ycsb([&](const char* workload, int gb) {
+    return from.ratio(workload, with("open-cas", gb), kWithout, kOps);
+  });
+  return from.finding_of(median(present(ratios)), as_gain, std::string(kOverWorkloadsAndSizes));
 }
 
-std::optional<Finding> open_cas_writes(const Evidence& evidence) {
-  std::vector<double> ratios;
-  for (const char letter : kLetters) {
-    for (const int gb : kNvramGb) {
-      const auto ratio = ycsb_ratio(evidence, letter, fmt::format("open-cas-{}", gb),
-                                    fmt::format("nvcache-{}", gb), "tier_written_bytes");
-      if (ratio) ratios.push_back(*ratio);
-    }
-  }
-  const auto middle = median(ratios);
-  if (!middle) return std::nullopt;
-  return real(evidence, number(*middle), "the median over workloads and sizes");
+std::optional<Finding> open_cas_writes(const Origin& from) {
+  const auto ratios = over_ycsb([&](const char* workload, int gb) {
+    return from.ratio(workload, with("open-cas", gb), with("nvcache", gb), "tier_written_bytes");
+  });
+  return from.finding_of(median(present(ratios)), as_is, std::string(kOverWorkloadsAndSizes));
 }
 
 // In points, the mean over the workloads.
-std::optional<Finding> hit_growth(const Evidence& evidence, int from_gb, int to_gb) {
-  double points = 0;
-  int workloads = 0;
-  for (const char letter : kLetters) {
-    const auto hits = [&](int gb) {
-      return median(collect(evidence, kWritesHurtFormat, [&](const json& document) {
-        return values_of(
-            ycsb_runs(document, 7, letter, fmt::format("nvcache-{}", gb), kLargeDramGb),
-            ycsb_metric("tier_hit_ratio"));
-      }));
-    };
-    const auto from = hits(from_gb), to = hits(to_gb);
-    if (!from || !to) continue;
-    points += 100 * (*to - *from);
-    ++workloads;
-  }
-  if (workloads == 0) return std::nullopt;
-  return real(evidence, number(points / workloads), "points, the mean over the workloads");
+std::vector<Finder> hit_growth(int from_gb, int to_gb) {
+  return both([from_gb, to_gb](const Origin& from) -> std::optional<Finding> {
+    std::vector<double> points;
+    for (const char* workload : kYcsbLetters) {
+      const auto less = from.value(workload, with("nvcache", from_gb), kHits);
+      const auto more = from.value(workload, with("nvcache", to_gb), kHits);
+      if (less && more) points.push_back(*more - *less);
+    }
+    if (points.empty()) return std::nullopt;
+    return from.finding_of(mean_of(points), as_percent, "points, the mean over the workloads");
+  });
 }
 
-std::optional<Finding> split_against_dram(const Evidence& evidence) {
-  const auto ratio = median(collect(evidence, kWritesHurtFormat, [&](const json& document) {
-    return ratios_of(ycsb_runs(document, 8, 'c', "nvcache-64", 32),
-                     ycsb_runs(document, 8, 'c', "none", 96), ycsb_metric("ops_per_second"));
-  }));
-  if (!ratio) return std::nullopt;
-  return real(evidence, number(*ratio));
+std::optional<Finding> split_against_dram(const Origin& from) {
+  const Setup split{from.simulated() ? "dram-32" : "split-32", "nvcache-64"};
+  return from.finding_of(from.ratio("c", split, {"split-96", "none"}, kOps), as_is);
+}
+
+Row memory_mode_row(const char* id, const char* workload, const Setup& one, const Setup& other,
+                    Origin::In in) {
+  return {.id = id,
+          .about = "Memory Mode needs the hardware",
+          .finders = of_forms({kSimulationsFormat},
+                              [=](const Origin& from) {
+                                return from.finding_of(from.ratio(workload, one, other, kOps), in);
+                              }),
+          .missing = kMissingSimulation,
+          .memory_mode = true};
 }
 
 Row split_cost_row(const char* id, double nvram_gb) {
   const double dram_gb = 96 - nvram_gb;
   return {.id = id,
-          .basis = Basis::kResult,
           .about = "follows from the price of NVRAM, 0.38 of DRAM's",
           .finders = {fixed(Source::kModel, number(writes_hurt::relative_cost(nvram_gb, dram_gb)),
                             "calculated")}};
-}
-
-Row against_memory_mode(const char* id) {
-  return {.id = id,
-          .basis = Basis::kResult,
-          .about = "Memory Mode needs the hardware",
-          .missing = "this command without --no-runs",
-          .memory_mode = true};
 }
 
 std::vector<Row> in_house_rows() {
   return {
       {.id = "worst-overhead",
        .about = "our module's writes cost its own time, on two processors",
-       .finders = {worst_overhead},
+       .finders = both(worst_overhead),
        .missing = kMissingRuns},
       table1_row("t1-eb-eager-ops", "evict-btree", "eager"),
       table1_row("t1-eb-none-ops", "evict-btree", "no-eviction"),
-      table1_row("t1-ebs-eager-ops", kScan, "eager"),
-      table1_row("t1-ebs-none-ops", kScan, "no-eviction"),
+      table1_row("t1-ebs-eager-ops", kScanWorkload, "eager"),
+      table1_row("t1-ebs-none-ops", kScanWorkload, "no-eviction"),
       table1_row("t1-mb-eager-ops", "medium-btree", "eager"),
       table1_row("t1-mb-none-ops", "medium-btree", "no-eviction"),
       {.id = "obp-target",
@@ -229,45 +193,34 @@ std::vector<Row> in_house_rows() {
        .about = "obp(0.1); the target that 'nvcache calibrate' suggests is fitted to it",
        .finders = {fixed(Source::kParameter, number(10), "the experiments' obp(0.1)")},
        .sized_only = true},
-      {.id = "obp-range-low",
-       .about = "it is flat if the throughput is within a tenth of that at 10%",
-       .missing = "this command without --no-runs",
-       .sized_only = true},
-      {.id = "obp-range-high",
-       .about = "it is flat if the throughput is within a tenth of that at 10%",
-       .missing = "this command without --no-runs",
-       .sized_only = true},
+      flat_row("obp-range-low", "nvcache-obp5", 5),
+      flat_row("obp-range-high", "nvcache-obp30", 30),
       {.id = "speedup-scan",
        .about = "the tier is not full when it is measured, seconds after it began empty",
-       .finders = {[](const Evidence& e) { return speedup(e, kScan, false); }},
+       .finders = both(scan_speedup),
        .missing = kMissingScan},
-      {.id = "speedup-80r20u",
-       .finders = {[](const Evidence& e) { return speedup(e, "evict-bt-stress-multi", true); }},
-       .missing = kMissingRuns},
+      {.id = "speedup-80r20u", .finders = both(stress_gain), .missing = kMissingRuns},
   };
 }
 
 std::vector<Row> ycsb_rows() {
   return {
-      against_memory_mode("ycsb-c-vs-mm"),
-      against_memory_mode("ycsb-b-vs-mm"),
-      against_memory_mode("ycsb-a-mm-64"),
-      against_memory_mode("ycsb-a-mm-252"),
-      {.id = "ycsb-a-nvcache", .finders = {update_heavy_loss}, .missing = kMissingRuns},
+      memory_mode_row("ycsb-c-vs-mm", "c", with("nvcache", 64), with("memory-mode", 64), as_gain),
+      memory_mode_row("ycsb-b-vs-mm", "b", with("nvcache", 64), with("memory-mode", 64), as_gain),
+      memory_mode_row("ycsb-a-mm-64", "a", with("memory-mode", 64), kWithout, as_loss),
+      memory_mode_row("ycsb-a-mm-252", "a", with("memory-mode", 252), kWithout, as_loss),
+      {.id = "ycsb-a-nvcache", .finders = both(update_heavy_loss), .missing = kMissingRuns},
       {.id = "opencas-gain",
        .about = "writes of two clients hurt less than those of the paper's 20 to 100",
-       .finders = {open_cas_gain},
+       .finders = both(open_cas_gain),
        .missing = kMissingRuns},
       {.id = "opencas-writes",
        .about = "nvcache's tier is still filling when it is measured",
-       .finders = {open_cas_writes},
+       .finders = both(open_cas_writes),
        .missing = kMissingRuns},
-      {.id = "hit-64-128",
-       .finders = {[](const Evidence& e) { return hit_growth(e, 64, 128); }},
-       .missing = kMissingRuns},
-      {.id = "hit-128-252",
-       .finders = {[](const Evidence& e) { return hit_growth(e, 128, 252); }},
-       .missing = kMissingRuns},
+      {.id = "hit-64-128", .finders = hit_growth(64, 128), .missing = kMissingRuns},
+      {.id = "hit-128-252", .finders = hit_growth(128, 252), .missing = kMissingRuns},
+      {.id = "ycsb-c-64-32", .finders = both(split_against_dram), .missing = kMissingRuns},
   };
 }
 
@@ -282,8 +235,25 @@ std::vector<Row> writes_hurt_rows() {
   append(rows, ycsb_rows());
   append(rows, {split_cost_row("cost-16", 16), split_cost_row("cost-32", 32),
                 split_cost_row("cost-48", 48), split_cost_row("cost-64", 64)});
-  rows.push_back({.id = "ycsb-c-64-32", .finders = {split_against_dram}, .missing = kMissingRuns});
   return rows;
+}
+
+json memory_mode_spread(const Evidence& evidence) {
+  const Origin from(evidence, kSimulationsFormat);
+  json spread = json::array();
+  for (const char* workload : kYcsbLetters) {
+    for (const int gb : kSimulatedNvramGb) {
+      const char* const metric = "interval_variation";
+      const auto memory_mode = from.value(workload, with("memory-mode", gb), metric);
+      const auto nvcache = from.value(workload, with("nvcache", gb), metric);
+      if (!memory_mode || !nvcache) continue;
+      spread.push_back({{"workload", workload},
+                        {"nvram_gb", gb},
+                        {"memory_mode", *memory_mode},
+                        {"nvcache", *nvcache}});
+    }
+  }
+  return spread;
 }
 
 }  // namespace nvcache::reproduce

@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/run/profile_files.h"
 #include "experiments/hybrid_cache/servers.h"
+#include "experiments/run/profile_files.h"
 #include "experiments/simulate/block_tiers.h"
 #include "experiments/simulate/option_checks.h"
 #include "experiments/simulate/tables.h"

@@ -17,8 +17,8 @@
 
 namespace nvcache {
 
-inline constexpr uint32_t kRecordFields = 10;   // YCSB's fieldcount
-inline constexpr uint32_t kFieldBytes = 100;  // YCSB's fieldlength
+inline constexpr uint32_t kRecordFields = 10;  // YCSB's fieldcount
+inline constexpr uint32_t kFieldBytes = 100;   // YCSB's fieldlength
 inline constexpr uint32_t kRecordBytes = kRecordFields * kFieldBytes;
 inline constexpr size_t kMaxKeyBytes = 24;  // "user" and 20 digits
 

@@ -10,7 +10,7 @@
 
 namespace nvcache::writes_hurt {
 
-// `document` has "setup", "runs", "databases" and "ycsb_runs"; figures that were not
+// `document` has "setup", "runs" and "databases"; figures that were not
 // asked for, or that have no runs, are left out.
 nlohmann::json make_figures(const nlohmann::json& document);
 

@@ -54,7 +54,8 @@ void plan_row(const Options& options, const YcsbRow& row, std::vector<Experiment
     experiment.engine.tier_spec = spec;
     experiment.threads = scaled_threads(row.threads);
     experiment.more = more;
-    experiment.more["dram_gb"] = dram_gb;
+    experiment.more["variant"] =
+        fmt::format("{}-{:g}", more["figure"] == 7 ? "dram" : "split", dram_gb);
     plan.push_back(std::move(experiment));
   };
   if (options.figures.contains(7)) {
@@ -169,7 +170,7 @@ class Run {
             {"rounds", options_.rounds},
             {"seconds", options_.seconds},
             {"warmup_seconds", options_.warmup_seconds},
-            {"ycsb_seconds", options_.ycsb_seconds},
+            {"ycsb_seconds", options_.needs_ycsb() ? options_.ycsb_seconds : 0},
             {"ycsb_warmup_seconds", options_.ycsb_warmup_seconds},
             {"size_factor", kSizeFactor},
             {"time_factor", kTimeFactor},
@@ -215,8 +216,8 @@ class Run {
     result["configurations"] = configurations();
     result["databases"] = databases;
     result["runs"] = wtperf_.runs;
+    for (json& run : ycsb_.runs) result["runs"].push_back(std::move(run));
     result["ycsb_engine"] = ycsb_engine_;
-    result["ycsb_runs"] = ycsb_.runs;
     result["figures"] = make_figures(result);
     return result;
   }

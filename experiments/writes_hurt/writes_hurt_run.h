@@ -1,10 +1,11 @@
 // Runs the evaluation of *Writes Hurt* and makes one JSON document of it, of kind "paper"
 // (experiments/harness/paper_parts.h), format "nvcache.paper/1": also
 //
-//   databases[]                workload, variant, bytes
-//   runs[]                     wtperf's, see wtperf_runs.h
-//   ycsb_engine{}, ycsb_runs[] as experiments/run/result.h has them, and "figure", "dram_gb",
-//                              "nvram_gb" (of *Writes Hurt*)
+//   databases[]   workload, variant, bytes
+//   runs[]        wtperf's, see wtperf_runs.h; then YCSB's, as experiments/run/result.h has them:
+//                 "variant" is "dram-32" in Figure 7 and "split-32" in Figure 8, with the GB of
+//                 DRAM
+//   ycsb_engine{}
 #pragma once
 
 #include <cstdint>

@@ -205,9 +205,11 @@ class WtperfRunner {
       run["cache"] = found["cache"];
       run["files"] = found["files"];
     }
+    run["metrics"] = {{"reads_per_second", result.ops_per_second("read")}};
     if (run["cache"].is_object()) {
       const double hits = run["cache"].value("hits", 0.0);
       const double misses = run["cache"].value("misses", 0.0);
+      if (hits + misses > 0) run["metrics"]["tier_hit_ratio"] = hits / (hits + misses);
       if (hits + misses > 0) line += fmt::format(", hit {:.1f}%", 100 * hits / (hits + misses));
       line += ", admitted " + format_bytes(run["files"].value("admitted_bytes", uint64_t{0}));
     }

@@ -2,9 +2,10 @@
 // with each cache in turn, round by round, each second round in reverse order.
 //
 // A run is {"workload", "variant", "configuration", "round", "seconds", "ops": {type:
-// per second}, "series", "checkpoints", "scans", "database_bytes", "cache", "files"},
-// the last two as the extension wrote them (null without it; they count from the start
-// of the warm-up to the close), or has "error" instead of what follows "round".
+// per second}, "metrics": {"reads_per_second", "tier_hit_ratio"}, "series", "checkpoints", "scans",
+// "database_bytes", "cache", "files"}, the last two as the extension wrote them (null without it;
+// they count from the start of the warm-up to the close), or has "error" instead of what follows
+// "round".
 #pragma once
 
 #include "apps/command/progress.h"

@@ -25,14 +25,9 @@ std::string label_of(char letter) {
 
 std::vector<const json*> ycsb_runs_of(const json& document, int figure, char letter,
                                       const std::string& configuration, double dram_gb) {
-  std::vector<const json*> found;
-  for (const json& run : document.at("ycsb_runs")) {
-    if (run.at("figure") == figure && run.at("workload") == std::string(1, letter) &&
-        run.at("configuration") == configuration && run.at("dram_gb") == dram_gb) {
-      found.push_back(&run);
-    }
-  }
-  return found;
+  return figures::runs_of(document.at("runs"), std::string_view(&letter, 1),
+                          fmt::format("{}-{:g}", figure == 7 ? "dram" : "split", dram_gb),
+                          configuration);
 }
 
 Value metric(const char* name, double factor = 1) {

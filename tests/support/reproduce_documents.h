@@ -5,8 +5,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "experiments/reproduce/evidence.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace nvcache::reproduce {
@@ -30,16 +32,14 @@ inline json wtperf_run(const char* workload, const char* variant, const char* co
           {"variant", variant},
           {"configuration", configuration},
           {"round", round},
-          {"ops", {{"read", reads}}},
-          {"cache", {{"hits", hit_percent}, {"misses", 100 - hit_percent}}}};
+          {"metrics", {{"reads_per_second", reads}, {"tier_hit_ratio", hit_percent / 100}}}};
 }
 
 inline json ycsb_run(int figure, char letter, const char* configuration, double dram_gb, double ops,
                      double hits, double written) {
-  return {{"figure", figure},
-          {"workload", std::string(1, letter)},
+  return {{"workload", std::string(1, letter)},
+          {"variant", fmt::format("{}-{:g}", figure == 7 ? "dram" : "split", dram_gb)},
           {"configuration", configuration},
-          {"dram_gb", dram_gb},
           {"round", 1},
           {"metrics",
            {{"ops_per_second", ops}, {"tier_hit_ratio", hits}, {"tier_written_bytes", written}}}};
@@ -63,19 +63,20 @@ inline json writes_hurt_document(double eager, double none) {
     add("evict-bt-stress-multi", "small", "none", 100, 0);
     add("evict-bt-stress-multi", "small", "alloc-read-write", 60, 0);
   }
-  json document = document_of(kWritesHurtFormat, runs);
-  document["ycsb_runs"] = {
-      ycsb_run(7, 'a', "none", 32, 100, 0, 0),
-      ycsb_run(7, 'a', "nvcache-64", 32, 98, 0.05, 10),
-      ycsb_run(7, 'c', "none", 32, 100, 0, 0),
-      ycsb_run(7, 'c', "open-cas-64", 32, 112, 0.6, 900),
-      ycsb_run(7, 'c', "nvcache-64", 32, 120, 0.5, 10),
-      ycsb_run(7, 'c', "nvcache-128", 32, 150, 0.7, 20),
-      ycsb_run(7, 'c', "nvcache-252", 32, 180, 0.76, 20),
-      ycsb_run(8, 'c', "none", 96, 100, 0, 0),
-      ycsb_run(8, 'c', "nvcache-64", 32, 130, 0.5, 10),
-  };
-  return document;
+  for (json& run : std::vector<json>{
+           ycsb_run(7, 'a', "none", 32, 100, 0, 0),
+           ycsb_run(7, 'a', "nvcache-64", 32, 98, 0.05, 10),
+           ycsb_run(7, 'c', "none", 32, 100, 0, 0),
+           ycsb_run(7, 'c', "open-cas-64", 32, 112, 0.6, 900),
+           ycsb_run(7, 'c', "nvcache-64", 32, 120, 0.5, 10),
+           ycsb_run(7, 'c', "nvcache-128", 32, 150, 0.7, 20),
+           ycsb_run(7, 'c', "nvcache-252", 32, 180, 0.76, 20),
+           ycsb_run(8, 'c', "none", 96, 100, 0, 0),
+           ycsb_run(8, 'c', "nvcache-64", 32, 130, 0.5, 10),
+       }) {
+    runs.push_back(std::move(run));
+  }
+  return document_of(kWritesHurtFormat, runs);
 }
 
 inline json hybrid_run(const char* workload, const char* server, const char* policy, double ops,

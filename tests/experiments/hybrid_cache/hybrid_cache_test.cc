@@ -11,9 +11,9 @@
 #include "apps/report/figure_tables.h"
 #include "apps/report/html.h"
 #include "base/clock.h"
+#include "experiments/harness/paper_table.h"
 #include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
-#include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/run/profile_files.h"
 #include "nlohmann/json.hpp"
@@ -52,8 +52,8 @@ TEST(HybridServersTest, CostsAreThoseOfTable4) {
     EXPECT_NEAR(hybrid_cache::computed_cost(server), server.cost, 0.005) << server.name;
     if (server.name == hybrid_cache::kTwoSockets) continue;
     const std::string id = "cost-1p-" + std::string(server.name);
-    EXPECT_EQ(hybrid_cache::paper_number(id), server.cost) << id;
-    EXPECT_EQ(hybrid_cache::paper_value("dram-cache-" + std::string(server.name)),
+    EXPECT_EQ(papers::paper_number(id), server.cost) << id;
+    EXPECT_EQ(papers::paper_value("dram-cache-" + std::string(server.name)),
               fmt::format("{:g} / {:g}", server.dram_cache_gb, server.scm_cache_gb));
   }
   EXPECT_TRUE(hybrid_cache::is_cost_fitted(hybrid_cache::find_server("64-0")));
@@ -166,7 +166,6 @@ json hybrid_document() {
                       {"medium", "emulated:optane"},
                       {"emulated", true}}}},
                    {"runs", runs},
-                   {"ycsb_runs", json::array()},
                    {"setup",
                     {{"engine", "rocksdb"},
                      {"figures", {9, 10, 11, 12, 13}},

@@ -24,8 +24,7 @@ HybridSimulationPlan small_simulations(bool memory_mode_only) {
 json results_of(const Evidence& evidence) {
   Options options;
   options.command = "test";
-  return compare(parse_paper_results(paper_results_text()).value(), all_rows(), evidence, options)
-      .value();
+  return compare(papers::paper_results(), all_rows(), evidence, options).value();
 }
 
 json entry_with(const json& document, const std::string& id) {

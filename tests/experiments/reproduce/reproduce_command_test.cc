@@ -70,8 +70,8 @@ TEST_F(ReproduceCommand, ReadsTheRunsOfAnEarlierComparison) {
   evidence.add("another.json", hybrid_document());
   Options options;
   options.command = "test";
-  const auto table = parse_paper_results(paper_results_text());
-  write("earlier.json", compare(*table, all_rows(), evidence, options).value().dump());
+  const auto& table = papers::paper_results();
+  write("earlier.json", compare(table, all_rows(), evidence, options).value().dump());
   Evidence again;
   ASSERT_TRUE(again.add_folder(folder_.path()).ok());
   ASSERT_EQ(again.documents().size(), 1u);

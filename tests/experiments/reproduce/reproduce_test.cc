@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<PaperResult> table() { return parse_paper_results(paper_results_text()).value(); }
+std::vector<PaperResult> table() { return papers::paper_results(); }
 
 json compared(const Evidence& evidence, const std::string& only = "") {
   Options options;

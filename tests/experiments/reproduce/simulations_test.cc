@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "experiments/reproduce/origin.h"
 #include "experiments/reproduce/page.h"
 #include "experiments/reproduce/reproduce_run.h"
 #include "support/reproduce_documents.h"
@@ -51,9 +52,10 @@ TEST(Simulations, RepeatThemselves) {
   EXPECT_EQ(*first, run_simulations(two_scenarios(), system_clock()).value());
   Evidence evidence;
   evidence.add("simulations", *first);
-  EXPECT_GT(simulated(evidence, {.workload = "c", .configuration = "none"}, "ops_per_second"), 0);
-  EXPECT_EQ(simulated(evidence, {.workload = "b", .configuration = "none"}, "ops_per_second"),
-            std::nullopt);
+  const Origin from(evidence, kSimulationsFormat);
+  EXPECT_GT(from.value("c", {"dram-32", "none"}, "ops_per_second"), 0);
+  EXPECT_GT(from.value("c", {"dram-32", "nvcache-64"}, "ops_per_second"), 0);
+  EXPECT_EQ(from.value("b", {"dram-32", "none"}, "ops_per_second"), std::nullopt);
 }
 
 TEST(Simulations, AnUnknownWorkloadIsRefused) {
@@ -64,35 +66,37 @@ TEST(Simulations, AnUnknownWorkloadIsRefused) {
 
 // ---- What becomes of their numbers ----
 
-json simulation(const char* workload, const char* configuration, int nvram_gb, double ops,
-                double hits, int dram_gb = 32, int data_gb = 0) {
+json simulation(const char* workload, const char* variant, const char* configuration, double ops,
+                double hits) {
   return {{"workload", workload},
+          {"variant", variant},
           {"configuration", configuration},
-          {"dram_gb", dram_gb},
-          {"nvram_gb", nvram_gb},
-          {"data_gb", data_gb},
-          {"ops_per_second", ops},
-          {"reads_per_second", ops * 0.9},
-          {"tier_hit_ratio", hits},
-          {"nvram_written_bytes", ops},
-          {"interval_variation", 0.1}};
+          {"round", 1},
+          {"metrics",
+           {{"ops_per_second", ops},
+            {"reads_per_second", ops * 0.9},
+            {"tier_hit_ratio", hits},
+            {"tier_written_bytes", ops},
+            {"interval_variation", 0.1}}}};
 }
 
 json simulations_document() {
   return document_of(
       kSimulationsFormat,
-      {simulation("c", "none", 0, 100, 0), simulation("c", "none", 0, 150, 0, 96),
-       simulation("c", "nvcache", 64, 180, 0.5), simulation("c", "memory-mode", 64, 60, 0),
-       simulation("a", "none", 0, 100, 0), simulation("a", "nvcache", 64, 99, 0.1),
-       simulation("a", "memory-mode", 64, 83, 0),
-       simulation("evict-btree", "eager", 64, 60000, 0.48),
-       simulation("evict-btree", "no-eviction", 64, 150000, 0.44),
-       simulation("evict-btree-scan", "eager", 64, 100000, 0.45),
-       simulation("evict-btree-scan", "no-eviction", 64, 150000, 0.36),
-       simulation("evict-btree-scan", "none", 0, 100, 0),
-       simulation("evict-btree-scan", "nvcache", 252, 310, 0.97),
-       simulation("evict-bt-stress-multi", "none", 0, 100, 0, 16, 12),
-       simulation("evict-bt-stress-multi", "no-eviction", 252, 15, 0, 16, 12)});
+      {simulation("c", "dram-32", "none", 100, 0), simulation("c", "split-96", "none", 150, 0),
+       simulation("c", "dram-32", "nvcache-64", 180, 0.5),
+       simulation("c", "dram-32", "memory-mode-64", 60, 0),
+       simulation("a", "dram-32", "none", 100, 0),
+       simulation("a", "dram-32", "nvcache-64", 99, 0.1),
+       simulation("a", "dram-32", "memory-mode-64", 83, 0),
+       simulation("evict-btree", "large", "eager", 60000, 0.48),
+       simulation("evict-btree", "large", "no-eviction", 150000, 0.44),
+       simulation("evict-btree-scan", "large", "eager", 100000, 0.45),
+       simulation("evict-btree-scan", "large", "no-eviction", 150000, 0.36),
+       simulation("evict-btree-scan", "large", "none", 100, 0),
+       simulation("evict-btree-scan", "large", "nvcache", 310, 0.97),
+       simulation("evict-bt-stress-multi", "small", "none", 100, 0),
+       simulation("evict-bt-stress-multi", "small", "alloc-read-write", 15, 0)});
 }
 
 json simulated_results() {
@@ -100,8 +104,7 @@ json simulated_results() {
   evidence.add("simulations", simulations_document());
   Options options;
   options.command = "test";
-  return compare(parse_paper_results(paper_results_text()).value(), all_rows(), evidence, options)
-      .value();
+  return compare(papers::paper_results(), all_rows(), evidence, options).value();
 }
 
 json entry_of(const json& document, const std::string& id) {

@@ -1,6 +1,6 @@
 // The table of the papers' numbers: all of them are there, each once, each with a row that says
 // where ours comes from; a wrong table is refused.
-#include "experiments/reproduce/paper_table.h"
+#include "experiments/harness/paper_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "experiments/hybrid_cache/paper_facts.h"
 #include "experiments/reproduce/rows.h"
 #include "kv_store/log/zone_survey.h"
 #include "kv_store/write_cache/write_cache.h"
@@ -17,6 +16,9 @@
 namespace nvcache::reproduce {
 namespace {
 
+using papers::paper_results_text;
+using papers::parse_paper_results;
+using papers::parse_statement;
 using testing::HasSubstr;
 
 constexpr std::string_view kHead = "id,paper,where,quantity,value,unit,condition\n";
@@ -66,12 +68,10 @@ TEST(PaperTable, EachNumberHasOneRowAndEachRowANumber) {
   EXPECT_EQ(rows, ids);
 }
 
-TEST(PaperTable, AgreesWithTheFactsOfTheFigures) {
-  std::map<std::string, std::string> values;
-  for (const PaperResult& result : built_in()) values[result.id] = result.value;
-  for (const auto& fact : hybrid_cache::paper_facts()) {
-    EXPECT_EQ(values[std::string(fact.id)], fact.value) << fact.id;
-  }
+TEST(PaperTable, GivesTheValueOfAnId) {
+  EXPECT_EQ(papers::paper_value("dram-cache-32-256"), "12 / 200");
+  EXPECT_EQ(papers::paper_number("tput-low"), 50);
+  EXPECT_EQ(papers::paper_number("tco-64-0"), 0.72);
 }
 
 // Settings that no header of the store shows to an experiment.

@@ -1,12 +1,14 @@
-#include "experiments/reproduce/paper_table.h"
+#include "experiments/harness/paper_table.h"
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
+#include "base/print.h"
 #include "base/text.h"
 
-namespace nvcache::reproduce {
+namespace nvcache::papers {
 namespace {
 
 constexpr std::string_view kHeader = "id,paper,where,quantity,value,unit,condition";
@@ -120,4 +122,22 @@ StatusOr<std::vector<PaperResult>> parse_paper_results(std::string_view csv) {
   return results;
 }
 
-}  // namespace nvcache::reproduce
+const std::vector<PaperResult>& paper_results() {
+  static const auto& results =
+      *new std::vector<PaperResult>(parse_paper_results(paper_results_text()).value());
+  return results;
+}
+
+std::string_view paper_value(std::string_view id) {
+  for (const PaperResult& result : paper_results()) {
+    if (result.id == id) return result.value;
+  }
+  print_to(stderr, "no number {} of a paper\n", id);
+  std::abort();
+}
+
+double paper_number(std::string_view id) {
+  return parse_statement(paper_value(id), "").value().parts.front().low;
+}
+
+}  // namespace nvcache::papers
