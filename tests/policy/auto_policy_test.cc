@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/prng.h"
-#include "policy/shared_learning.h"
-#include "policy/use_score.h"
+#include "policy/learning/shared_learning.h"
+#include "policy/learning/use_score.h"
 #include "support/fake_shard.h"
 
 namespace nvcache {

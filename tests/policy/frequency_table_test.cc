@@ -1,5 +1,5 @@
 // The table of counts that tinylfu uses, and the policy itself.
-#include "policy/frequency_table.h"
+#include "policy/parts/frequency_table.h"
 
 #include <gtest/gtest.h>
 

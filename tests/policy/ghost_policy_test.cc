@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "policy/ghost.h"
+#include "policy/parts/ghost.h"
 
 namespace nvcache {
 namespace {

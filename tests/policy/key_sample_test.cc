@@ -1,5 +1,5 @@
 // Samples of keys: how large they are, and that they shrink as caches grow.
-#include "policy/key_sample.h"
+#include "policy/learning/key_sample.h"
 
 #include <gtest/gtest.h>
 

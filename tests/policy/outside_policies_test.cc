@@ -12,7 +12,7 @@
 #include "nvcache/policies.h"
 #include "policy/admission/make_admission.h"
 #include "policy/eviction/make_eviction.h"
-#include "policy/policy_guard.h"
+#include "policy/outside/policy_guard.h"
 
 namespace nvcache {
 namespace {

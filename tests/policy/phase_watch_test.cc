@@ -1,5 +1,5 @@
 // When uses pass for others than before, and when not.
-#include "policy/phase_watch.h"
+#include "policy/learning/phase_watch.h"
 
 #include <gtest/gtest.h>
 

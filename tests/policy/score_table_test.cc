@@ -1,12 +1,12 @@
 // Scores of uses, and the table of those of absent blocks.
-#include "policy/score_table.h"
+#include "policy/learning/score_table.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/prng.h"
-#include "policy/use_score.h"
+#include "policy/learning/use_score.h"
 
 namespace nvcache {
 namespace {

@@ -1,5 +1,5 @@
 // Shadow caches follow what suits the uses.
-#include "policy/shadow_caches.h"
+#include "policy/learning/shadow_caches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the shards of a cache learn together, from when on, and of how large a cache.
-#include "policy/shared_learning.h"
+#include "policy/learning/shared_learning.h"
 
 #include <gtest/gtest.h>
 

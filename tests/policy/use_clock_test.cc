@@ -1,5 +1,5 @@
 // The time of use scores keeps up with the offers.
-#include "policy/use_clock.h"
+#include "policy/learning/use_clock.h"
 
 #include <gtest/gtest.h>
 

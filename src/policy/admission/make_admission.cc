@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "policy/admission/table.h"
-#include "policy/outside.h"
+#include "policy/outside/outside.h"
 
 namespace nvcache {
 namespace {

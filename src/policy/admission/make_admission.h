@@ -1,5 +1,5 @@
 // Makes admission policies from specifications such as "small_bypass(16GiB)+obp(0.1)". Each policy
-// is a file of this folder and a row of table.h, or comes from outside (policy/outside.h). The
+// is a file of this folder and a row of table.h, or comes from outside (policy/outside). The
 // interface: nvcache/admission_policy.h. Thread-safe.
 #pragma once
 

@@ -21,7 +21,7 @@
 #include <atomic>
 
 #include "policy/admission/table.h"
-#include "policy/ghost.h"
+#include "policy/parts/ghost.h"
 
 namespace nvcache {
 namespace {

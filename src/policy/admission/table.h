@@ -9,7 +9,7 @@
 
 #include "nvcache/status_or.h"
 #include "policy/admission/make_admission.h"
-#include "policy/policy_table.h"
+#include "policy/parts/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
@@ -26,7 +26,7 @@ AdmissionOr make_small_bypass(const SpecMember& member, const AdmissionContext& 
 AdmissionOr make_write_budget(const SpecMember& member, const AdmissionContext& context);
 AdmissionOr make_break_even(const SpecMember& member, const AdmissionContext& context);
 
-// See policy_table.h.
+// See parts/policy_table.h.
 struct AdmissionRow {
   std::string_view name;
   std::string_view usage;

@@ -2,8 +2,8 @@
 // what a good record is: how long a use counts, and by how much a newcomer has to be better.
 //
 //   score    of a block: its uses, each halved once for every half-life that passed since
-//            (policy/use_score.h). Blocks that are not in the cache have one, too
-//   offer:   a use, in the table of absent blocks; time moves (policy/use_clock.h)
+//            (learning/use_score.h). Blocks that are not in the cache have one, too
+//   offer:   a use, in the table of absent blocks; time moves (learning/use_clock.h)
 //   hit:     a use
 //   victim:  the lowest score of kSample blocks, chosen by a hand that goes round
 //   contest: the offered block's score must lead the victim's by LEAD steps, else it is refused
@@ -12,14 +12,15 @@
 //            each time a block was kept, a cache that turned over fast forgot what it had learned,
 //            turned over faster, and hit next to nothing
 //   learn:   half-life and LEAD are those of the shadow cache that earns most: hits, less
-//            INSERT_COST for each insert (policy/shadow_caches.h)
+//            INSERT_COST for each insert (learning/shadow_caches.h)
 //   full:    with the first contest, no score counts for more than two uses. Before, time stood
 //            nearly still: what was used often long ago looked like what is used often
-//   forget:  when the uses become others (policy/phase_watch.h), all scores fall below that of one
+//   forget:  when the uses become others (learning/phase_watch.h), all scores fall below that of
+//   one
 //            use: the blocks that come take the places of all that was there, as in an empty cache
 //
-// All shards of a cache learn and forget together (policy/shared_learning.h), from the first offer
-// on.
+// All shards of a cache learn and forget together (learning/shared_learning.h), from the first
+// offer on.
 //
 // INSERT_COST weighs what a write costs against what a hit saves. 0 counts hits alone.
 //
@@ -39,10 +40,10 @@
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 #include "policy/eviction/victim_sample.h"
-#include "policy/score_table.h"
-#include "policy/shared_learning.h"
-#include "policy/use_clock.h"
-#include "policy/use_score.h"
+#include "policy/learning/score_table.h"
+#include "policy/learning/shared_learning.h"
+#include "policy/learning/use_clock.h"
+#include "policy/learning/use_score.h"
 
 namespace nvcache {
 namespace {

@@ -1,7 +1,7 @@
 // Reads an eviction specification. Grammar: spec/spec.h. Accepts any bytes.
 #include "policy/eviction/table.h"
-#include "policy/outside.h"
-#include "policy/shared_learning.h"
+#include "policy/learning/shared_learning.h"
+#include "policy/outside/outside.h"
 
 namespace nvcache {
 

@@ -1,5 +1,5 @@
 // Makes eviction policies from specifications. Each policy is a file of this folder and a row of
-// table.h, or comes from outside (policy/outside.h). The interface: nvcache/eviction_policy.h.
+// table.h, or comes from outside (policy/outside). The interface: nvcache/eviction_policy.h.
 // Thread-safe.
 #pragma once
 

@@ -27,7 +27,7 @@
 #include "base/prng.h"
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
-#include "policy/ghost.h"
+#include "policy/parts/ghost.h"
 
 namespace nvcache {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "nvcache/status_or.h"
 #include "policy/eviction/make_eviction.h"
-#include "policy/policy_table.h"
+#include "policy/parts/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
@@ -25,7 +25,7 @@ EvictionOr make_s3fifo(const SpecMember& member, const EvictionContext& context)
 EvictionOr make_tinylfu(const SpecMember& member, const EvictionContext& context);
 EvictionOr make_auto(const SpecMember& member, const EvictionContext& context);
 
-// See policy_table.h. The last three are promises that the contract suite checks.
+// See parts/policy_table.h. The last three are promises that the contract suite checks.
 struct EvictionRow {
   std::string_view name;
   std::string_view usage;

@@ -25,7 +25,7 @@
 #include "base/reserved_array.h"
 #include "policy/eviction/table.h"
 #include "policy/eviction/victim_sample.h"
-#include "policy/frequency_table.h"
+#include "policy/parts/frequency_table.h"
 
 namespace nvcache {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "nvcache/status_or.h"
+#include "policy/parts/policy_table.h"
 #include "policy/placement/placement_policy.h"
-#include "policy/policy_table.h"
 #include "spec/spec.h"
 
 namespace nvcache {
@@ -19,7 +19,7 @@ PlacementOr make_dram_first(const SpecMember& member);
 PlacementOr make_scm_first(const SpecMember& member);
 PlacementOr make_bidirectional(const SpecMember& member);
 
-// See policy_table.h.
+// See parts/policy_table.h.
 struct PlacementRow {
   std::string_view name;
   std::string_view usage;

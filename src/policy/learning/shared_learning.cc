@@ -1,4 +1,4 @@
-#include "policy/shared_learning.h"
+#include "policy/learning/shared_learning.h"
 
 #include <algorithm>
 #include <new>

@@ -1,4 +1,4 @@
-#include "policy/ghost.h"
+#include "policy/parts/ghost.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "policy/frequency_table.h"
+#include "policy/parts/frequency_table.h"
 
 #include <algorithm>
 #include <bit>

@@ -17,9 +17,9 @@
 #include <memory>
 #include <vector>
 
-#include "policy/key_sample.h"
-#include "policy/score_table.h"
-#include "policy/use_clock.h"
+#include "policy/learning/key_sample.h"
+#include "policy/learning/score_table.h"
+#include "policy/learning/use_clock.h"
 
 namespace nvcache {
 

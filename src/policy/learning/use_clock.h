@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/assert.h"
-#include "policy/use_score.h"
+#include "policy/learning/use_score.h"
 
 namespace nvcache {
 

@@ -1,4 +1,4 @@
-#include "policy/policy_guard.h"
+#include "policy/outside/policy_guard.h"
 
 #include <optional>
 #include <utility>

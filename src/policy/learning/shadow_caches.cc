@@ -1,10 +1,10 @@
-#include "policy/shadow_caches.h"
+#include "policy/learning/shadow_caches.h"
 
 #include <algorithm>
 
 #include "base/assert.h"
 #include "base/prng.h"
-#include "policy/use_score.h"
+#include "policy/learning/use_score.h"
 
 namespace nvcache {
 namespace {

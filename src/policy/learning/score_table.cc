@@ -1,11 +1,11 @@
-#include "policy/score_table.h"
+#include "policy/learning/score_table.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/assert.h"
 #include "base/prng.h"
-#include "policy/use_score.h"
+#include "policy/learning/use_score.h"
 
 namespace nvcache {
 namespace {

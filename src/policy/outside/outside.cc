@@ -1,4 +1,4 @@
-#include "policy/outside.h"
+#include "policy/outside/outside.h"
 
 #include <algorithm>
 #include <exception>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "policy/admission/table.h"
 #include "policy/eviction/table.h"
-#include "policy/policy_guard.h"
+#include "policy/outside/policy_guard.h"
 
 namespace nvcache {
 namespace {

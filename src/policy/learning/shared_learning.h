@@ -19,9 +19,9 @@
 #include <span>
 
 #include "base/mutex.h"
-#include "policy/key_sample.h"
-#include "policy/phase_watch.h"
-#include "policy/shadow_caches.h"
+#include "policy/learning/key_sample.h"
+#include "policy/learning/phase_watch.h"
+#include "policy/learning/shadow_caches.h"
 
 namespace nvcache {
 
