@@ -17,6 +17,9 @@ FLOORS = [
     ["src/base"],
     ["src/spec"],
     ["src/medium"],
+    ["src/policy/parts", "src/policy/learning"],
+    ["src/policy/outside"],
+    ["src/policy/admission", "src/policy/eviction", "src/policy/placement"],
     ["src/policy"],
     ["src/block_cache/api", "src/kv_store/api"],
     ["src/block_cache/io", "src/kv_store/medium"],
@@ -61,6 +64,12 @@ FACES = {
         medium.h metered.h page_file.h populate.h profiles.h read_only_medium.h table.h""",
     "src/policy": """admission/make_admission.h admission/overhead_ratio.h
         eviction/make_eviction.h placement/placement_policy.h""",
+    "src/policy/parts": "frequency_table.h ghost.h policy_table.h",
+    "src/policy/learning": "score_table.h shared_learning.h use_clock.h use_score.h",
+    "src/policy/outside": "outside.h",
+    "src/policy/admission": "make_admission.h overhead_ratio.h table.h",
+    "src/policy/eviction": "make_eviction.h table.h",
+    "src/policy/placement": "placement_policy.h",
     "src/block_cache": """api/config.h api/stats_text.h face/block_cache_impl.h face/open_config.h
         region/inspect.h store/block_store.h""",
     "src/block_cache/api": "config.h counters.h stats_text.h",

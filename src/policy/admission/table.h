@@ -45,8 +45,6 @@ inline constexpr auto kAdmissionPolicies = std::to_array<AdmissionRow>({
     {"break_even", "break_even(LOSS,SHARE)", "break_even(0.1)", make_break_even},
 });
 
-inline constexpr std::string_view kAdmission = "admission";  // in errors
-
 // Joins policies: each of them sees every candidate, the first refusal counts, and blocks may be
 // evicted only if no policy objects.
 std::unique_ptr<AdmissionPolicy> make_chain(std::vector<std::unique_ptr<AdmissionPolicy>> members);

@@ -47,6 +47,4 @@ inline constexpr auto kEvictionPolicies = std::to_array<EvictionRow>({
     {"auto", "auto, auto(INSERT_COST)", "auto", make_auto, 5},
 });
 
-inline constexpr std::string_view kEviction = "eviction";  // in errors
-
 }  // namespace nvcache

@@ -8,9 +8,8 @@
 #include "base/mutex.h"
 #include "base/never_destroyed.h"
 #include "base/text.h"
-#include "policy/admission/table.h"
-#include "policy/eviction/table.h"
 #include "policy/outside/policy_guard.h"
+#include "policy/parts/policy_table.h"
 
 namespace nvcache {
 namespace {
@@ -26,8 +25,7 @@ bool is_name(std::string_view name) {
 template <typename Kind>
 class Kinds {
  public:
-  template <typename Table>
-  Status add(std::string_view sort, const Table& own, Kind kind) {
+  Status add(std::string_view sort, Kind kind, bool is_own) {
     if (!is_name(kind.name)) {
       return invalid_argument(
           "{} policy '{}' added; allowed: a name of lower-case letters, digits and '_', a letter "
@@ -38,7 +36,6 @@ class Kinds {
       return invalid_argument("{} policy '{}' added without a function that makes it", sort,
                               kind.name);
     }
-    const bool is_own = std::ranges::any_of(own, [&](auto& row) { return row.name == kind.name; });
     MutexLock lock(mutex_);
     if (is_own || find_locked(kind.name) != nullptr) {
       return already_exists_error(
@@ -71,15 +68,7 @@ class Kinds {
   std::forward_list<Kind> kinds_ NVCACHE_GUARDED_BY(mutex_);
 };
 
-class OutsidePolicies final : public PolicyRegistry {
- public:
-  Status add(AdmissionKind kind) override {
-    return admissions.add(kAdmission, kAdmissionPolicies, std::move(kind));
-  }
-  Status add(EvictionKind kind) override {
-    return evictions.add(kEviction, kEvictionPolicies, std::move(kind));
-  }
-
+struct OutsidePolicies {
   Kinds<AdmissionKind> admissions;
   Kinds<EvictionKind> evictions;
 };
@@ -109,7 +98,13 @@ StatusOr<std::unique_ptr<Policy>> make_guarded(std::string_view sort, const Kind
 
 }  // namespace
 
-PolicyRegistry& policy_registry() { return outside_policies(); }
+Status add_outside(AdmissionKind kind, bool is_own) {
+  return outside_policies().admissions.add(kAdmission, std::move(kind), is_own);
+}
+
+Status add_outside(EvictionKind kind, bool is_own) {
+  return outside_policies().evictions.add(kEviction, std::move(kind), is_own);
+}
 
 const AdmissionKind* outside_admission(std::string_view name) {
   return outside_policies().admissions.find(name);
@@ -123,12 +118,15 @@ std::string outside_admission_usages() { return outside_policies().admissions.us
 
 std::string outside_eviction_usages() { return outside_policies().evictions.usages(); }
 
-AdmissionOr make_outside(const AdmissionKind& kind, const SpecMember& member,
-                         const AdmissionContext& context) {
+StatusOr<std::unique_ptr<AdmissionPolicy>> make_outside(const AdmissionKind& kind,
+                                                        const SpecMember& member,
+                                                        const AdmissionContext& context) {
   return make_guarded<AdmissionPolicy>(kAdmission, kind, member, context);
 }
 
-EvictionOr make_outside(const EvictionKind& kind, const SpecMember& member, uint32_t max_slots) {
+StatusOr<std::unique_ptr<EvictionPolicy>> make_outside(const EvictionKind& kind,
+                                                       const SpecMember& member,
+                                                       uint32_t max_slots) {
   return make_guarded<EvictionPolicy>(kEviction, kind, member, max_slots);
 }
 

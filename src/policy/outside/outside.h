@@ -5,14 +5,21 @@
 // Thread-safe. Kinds are never removed: a pointer to one stays valid.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "nvcache/policies.h"
+#include "nvcache/status.h"
 #include "nvcache/status_or.h"
 #include "spec/spec.h"
 
 namespace nvcache {
+
+// Adds a kind. `is_own`: one of nvcache's own policies has its name, so it is refused.
+[[nodiscard]] Status add_outside(AdmissionKind kind, bool is_own);
+[[nodiscard]] Status add_outside(EvictionKind kind, bool is_own);
 
 // The kind that was added by this name; null if there is none.
 const AdmissionKind* outside_admission(std::string_view name);

@@ -20,6 +20,10 @@
 
 namespace nvcache {
 
+// The sorts of policies that may come from outside, in errors.
+inline constexpr std::string_view kAdmission = "admission";
+inline constexpr std::string_view kEviction = "eviction";
+
 // "none, lru, lfru, lfru(WINDOW_SECONDS)": what an error message allows.
 template <typename Table>
 std::string usages(const Table& table) {
