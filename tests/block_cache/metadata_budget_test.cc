@@ -93,9 +93,9 @@ TEST(MetadataBudgetPages, GuidesSayTheFiguresOfTheDefault) {
       text_of("guide/c_and_cpp.md"),
       testing::HasSubstr("at most " + small + " bytes of DRAM per block of 4 KiB by default, " +
                          large + " per block of 28 KiB"));
-  EXPECT_THAT(text_of("guide/rocksdb.md"),
-              testing::HasSubstr("at most " + small +
-                                 " bytes for each cached block of 4 KiB by default"));
+  EXPECT_THAT(
+      text_of("guide/rocksdb.md"),
+      testing::HasSubstr("at most " + small + " bytes for each cached block of 4 KiB by default"));
   EXPECT_THAT(
       text_of("guide/wiredtiger.md"),
       testing::HasSubstr("at most " + large + " bytes for each cached block of 28 KiB by default"));

@@ -40,10 +40,10 @@ struct Settings {
   std::string tls_key;
   std::string tls_ca;
   std::string tls_ciphers;
-  int tls_verify = 0;        // 0 none, 1 request, 2 require
-  int tls_min_version = 2;   // 0 to 3: 1.0 to 1.3
+  int tls_verify = 0;       // 0 none, 1 request, 2 require
+  int tls_min_version = 2;  // 0 to 3: 1.0 to 1.3
   unsigned hint_bits = 17;  // slots of the table behind h, l and W, as a power of two
-  std::string store;         // specification of the store, for `stats settings`
+  std::string store;        // specification of the store, for `stats settings`
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
