@@ -176,7 +176,7 @@ Status make_anew(const KvConfig& wanted, const std::string& path, const OldStore
                  const KvResizeProgress& progress, KvResized* resized) {
   const std::string unfinished = resizing_path(path);
   KvConfig config = wanted;
-  config.medium = "file:" + unfinished;
+  config.medium = kv_medium_of_file(unfinished);
   config.item_bytes = old.item_bytes;
   config.durability = Durability::kCache;  // nothing relies on it until it is closed
   config.survives = KvSurvives::kProcess;

@@ -90,6 +90,10 @@ const MediumRow* find_medium_row(std::string_view spec) {
 static_assert(std::all_of(kMedia.begin(), kMedia.end(), [](const MediumRow& row) {
   return row.alias.empty() || row.alias.size() == row.prefix.size();
 }));
+// A store stores to its medium in place.
+static_assert(std::none_of(kMedia.begin(), kMedia.end(), [](const MediumRow& row) {
+  return row.holds_store && (row.reads == Reads::kByCopy || row.owns == Owns::kDevice);
+}));
 
 Status bad_medium(std::string_view problem, std::string_view spec, std::string_view allowed) {
   return invalid_argument_error(

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "medium/medium.h"
 #include "nvcache/status_or.h"
@@ -65,6 +67,9 @@ struct MediumRow {
   Reads reads;                  // at best: of a file only on DAX, of an emulated medium by profile
   bool is_emulated = false;     // lies on another medium; reads its specification itself
   bool may_be_refused = false;  // not every system has it or allows it
+  // A key-value store can lie on it: memory that is new, and so holds zeros, or a file that the
+  // store keeps; without options. An emulated medium can if what it lies on can.
+  bool holds_store = false;
   // Place and option are checked. INVALID_ARGUMENT names what is wrong and what is allowed.
   StatusOr<MediumOpener> (*parse)(const MediumSpec& spec);
 };
@@ -81,6 +86,7 @@ inline constexpr auto kMedia = std::to_array<MediumRow>({
      .help = "this machine's memory",
      .examples = "dram",
      .reads = Reads::kInPlace,
+     .holds_store = true,
      .parse = parse_dram},
     {.prefix = "file:",
      .place = "PATH",
@@ -89,6 +95,7 @@ inline constexpr auto kMedia = std::to_array<MediumRow>({
      .examples = "file:PATH file:PATH,io=mmap file:PATH,io=direct",
      .owns = Owns::kFile,
      .reads = Reads::kInPlaceAsked,
+     .holds_store = true,
      .parse = parse_file},
     {.prefix = "nvme:",
      .place = "DEVICE",
@@ -117,11 +124,36 @@ inline constexpr auto kMedia = std::to_array<MediumRow>({
                  "emulated:flash,on=file:PATH,io=direct",
      .reads = Reads::kInPlaceAsked,
      .is_emulated = true,
+     .holds_store = true,
      .parse = parse_emulated},
 });
 
 // Every way to write a medium: "file:PATH[,io=mmap|direct]".
 std::string usage_of(const MediumRow& row);
+
+// Constant text, with a zero behind it.
+using MediaText = std::array<char, 400>;
+// The media that a key-value store can lie on: "dram, file:PATH, emulated:PROFILE" with ", "
+// between them. Made by the compiler, since tables of constants have it, too.
+consteval MediaText store_media(std::string_view between, std::string_view before = "",
+                                std::string_view behind = "") {
+  MediaText text{};
+  size_t size = 0;
+  const auto append = [&](std::string_view part) {
+    for (const char letter : part) text.at(size++) = letter;
+  };
+  append(before);
+  bool first = true;
+  for (const MediumRow& row : kMedia) {
+    if (!row.holds_store) continue;
+    if (!std::exchange(first, false)) append(between);
+    append(row.prefix);
+    append(row.place);
+  }
+  append(behind);
+  text.at(size) = 0;  // does not compile where there is no room for it
+  return text;
+}
 
 // The row that a specification begins with; null if there is none.
 const MediumRow* find_medium_row(std::string_view spec);

@@ -6,6 +6,7 @@
 #include "apps/nvcached/options/option_setters.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "medium/table.h"
 
 namespace nvcache::server {
 namespace {
@@ -91,6 +92,12 @@ constexpr OptionPage allows(const char* values, const char* sentences = nullptr)
   return {sentences, values, false};
 }
 constexpr OptionPage repeats(const char* sentences = nullptr) { return {sentences, nullptr, true}; }
+
+constexpr MediaText kMediumValues = store_media(" ");
+constexpr MediaText kMediumHelp =
+    store_media("; ", "where the items lie: ",
+                "\n(a file in $XDG_STATE_HOME/nvcached or ~/.local/state/nvcached; if\nthe user of "
+                "-u has no home, in /var/lib/nvcached)");
 
 constexpr OptionRow kOptionRows[] = {
     {kMemcached, kNetwork, 'p', "port", "NUM",
@@ -190,14 +197,11 @@ constexpr OptionRow kOptionRows[] = {
     {kMemcached, kProcess, 'i', "license", nullptr, "the same as --version",
      set_flag<&Options::version>},
 
-    {kOwn, kStore, 0, "medium", "MEDIUM",
-     "where the items lie: dram; file:PATH; emulated:PROFILE, which\nslows memory down to the "
-     "speed of PROFILE, such as optane (a\nfile in $XDG_STATE_HOME/nvcached or "
-     "~/.local/state/nvcached; if the\nuser of -u has no home, in /var/lib/nvcached)",
-     set_text<&Options::medium>,
-     allows("dram file:PATH emulated:PROFILE",
+    {kOwn, kStore, 0, "medium", "MEDIUM", kMediumHelp.data(), set_text<&Options::medium>,
+     allows(kMediumValues.data(),
             "The folder of PATH must be there. The file must be the server's own, and no "
-            "symbolic link.")},
+            "symbolic link. emulated:PROFILE slows memory down to the speed of PROFILE, such as "
+            "optane.")},
     {kOwn, kStore, 0, "durability", "NAME",
      "what a crash may take: cache, volatile, each or each_lru (cache)",
      set_text<&Options::durability>,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unix_time.h"
+#include "medium/table.h"
 #include "spec/query.h"
 #include "spec/settings.h"
 
@@ -31,9 +32,9 @@ constexpr std::array<Word<bool>, 2> kCleanerWords = {{{"thread", true}, {"inline
 constexpr std::array<Word<bool>, 2> kAfterAbsenceWords = {{{"stale", false}, {"empty", true}}};
 
 Status read_medium(const Row& row, std::string_view value, KvConfig* config) {
+  static constexpr MediaText kAllowed = store_media(", ");
   config->medium = value;
-  return value.empty() ? bad_setting(row.name, value, "dram, file:PATH, emulated:PROFILE")
-                       : ok_status();
+  return value.empty() ? bad_setting(row.name, value, kAllowed.data()) : ok_status();
 }
 
 constexpr std::array<Row, 13> kRows = {{

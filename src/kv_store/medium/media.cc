@@ -1,41 +1,56 @@
 #include "kv_store/medium/media.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
-#include "medium/dram.h"
 #include "medium/emulated.h"
 #include "medium/kept_file.h"
 #include "medium/populate.h"
 #include "medium/profiles.h"
-#include "spec/spec.h"
+#include "medium/table.h"
 
 namespace nvcache {
 namespace {
 
-Status bad_medium(std::string_view spec, std::string_view problem) {
-  return invalid_argument(
-      "medium: '{}' given: {}; allowed: dram, file:PATH, emulated:PROFILE[,on=dram|on=file:PATH] "
-      "with PROFILE of byte-addressable memory",
-      shown(spec), problem);
+constexpr std::string_view kLiesOn = "on=";  // of an emulated medium
+constexpr std::string_view kBelowByDefault = "dram";
+
+std::string usage_for_store(const MediumRow& row) {
+  std::string usage = fmt::format("{}{}", row.prefix, row.place);
+  if (!row.is_emulated) return usage;
+  std::string inner;
+  for (const MediumRow& each : kMedia) {
+    if (!each.holds_store || each.is_emulated) continue;
+    inner += fmt::format("{}on={}", inner.empty() ? "" : "|", usage_for_store(each));
+  }
+  return fmt::format("{}[,{}]", usage, inner);
 }
 
-StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config) {
-  if (spec == "dram") {
-    auto dram = DramMedium::open({.size_bytes = config.size_bytes});
-    if (!dram.ok()) return dram.status();
-    KvMedium medium;
-    medium.medium = *std::move(dram);
-    medium.survives_power = false;
-    medium.blank = true;
-    return medium;
+Status bad_medium(std::string_view spec, std::string_view problem) {
+  std::string allowed;
+  for (const MediumRow& row : kMedia) {
+    if (!row.holds_store) continue;
+    allowed.append(allowed.empty() ? "" : ", ").append(usage_for_store(row));
   }
-  if (!spec.starts_with("file:") || spec.size() == 5) return bad_medium(spec, "not a medium");
+  return invalid_argument(
+      "medium: '{}' given: {}; allowed: {} with PROFILE of byte-addressable memory", shown(spec),
+      problem, allowed);
+}
+
+// The row of a medium that holds a store; null if there is none.
+const MediumRow* find_store_row(std::string_view spec) {
+  const MediumRow* const row = find_medium_row(spec);
+  return row != nullptr && row->holds_store ? row : nullptr;
+}
+
+StatusOr<KvMedium> open_kept_file(std::string_view path, const KvConfig& config) {
   const auto power = config.survives == KvSurvives::kPower     ? KeptFile::Power::kOn
                      : config.survives == KvSurvives::kProcess ? KeptFile::Power::kOff
                                                                : KeptFile::Power::kAuto;
-  auto file = KeptFile::open(std::string(spec.substr(5)), config.size_bytes, power);
+  auto file = KeptFile::open(std::string(path), config.size_bytes, power);
   if (!file.ok()) return file.status();
   KvMedium medium;
   medium.survives_power = (*file)->survives_power();
@@ -44,6 +59,21 @@ StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config) {
   medium.notes = (*file)->notes();
   medium.file = file->get();
   medium.medium = *std::move(file);
+  return medium;
+}
+
+StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config, Clock& clock) {
+  const MediumRow* const row = find_store_row(spec);
+  if (row == nullptr || row->is_emulated) return bad_medium(spec, "not a medium");
+  const std::string_view place = spec.substr(row->prefix.size());
+  if (place.empty() != row->place.empty()) return bad_medium(spec, "not a medium");
+  if (row->owns == Owns::kFile) return open_kept_file(place, config);
+  auto memory = open_medium(spec, {.size_bytes = config.size_bytes}, clock);
+  if (!memory.ok()) return memory.status();
+  KvMedium medium;
+  medium.medium = *std::move(memory);
+  medium.survives_power = false;
+  medium.blank = true;
   return medium;
 }
 
@@ -70,24 +100,34 @@ void KvMedium::populate(Extent extent) {
 }
 
 std::string path_of_kv_medium(std::string_view spec) {
-  if (names_emulated_medium(spec)) {
+  const MediumRow* row = find_store_row(spec);
+  if (row != nullptr && row->is_emulated) {
     spec = split_once(spec, ',').second;
-    if (!spec.starts_with("on=")) return "";
-    spec.remove_prefix(3);
+    if (!spec.starts_with(kLiesOn)) return "";
+    spec.remove_prefix(kLiesOn.size());
+    row = find_store_row(spec);
   }
-  return spec.starts_with("file:") ? std::string(spec.substr(5)) : "";
+  if (row == nullptr || row->owns != Owns::kFile) return "";
+  return std::string(spec.substr(row->prefix.size()));
+}
+
+std::string kv_medium_of_file(std::string_view path) {
+  const auto* const row = std::ranges::find_if(
+      kMedia, [](const MediumRow& each) { return each.holds_store && each.owns == Owns::kFile; });
+  NVCACHE_ASSERT(row != kMedia.end());
+  return fmt::format("{}{}", row->prefix, path);
 }
 
 StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
-  std::string_view spec = config.medium;
-  if (!names_emulated_medium(spec)) {
-    return open_plain(spec, config);
-  }
-  const auto [name, rest] = split_once(spec.substr(9), ',');
+  const std::string_view spec = config.medium;
+  const MediumRow* const row = find_store_row(spec);
+  if (row == nullptr || !row->is_emulated) return open_plain(spec, config, clock);
+  const auto [name, rest] = split_once(spec.substr(row->prefix.size()), ',');
   const Profile* profile = find_profile(name);
   if (profile == nullptr || !profile->byte_addressable) return bad_medium(spec, "unknown profile");
-  if (!rest.empty() && !rest.starts_with("on=")) return bad_medium(spec, "unknown option");
-  auto inner = open_plain(rest.empty() ? "dram" : rest.substr(3), config);
+  if (!rest.empty() && !rest.starts_with(kLiesOn)) return bad_medium(spec, "unknown option");
+  auto inner =
+      open_plain(rest.empty() ? kBelowByDefault : rest.substr(kLiesOn.size()), config, clock);
   if (!inner.ok()) return inner.status();
   inner->medium = std::make_unique<EmulatedMedium>(*profile, std::move(inner->medium), clock);
   return inner;

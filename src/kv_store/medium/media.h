@@ -1,9 +1,6 @@
-// The media of a key-value store: memory that it stores to in place.
-//
-//   dram | file:PATH | emulated:PROFILE[,on=dram|on=file:PATH]
-//
-// A file is a KeptFile (medium/kept_file.h); on DAX it is persistent memory. `emulated:`
-// may be written `modelled:`.
+// The media of a key-value store: memory that it stores to in place. They are those rows of the
+// table of media (medium/table.h) that hold a store; an emulated one may lie on another, by
+// ",on=MEDIUM". A file is a KeptFile (medium/kept_file.h); on DAX it is persistent memory.
 #pragma once
 
 #include <memory>
@@ -37,6 +34,8 @@ struct KvMedium {
 
 // The path of the file that a medium's specification names; empty if it names none.
 std::string path_of_kv_medium(std::string_view spec);
+// The specification of the medium that is a file.
+std::string kv_medium_of_file(std::string_view path);
 
 // Emulated media charge `clock`, which must outlive the medium.
 [[nodiscard]] StatusOr<KvMedium> open_kv_medium(const KvConfig& config,

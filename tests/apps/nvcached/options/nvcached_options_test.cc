@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "kv_store/api/config.h"
 #include "kv_store/format/superblock.h"
+#include "medium/table.h"
 #include "nvcache/kv_store.h"
 #include "support/temp_dir.h"
 
@@ -262,11 +263,12 @@ TEST(OptionTable, EveryRowIsALineOfTheHelp) {
 
 TEST(OptionTable, TheHelpNamesMediaThatTheStoreOpens) {
   const TempDir folder;
-  for (const std::string medium : {"dram", "file:PATH", "emulated:PROFILE"}) {
-    EXPECT_THAT(help_text(), HasSubstr(medium));
-    std::string real = medium;
-    if (medium == "file:PATH") real = "file:" + (folder.path() + "/data");
-    if (medium == "emulated:PROFILE") real = "emulated:optane";
+  for (const MediumRow& row : kMedia) {
+    const std::string medium = fmt::format("{}{}", row.prefix, row.place);
+    EXPECT_EQ(help_text().find(medium) != std::string::npos, row.holds_store) << medium;
+    if (!row.holds_store) continue;
+    std::string real(*row.examples.begin());
+    if (row.owns == Owns::kFile) real.replace(row.prefix.size(), real.npos, folder.file("data"));
     const auto options = parse_options({"--medium", real});
     ASSERT_TRUE(options.ok());
     EXPECT_EQ(open_kv_store(store_spec_of(*options)).status(), ok_status()) << real;
