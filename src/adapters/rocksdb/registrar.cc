@@ -5,36 +5,26 @@
 //
 // Such a program cannot call stats(). If NVCACHE_STATS_JSON names a file, each cache that
 // was opened by URI appends its statistics to the file, as a JSON object, when it closes.
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "adapters/rocksdb/open.h"
 #include "adapters/rocksdb/secondary_cache.h"
+#include "adapters/rocksdb/stats_file.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
-#include "base/files.h"
 #include "nvcache/rocksdb.h"
 #include "rocksdb/utilities/object_registry.h"
 
 namespace nvcache::rocksdb {
 namespace {
 
-constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
-
-// The file for statistics, or "".
-std::string stats_file() {
-  const char* const path = std::getenv(kStatsFileVariable);
-  return path == nullptr ? "" : path;
-}
-
 // The cache of a URI, which appends its statistics to a file when it closes.
 std::shared_ptr<BlockCache> report_at_close(std::shared_ptr<BlockCache> cache, std::string path) {
   BlockCache* const raw = cache.get();
   return {raw, [cache = std::move(cache), path = std::move(path)](BlockCache* closed) {
-            closed->drain();
-            (void)append_to_file(path, closed->stats().to_json() + '\n');
+            append_stats(*closed, path);
           }};
 }
 

@@ -4,9 +4,9 @@
 
 #include "adapters/rocksdb/open.h"
 #include "adapters/rocksdb/program_settings.h"
+#include "adapters/rocksdb/stats_file.h"
 #include "adapters/rocksdb/tiered_codec.h"
 #include "adapters/rocksdb/versions.h"
-#include "base/files.h"
 #include "nvcache/rocksdb.h"
 #include "nvcache/status_or.h"
 #include "tiered_cache/tiered_cache_impl.h"
@@ -52,13 +52,6 @@ namespace nvcache::rocksdb {
   const StatusOr<TieredConfig> config = tiered_config_of(options.spec);
   if (!config.ok()) return to_rocksdb(config.status());
   return open_tiered(*config, /*allocator=*/nullptr, cache, opened);
-}
-
-void append_stats(TieredCache& cache, const std::string& path) {
-  cache.control()->drain();
-  const TieredStats stats = cache.stats();
-  // db_bench makes dozens of caches that it never uses.
-  if (stats.lookups > 0) (void)append_to_file(path, stats.to_json() + '\n');
 }
 
 }  // namespace nvcache::rocksdb

@@ -23,7 +23,4 @@ namespace nvcache::rocksdb {
 ::rocksdb::Status open_tiered(const std::string& spec, const std::string& stats_file,
                               std::unique_ptr<::rocksdb::Cache>* cache);
 
-// Appends the statistics of a cache to a file, as a JSON object, if it had any lookups.
-void append_stats(TieredCache& cache, const std::string& path);
-
 }  // namespace nvcache::rocksdb

@@ -21,6 +21,7 @@
 
 #include "adapters/rocksdb/program_options.h"
 #include "adapters/rocksdb/program_settings.h"
+#include "adapters/rocksdb/stats_file.h"
 #include "adapters/rocksdb/tiered_open.h"
 #include "adapters/rocksdb/versions.h"
 #include "fmt/format.h"
@@ -33,12 +34,6 @@ using ::rocksdb::Cache;
 using ::rocksdb::ShardedCacheOptions;
 
 constexpr const char* kSpecVariable = "NVCACHE_TIERED";
-constexpr const char* kStatsFileVariable = "NVCACHE_STATS_JSON";
-
-const char* setting(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
 
 [[noreturn]] void stop(const std::string& message) {
   std::fprintf(stderr, "nvcache: %s\n", message.c_str());
@@ -49,19 +44,19 @@ const char* setting(const char* name) {
 // Null if the program gets RocksDB's own cache.
 std::shared_ptr<Cache> make_in_place_of(const ShardedCacheOptions& options,
                                         const ProgramCache& program) {
-  const char* const spec = setting(kSpecVariable);
-  if (spec == nullptr || !can_replace(program)) return nullptr;
+  const char* const spec = std::getenv(kSpecVariable);
+  if (spec == nullptr || *spec == '\0' || !can_replace(program)) return nullptr;
   std::shared_ptr<Cache> cache;
   std::shared_ptr<TieredCache> opened;
   const StatusOr<TieredConfig> config = tiered_config_of(spec, program);
   if (!config.ok()) stop(fmt::format("{}: {}", kSpecVariable, config.status().message()));
   const ::rocksdb::Status status = open_tiered(*config, options.memory_allocator, &cache, &opened);
   if (!status.ok()) stop(fmt::format("{}: {}", kSpecVariable, status.ToString()));
-  const char* const path = setting(kStatsFileVariable);
-  if (path == nullptr) return cache;
+  std::string path = stats_file();
+  if (path.empty()) return cache;
   Cache* const raw = cache.get();
   return {raw, [cache = std::move(cache), opened = std::move(opened),
-                path = std::string(path)](Cache*) { append_stats(*opened, path); }};
+                path = std::move(path)](Cache*) { append_stats(*opened, path); }};
 }
 
 template <typename Options>
