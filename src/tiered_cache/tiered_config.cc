@@ -1,5 +1,3 @@
-#include "tiered_cache/tiered_config.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "spec/query.h"
 #include "spec/settings.h"
 #include "tiered_cache/key_space.h"
+#include "tiered_cache/tiered_config.h"
 
 namespace nvcache {
 namespace {
@@ -27,7 +26,6 @@ constexpr QueryForm kTieredForm = {
     .percent = false};
 constexpr std::string_view kDefaultAdmission = "always";
 constexpr std::string_view kDefaultEviction = "lru";
-constexpr uint32_t kMaxThreshold = 254;
 
 using Row = Setting<TieredConfig>;
 
@@ -86,8 +84,9 @@ constexpr std::array<Setting<TierConfig>, 2> kTierRows = {{
         "threshold",
         [](const Setting<TierConfig>& row, std::string_view value, TierConfig* tier) {
           const std::optional<uint64_t> references = parse_whole(value);
-          if (!references || *references < 1 || *references > kMaxThreshold) {
-            return bad_setting(row.name, value, fmt::format("1 to {} references", kMaxThreshold));
+          constexpr uint32_t kMost = PlacementPolicy::kMaxThreshold;
+          if (!references || *references < 1 || *references > kMost) {
+            return bad_setting(row.name, value, fmt::format("1 to {} references", kMost));
           }
           tier->threshold = static_cast<uint32_t>(*references);
           return ok_status();

@@ -32,7 +32,7 @@ TEST_P(PlacementContract, ANewBlockEntersATierThatExists) {
 
 // References are counted in a byte, up to 255.
 TEST_P(PlacementContract, AThresholdCanBePassed) {
-  EXPECT_LE(make()->threshold(), PromotionArguments::kMaxThreshold);
+  EXPECT_LE(make()->threshold(), PlacementPolicy::kMaxThreshold);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, PlacementContract, ::testing::ValuesIn(kPlacementPolicies),

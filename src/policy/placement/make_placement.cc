@@ -17,7 +17,7 @@ StatusOr<PromotionArguments> parse_promotion(const SpecMember& member, uint32_t 
     return bad_member(kPlacement, member,
                       fmt::format("allowed: {0}, {0}(THRESHOLD), {0}(THRESHOLD,adaptive) with a "
                                   "threshold of 1 to {1} references",
-                                  member.name, +PromotionArguments::kMaxThreshold));
+                                  member.name, +PlacementPolicy::kMaxThreshold));
   };
   if (member.arguments.size() > 2) return bad();
   if (!member.arguments.empty()) {
@@ -25,7 +25,7 @@ StatusOr<PromotionArguments> parse_promotion(const SpecMember& member, uint32_t 
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, parsed.threshold);
     if (error != std::errc() || stop != end || parsed.threshold < 1 ||
-        parsed.threshold > PromotionArguments::kMaxThreshold) {
+        parsed.threshold > PlacementPolicy::kMaxThreshold) {
       return bad();
     }
   }

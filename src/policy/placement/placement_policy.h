@@ -20,6 +20,8 @@ namespace nvcache {
 // Thread-safe: stateless.
 class PlacementPolicy {
  public:
+  static constexpr uint32_t kMaxThreshold = 254;  // references are counted in a byte
+
   virtual ~PlacementPolicy() = default;
 
   // The tier that a new block enters, of `tiers` tiers. Tier 0 is the fastest.

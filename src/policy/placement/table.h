@@ -39,8 +39,6 @@ inline constexpr std::string_view kPlacement = "policy";  // in errors
 
 // The arguments of the policies that promote: [THRESHOLD[,adaptive]].
 struct PromotionArguments {
-  static constexpr uint32_t kMaxThreshold = 254;  // references are counted in a byte
-
   uint32_t threshold = 0;
   bool adaptive = false;
 
