@@ -81,7 +81,7 @@ FACES = {
     "src/block_cache/region": "inspect.h region_volume.h",
     "src/block_cache/store": "block_store.h",
     "src/block_cache/face": "block_cache_impl.h open_config.h",
-    "src/kv_store": "format/layout.h store/store.h",
+    "src/kv_store": "api/config.h format/layout.h open_config.h store/store.h",
     "src/kv_store/api": "config.h counters.h",
     "src/kv_store/medium": "media.h",
     "src/kv_store/format": """durable_memory.h items.h layout.h superblock.h time_record.h

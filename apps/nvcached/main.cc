@@ -33,6 +33,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unix_time.h"
+#include "kv_store/open_config.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {
@@ -123,11 +124,11 @@ void tell(const std::vector<std::string>& notes) {
 }
 
 // `metrics` may be null.
-Status resize(const Options& options, server::MetricsServer* metrics) {
+Status resize(const KvConfig& config, server::MetricsServer* metrics) {
   auto last = std::chrono::steady_clock::now();
   server::LongStart start;
   if (Status status = start.begin(); !status.ok()) return status;
-  const auto resized = resize_kv_store(options.settings.store, [&](uint64_t done, uint64_t all) {
+  const auto resized = resize_kv_store(config, [&](uint64_t done, uint64_t all) {
     const auto now = std::chrono::steady_clock::now();
     std::string status = fmt::format("resizing the store: {} of {} zones copied", done, all);
     if (metrics != nullptr) metrics->tell({"Resizing the store", "zones", done, all});
@@ -263,13 +264,15 @@ Status run(Options options) {
     say(name + " has no effect here: it tunes memcached's own memory");
   }
 
-  options.settings.store = server::store_spec_of(options);
+  const auto specification = server::store_specification_of(options);
+  if (!specification.ok()) return specification.status();
+  options.settings.store = specification->text;
   auto sockets = server::bind_sockets(options.settings);
   if (!sockets.ok()) return sockets.status();
   auto metrics =
       server::MetricsServer::start(options.settings, std::exchange(sockets->metrics, {}));
   if (!metrics.ok()) return metrics.status();
-  if (Status status = resize(options, metrics->get()); !status.ok()) {
+  if (Status status = resize(specification->config, metrics->get()); !status.ok()) {
     if (!is_aborted(status)) return status;
     say(status.message());
     return ok_status();
@@ -277,7 +280,7 @@ Status run(Options options) {
   if (*metrics != nullptr) (*metrics)->tell({"Opening the store, and recovering its items", ""});
   lock_memory(options);
   const auto evictions = std::make_shared<KvEvictions>();
-  auto store = open_kv_store(options.settings.store, evictions);
+  auto store = open_kv_store(specification->config, evictions);
   if (!store.ok()) return store.status();
   report_recovery((*store)->stats());
   options.settings.memory_bytes = (*store)->stats().size_bytes;

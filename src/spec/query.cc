@@ -71,4 +71,14 @@ StatusOr<std::string> decode_percent(std::string_view key, std::string_view text
   return out;
 }
 
+std::string encode_percent(std::string_view value) {
+  constexpr std::string_view kSpecial = "&%#+= ";
+  std::string encoded;
+  for (const char c : value) {
+    const bool special = kSpecial.find(c) != kSpecial.npos;
+    encoded += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return encoded;
+}
+
 }  // namespace nvcache

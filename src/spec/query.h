@@ -44,5 +44,7 @@ struct QueryForm {
 [[nodiscard]] StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form);
 // The value of a key, with its %XX decoded.
 [[nodiscard]] StatusOr<std::string> decode_percent(std::string_view key, std::string_view text);
+// A value with %XX for what means something in a specification.
+std::string encode_percent(std::string_view value);
 
 }  // namespace nvcache

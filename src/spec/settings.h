@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "nvcache/status.h"
@@ -167,6 +168,29 @@ class Given {
     if (!has<kMember>()) values.*kMember = std::move(value);
   }
   void note(const Setting<Config>& row) { rows_.push_back(&row); }
+
+  // As if a user had written the value, which was not given before: it is checked by its row.
+  template <auto kMember, typename T>
+  [[nodiscard]] Status set(std::span<const Setting<Config>> rows, T value) {
+    const auto row =
+        std::ranges::find(rows, &setting::kMemberId<kMember>, &Setting<Config>::member);
+    NVCACHE_ASSERT(row != rows.end() && !has<kMember>());
+    values.*kMember = std::move(value);
+    note(*row);
+    return row->read(*row, row->print(values), &values);
+  }
+
+  // The specification that gives the same, of settings that a configuration keeps.
+  std::string spec(const QueryForm& form) const {
+    std::string text(form.scheme);
+    char before = '?';
+    for (const Setting<Config>* row : rows_) {
+      const std::string value = row->print(values);
+      text += std::exchange(before, '&');
+      text.append(row->name).append("=").append(form.percent ? encode_percent(value) : value);
+    }
+    return text;
+  }
 
  private:
   std::vector<const Setting<Config>*> rows_;

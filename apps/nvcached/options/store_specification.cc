@@ -1,22 +1,38 @@
 #include "apps/nvcached/options/store_specification.h"
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "spec/settings.h"
 
 namespace nvcache::server {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;
 
-std::string percent_encoded(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool special = c == '&' || c == '%' || c == '#' || c == '+' || c == '=' || c == ' ';
-    encoded += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+// What the options say of the store.
+StatusOr<Given<KvConfig>> settings_of(const Options& options) {
+  const auto rows = kv_config_rows();
+  Given<KvConfig> given;
+  Status status = given.set<&KvConfig::size_bytes>(rows, options.settings.memory_bytes);
+  if (status.ok()) status = given.set<&KvConfig::medium>(rows, options.medium);
+  if (status.ok()) status = read_kv_setting("durability=" + options.durability, &given);
+  if (status.ok() && options.max_absence_s != 0) {
+    status = given.set<&KvConfig::max_absence_s>(rows, options.max_absence_s);
+    if (status.ok()) {
+      status = given.set<&KvConfig::empty_after_absence>(rows, options.empty_after_absence);
+    }
   }
-  return encoded;
+  if (!status.ok()) return status;
+  // An item takes at most half of a zone.
+  const StatusOr<KvConfig> own = complete_kv_config(given);
+  if (!own.ok()) return own.status();
+  const uint64_t least_bytes = 2 * options.settings.max_item_bytes;
+  if (own->zone_bytes < least_bytes) {
+    const uint64_t zone_bytes = (least_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+    status = given.set<&KvConfig::zone_bytes>(rows, zone_bytes);
+  }
+  if (!status.ok()) return status;
+  return given;
 }
 
 }  // namespace
@@ -31,24 +47,15 @@ StatusOr<std::string> state_directory() {
       "--medium file:PATH");
 }
 
-std::string store_spec_of(const Options& options) {
-  if (!options.store_spec.empty()) return options.store_spec;
-  const Settings& settings = options.settings;
-  std::string spec = fmt::format("nvkv://?size={}&medium={}&durability={}", settings.memory_bytes,
-                                 percent_encoded(options.medium), options.durability);
-  // An item takes at most half of a zone. By default the store makes zones of a 16th of its size,
-  // from 64 KiB to 4 MiB.
-  const uint64_t own_zone_bytes =
-      std::clamp<uint64_t>(settings.memory_bytes / 16, 64 << 10, 4 << 20);
-  const uint64_t least_bytes = 2 * settings.max_item_bytes;
-  if (least_bytes > own_zone_bytes) {
-    spec += fmt::format("&zone={}", (least_bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
-  }
-  if (options.max_absence_s != 0) {
-    spec += fmt::format("&max_absence={}&after_absence={}", options.max_absence_s,
-                        options.empty_after_absence ? "empty" : "stale");
-  }
-  return spec;
+StatusOr<StoreSpecification> store_specification_of(const Options& options) {
+  StatusOr<Given<KvConfig>> given =
+      options.store_spec.empty() ? settings_of(options) : read_kv_config(options.store_spec);
+  if (!given.ok()) return given.status();
+  StatusOr<KvConfig> config = complete_kv_config(*given);
+  if (!config.ok()) return config.status();
+  const bool is_written = !options.store_spec.empty();
+  return StoreSpecification{.config = *std::move(config),
+                            .text = is_written ? options.store_spec : kv_spec_of(*given)};
 }
 
 }  // namespace nvcache::server

@@ -1,11 +1,10 @@
-#include "kv_store/api/config.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unix_time.h"
+#include "kv_store/api/config.h"
 #include "medium/table.h"
 #include "spec/query.h"
 #include "spec/settings.h"
@@ -54,20 +53,6 @@ constexpr std::array<Row, 13> kRows = {{
     setting::choice<&KvConfig::empty_after_absence, kAfterAbsenceWords>("after_absence"),
 }};
 
-Status set_defaults(Given<KvConfig>* given) {
-  KvConfig& config = given->values;
-  if (config.size_bytes == 0)
-    return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
-  config.size_bytes = config.size_bytes / 4096 * 4096;
-  given->set_default<&KvConfig::zone_bytes>(
-      std::clamp<uint64_t>(config.size_bytes / 16, 64 << 10, uint64_t{4} << 20));
-  config.zone_bytes = config.zone_bytes / 4096 * 4096;
-  given->set_default<&KvConfig::write_cache_bytes>(
-      std::min<uint64_t>(config.size_bytes / 64, uint64_t{64} << 20));
-  config.fits_item = !given->has<&KvConfig::item_bytes>();
-  return ok_status();
-}
-
 }  // namespace
 
 void KvConfig::complete() {
@@ -82,11 +67,34 @@ std::string_view durability_name(Durability durability) {
 
 std::span<const Setting<KvConfig>> kv_config_rows() { return kRows; }
 
-StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
-  StatusOr<Given<KvConfig>> given = read_settings<KvConfig>(spec, kStoreForm, kRows);
-  if (!given.ok()) return given.status();
-  if (Status status = set_defaults(&*given); !status.ok()) return status;
-  return given->values;
+StatusOr<Given<KvConfig>> read_kv_config(std::string_view spec) {
+  return read_settings<KvConfig>(spec, kStoreForm, kRows);
 }
+
+Status read_kv_setting(std::string_view pair, Given<KvConfig>* given) {
+  return read_setting<KvConfig>(pair, kStoreForm, kRows, given);
+}
+
+StatusOr<KvConfig> complete_kv_config(Given<KvConfig> given) {
+  KvConfig& config = given.values;
+  if (config.size_bytes == 0)
+    return bad_setting("size", "", "a size, e.g. size=1GiB (it is required)");
+  config.size_bytes = config.size_bytes / 4096 * 4096;
+  given.set_default<&KvConfig::zone_bytes>(
+      std::clamp<uint64_t>(config.size_bytes / 16, 64 << 10, uint64_t{4} << 20));
+  config.zone_bytes = config.zone_bytes / 4096 * 4096;
+  given.set_default<&KvConfig::write_cache_bytes>(
+      std::min<uint64_t>(config.size_bytes / 64, uint64_t{64} << 20));
+  config.fits_item = !given.has<&KvConfig::item_bytes>();
+  return config;
+}
+
+StatusOr<KvConfig> parse_kv_config(std::string_view spec) {
+  StatusOr<Given<KvConfig>> given = read_kv_config(spec);
+  if (!given.ok()) return given.status();
+  return complete_kv_config(*std::move(given));
+}
+
+std::string kv_spec_of(const Given<KvConfig>& given) { return given.spec(kStoreForm); }
 
 }  // namespace nvcache

@@ -71,8 +71,17 @@ struct KvConfig {
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 43;  // 40 bits of 8-byte grains
 };
 
-// INVALID_ARGUMENT names the setting, what was given and what is allowed.
+// What a specification gives, and nothing that it does not. INVALID_ARGUMENT names the setting,
+// what was given and what is allowed.
+[[nodiscard]] StatusOr<Given<KvConfig>> read_kv_config(std::string_view spec);
+// Reads one `key=value`, for configurations that come in another form.
+[[nodiscard]] Status read_kv_setting(std::string_view pair, Given<KvConfig>* given);
+// Sets what was not given, and checks the whole.
+[[nodiscard]] StatusOr<KvConfig> complete_kv_config(Given<KvConfig> given);
+// read_kv_config(), then complete_kv_config().
 [[nodiscard]] StatusOr<KvConfig> parse_kv_config(std::string_view spec);
+// The specification that gives the same.
+std::string kv_spec_of(const Given<KvConfig>& given);
 
 // A row for each setting.
 std::span<const Setting<KvConfig>> kv_config_rows();

@@ -3,14 +3,15 @@
 #include <ctime>
 
 #include "apps/nvcached/memory_store.h"
+#include "kv_store/open_config.h"
 
 namespace nvcache {
 
-StatusOr<std::unique_ptr<KvStore>> open_kv_store(std::string_view, std::shared_ptr<KvEvictions>) {
+StatusOr<std::unique_ptr<KvStore>> open_kv_store(KvConfig, std::shared_ptr<KvEvictions>) {
   return std::make_unique<MemoryStore>([] { return static_cast<uint32_t>(std::time(nullptr)); });
 }
 
-StatusOr<KvResized> resize_kv_store(std::string_view, const KvResizeProgress&) {
+StatusOr<KvResized> resize_kv_store(const KvConfig&, const KvResizeProgress&) {
   return KvResized{};
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "kv_store/api/config.h"
 #include "kv_store/format/superblock.h"
+#include "kv_store/open_config.h"
 #include "medium/table.h"
 #include "nvcache/kv_store.h"
 #include "support/temp_dir.h"
@@ -59,14 +60,19 @@ std::string sample(const std::string& argument) {
   return found == kSamples.end() ? "" : found->second;
 }
 
+StoreSpecification store_of(const Options& options) {
+  return store_specification_of(options).value();
+}
+
 TEST(Options, MaxAbsenceIsPartOfTheStore) {
   const auto stale = parse_options(words("-m 64 --medium=dram --max-absence 60"));
   ASSERT_TRUE(stale.ok()) << stale.status();
-  EXPECT_THAT(store_spec_of(*stale), HasSubstr("&max_absence=60&after_absence=stale"));
+  EXPECT_THAT(store_of(*stale).text, HasSubstr("&max_absence=60&after_absence=stale"));
   const auto empty = parse_options(words("-m 64 --medium=dram --max-absence=3600,empty"));
   ASSERT_TRUE(empty.ok()) << empty.status();
-  EXPECT_THAT(store_spec_of(*empty), HasSubstr("&max_absence=3600&after_absence=empty"));
-  EXPECT_TRUE(parse_kv_config(store_spec_of(*empty)).ok());
+  EXPECT_THAT(store_of(*empty).text, HasSubstr("&max_absence=3600&after_absence=empty"));
+  EXPECT_EQ(store_of(*empty).config.max_absence_s, 3600u);
+  EXPECT_TRUE(store_of(*empty).config.empty_after_absence);
   for (const char* wrong : {"0", "-1", "60,full", "1h", ",empty"}) {
     const auto refused = parse_options({"--max-absence", wrong});
     ASSERT_FALSE(refused.ok()) << wrong;
@@ -130,7 +136,7 @@ TEST(Options, SmallStoresHaveSmallItems) {
     ASSERT_TRUE(options.ok()) << options.status();
     EXPECT_EQ(options->settings.max_item_bytes,
               std::min<uint64_t>(1 << 20, (uint64_t(megabytes) << 20) / 8));
-    const auto store = open_kv_store(store_spec_of(*options));
+    const auto store = open_kv_store(store_of(*options).config);
     ASSERT_TRUE(store.ok()) << store.status();
   }
 }
@@ -144,10 +150,8 @@ TEST(Options, MakeZonesForTheLargestItem) {
       const auto options = parse_options({"--medium", "dram", "-I", std::to_string(item_bytes),
                                           "-m", std::to_string(memory_bytes >> 10) + "KiB"});
       ASSERT_TRUE(options.ok()) << options.status();
-      const auto config = parse_kv_config(store_spec_of(*options));
-      ASSERT_TRUE(config.ok()) << config.status();
-      const auto plan =
-          plan_geometry(config->size_bytes, config->zone_bytes, config->item_bytes, 32);
+      const KvConfig config = store_of(*options).config;
+      const auto plan = plan_geometry(config.size_bytes, config.zone_bytes, config.item_bytes, 32);
       ASSERT_TRUE(plan.ok()) << plan.status() << " -I " << item_bytes << " times " << times;
       EXPECT_GE(plan->zone_bytes / 2, item_bytes);
     }
@@ -157,11 +161,42 @@ TEST(Options, MakeZonesForTheLargestItem) {
 TEST(Options, MakeAStoreSpecification) {
   auto options = parse_options({"--medium", "file:/a b&c", "-m", "1GiB", "--durability", "each"});
   ASSERT_TRUE(options.ok());
-  EXPECT_EQ(store_spec_of(*options),
-            "nvkv://?size=1073741824&medium=file:/a%20b%26c&durability=each");
+  const StoreSpecification of_file = store_of(*options);
+  EXPECT_EQ(of_file.text, "nvkv://?size=1GiB&medium=file:/a%20b%26c&durability=each");
+  EXPECT_EQ(of_file.config.medium, "file:/a b&c");
   options = parse_options({"--medium", "dram", "-I", "8m", "-m", "64"});
   ASSERT_TRUE(options.ok());
-  EXPECT_THAT(store_spec_of(*options), HasSubstr("&zone=16777216"));
+  EXPECT_THAT(store_of(*options).text, HasSubstr("&zone=16MiB"));
+  options = parse_options({"--store", "nvkv://?size=1024KiB"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(store_of(*options).text, "nvkv://?size=1024KiB");
+}
+
+// `stats settings` shows it: who opens a store by it gets the same one.
+TEST(Options, AStoreSpecificationReadsBack) {
+  for (const char* arguments :
+       {"-m 64 --medium=dram", "-m 1GiB -I 100m --medium=file:/a --durability=each_lru",
+        "-m 77777KiB --medium=emulated:optane --max-absence=60,empty"}) {
+    const auto options = parse_options(words(arguments));
+    ASSERT_TRUE(options.ok()) << options.status();
+    const StoreSpecification store = store_of(*options);
+    const auto read = parse_kv_config(store.text);
+    ASSERT_TRUE(read.ok()) << read.status();
+    for (const Setting<KvConfig>& row : kv_config_rows()) {
+      EXPECT_EQ(row.print(*read), row.print(store.config)) << row.name << " of " << store.text;
+    }
+  }
+}
+
+TEST(Options, AStoreThatCannotBeSaysWhy) {
+  const auto why = [](const char* arguments) {
+    const auto options = parse_options(words(arguments));
+    EXPECT_TRUE(options.ok()) << options.status();
+    return std::string(store_specification_of(*options).status().message());
+  };
+  EXPECT_THAT(why("-m 9TiB --medium=dram"), HasSubstr("size: '9TiB' given; allowed: 256 KiB to"));
+  EXPECT_THAT(why("--medium=dram --durability=none"), HasSubstr("durability: 'none' given"));
+  EXPECT_THAT(why("--store nvkv://?size=1MiB&x=1"), HasSubstr("unknown setting 'x'"));
 }
 
 // What a row's setter makes of the command line, or its error.
@@ -271,7 +306,7 @@ TEST(OptionTable, TheHelpNamesMediaThatTheStoreOpens) {
     if (row.owns == Owns::kFile) real.replace(row.prefix.size(), real.npos, folder.file("data"));
     const auto options = parse_options({"--medium", real});
     ASSERT_TRUE(options.ok());
-    EXPECT_EQ(open_kv_store(store_spec_of(*options)).status(), ok_status()) << real;
+    EXPECT_EQ(open_kv_store(store_of(*options).config).status(), ok_status()) << real;
   }
   EXPECT_THAT(help_text(), testing::Not(HasSubstr("dax:")));
   EXPECT_THAT(help_text(), testing::Not(HasSubstr("modelled:")));

@@ -14,7 +14,6 @@
 #include "apps/nvcached/options/option_table.h"
 #include "apps/nvcached/options/store_specification.h"
 #include "base/text.h"
-#include "kv_store/api/config.h"
 #include "support/checkout.h"
 
 namespace nvcache::server {
@@ -80,7 +79,7 @@ bool is_taken(const OptionRow& row, const std::string& value) {
   if (!options.ok()) return false;
   Options complete = *options;
   if (complete.medium.empty()) complete.medium = "dram";
-  return parse_kv_config(store_spec_of(complete)).ok();
+  return store_specification_of(complete).ok();
 }
 
 TEST(OptionRecipe, CompletionsOfferWhatIsAllowed) {
