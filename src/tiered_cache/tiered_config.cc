@@ -1,3 +1,5 @@
+#include "tiered_cache/tiered_config.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,7 +15,6 @@
 #include "spec/query.h"
 #include "spec/settings.h"
 #include "tiered_cache/key_space.h"
-#include "tiered_cache/tiered_config.h"
 
 namespace nvcache {
 namespace {
@@ -27,20 +28,20 @@ constexpr QueryForm kTieredForm = {
 constexpr std::string_view kDefaultAdmission = "always";
 constexpr std::string_view kDefaultEviction = "lru";
 
-using Row = Setting<TieredConfig>;
+using TieredRow = Setting<TieredConfig>;
 
 Status bad_tier(const TieredConfig& config, const Status& status) {
   return invalid_argument("tier {}: {}", config.tiers.size() + 1, status.message());
 }
 
-Status read_policy(const Row&, std::string_view value, TieredConfig* config) {
+Status read_policy(const TieredRow&, std::string_view value, TieredConfig* config) {
   const auto policy = make_placement(value);
   if (!policy.ok()) return policy.status();
   config->policy = value;
   return ok_status();
 }
 
-Status read_shards(const Row& row, std::string_view value, TieredConfig* config) {
+Status read_shards(const TieredRow& row, std::string_view value, TieredConfig* config) {
   if (value == "auto") return ok_status();
   for (int bits = 0; bits <= TieredConfig::kMaxShardBits; ++bits) {
     if (value != std::to_string(1 << bits)) continue;
@@ -72,7 +73,7 @@ Status set_name(std::string_view key, std::string_view value, std::string* to) {
   return ok_status();
 }
 
-Status read_owner(const Row& row, std::string_view value, TieredConfig* config) {
+Status read_owner(const TieredRow& row, std::string_view value, TieredConfig* config) {
   if (value != KeySpace::kAllOwners) return set_name(row.name, value, &config->owner);
   config->owner = value;
   return ok_status();
@@ -155,7 +156,7 @@ class TierReader {
   bool formats_medium_ = false;
 };
 
-Status read_tier(const Row& row, std::string_view value, TieredConfig* config) {
+Status read_tier(const TieredRow& row, std::string_view value, TieredConfig* config) {
   constexpr std::string_view kTierForm = "tier=(size=SIZE[,medium=MEDIUM][,key=value...])";
   if (config->tiers.size() == TieredConfig::kMaxTiers) {
     return invalid_argument("tier: {} given; allowed: up to {}", TieredConfig::kMaxTiers + 1,
@@ -182,12 +183,12 @@ Status read_tier(const Row& row, std::string_view value, TieredConfig* config) {
   return ok_status();
 }
 
-constexpr std::array<Word<bool>, 2> kOnWords = {{{"on", true}, {"off", false}}};
+constexpr std::array<Word<bool>, 2> kTieredOnWords = {{{"on", true}, {"off", false}}};
 constexpr std::array<Word<bool>, 2> kMetadataWords = {{{"charge", true}, {"free", false}}};
 constexpr std::array<Word<bool>, 2> kDemoteWords = {{{"background", true}, {"foreground", false}}};
-constexpr std::array<Word<bool>, 2> kKeysWords = {{{"immutable", true}, {"mutable", false}}};
+constexpr std::array<Word<bool>, 2> kTieredKeysWords = {{{"immutable", true}, {"mutable", false}}};
 
-constexpr std::array<Row, 12> kRows = {{
+constexpr std::array<TieredRow, 12> kTieredRows = {{
     setting::own<&TieredConfig::policy>("policy", read_policy,
                                         [](const TieredConfig& c) { return c.policy; }),
     setting::size<&TieredConfig::dram_bytes>("dram", 0, TieredConfig::kMaxDramBytes),
@@ -195,16 +196,16 @@ constexpr std::array<Row, 12> kRows = {{
      .read = read_tier,
      .member = &setting::kMemberId<&TieredConfig::tiers>,
      .repeats = true},
-    setting::choice<&TieredConfig::strict, kOnWords>("strict"),
+    setting::choice<&TieredConfig::strict, kTieredOnWords>("strict"),
     setting::number<&TieredConfig::high_ratio>("high_priority", 0, 1),
     setting::number<&TieredConfig::low_ratio>("low_priority", 0, 1),
     setting::own<&TieredConfig::shard_bits>("shards", read_shards, print_shards),
     setting::choice<&TieredConfig::charge_metadata, kMetadataWords>("metadata"),
     setting::choice<&TieredConfig::demote_in_background, kDemoteWords>("demote"),
-    setting::choice<&TieredConfig::immutable_keys, kKeysWords>("keys"),
+    setting::choice<&TieredConfig::immutable_keys, kTieredKeysWords>("keys"),
     setting::own<&TieredConfig::owner>("owner", read_owner,
                                        [](const TieredConfig& c) { return c.owner; }),
-    setting::choice<&TieredConfig::demote_high, kOnWords>("demote_high"),
+    setting::choice<&TieredConfig::demote_high, kTieredOnWords>("demote_high"),
 }};
 
 // What it evicts would have to find the lower tiers of the cache that put it there.
@@ -220,11 +221,11 @@ Status check_names(const TieredConfig& config) {
 
 }  // namespace
 
-std::span<const Setting<TieredConfig>> tiered_config_rows() { return kRows; }
+std::span<const Setting<TieredConfig>> tiered_config_rows() { return kTieredRows; }
 std::span<const Setting<TierConfig>> tier_config_rows() { return kTierRows; }
 
 StatusOr<Given<TieredConfig>> read_tiered_config(std::string_view spec) {
-  return read_settings<TieredConfig>(spec, kTieredForm, kRows);
+  return read_settings<TieredConfig>(spec, kTieredForm, kTieredRows);
 }
 
 StatusOr<TieredConfig> complete_tiered_config(Given<TieredConfig> given) {

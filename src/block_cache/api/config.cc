@@ -19,12 +19,12 @@
 namespace nvcache {
 namespace {
 
-constexpr QueryForm kForm = {
+constexpr QueryForm kCacheForm = {
     .scheme = "nvcache://",
     .form = "nvcache://?size=SIZE[&key=value...]",
     .after = "nothing between nvcache:// and '?': nvcache://?size=SIZE[&key=value...]"};
 
-using Row = Setting<Config>;
+using CacheRow = Setting<Config>;
 
 Status prefix(std::string_view key, const Status& status) {
   return status.ok() ? status : invalid_argument("{}: {}", key, status.message());
@@ -36,7 +36,7 @@ bool is_zero(std::string_view value) {
 }
 
 // 0 is for adapters, which may take it for no cache at all.
-Status read_size(const Row& row, std::string_view value, Config* config) {
+Status read_size(const CacheRow& row, std::string_view value, Config* config) {
   config->size_bytes = 0;
   if (is_zero(value)) return ok_status();
   return set_size(row.name, value, Config::kMinSizeBytes, Config::kMaxSizeBytes,
@@ -48,17 +48,17 @@ std::string print_max_size(const Config& config) {
   return grows ? exact_size(config.max_size_bytes) : "size";
 }
 
-Status read_medium(const Row& row, std::string_view value, Config* config) {
+Status read_medium(const CacheRow& row, std::string_view value, Config* config) {
   config->medium = value;
   return value.empty() ? bad_setting(row.name, value, allowed_media()) : ok_status();
 }
 
-Status read_admission(const Row& row, std::string_view value, Config* config) {
+Status read_admission(const CacheRow& row, std::string_view value, Config* config) {
   config->admission = value;
   return prefix(row.name, make_admission(value, {.cache_size_bytes = 1 << 20}).status());
 }
 
-Status read_eviction(const Row& row, std::string_view value, Config* config) {
+Status read_eviction(const CacheRow& row, std::string_view value, Config* config) {
   config->eviction = value;
   return prefix(row.name, make_eviction(value, {}).status());
 }
@@ -80,7 +80,7 @@ void fill_policies(const Preset& preset, Config* config) {
   if (config->eviction.empty()) config->eviction = preset.eviction;
 }
 
-Status read_preset(const Row& row, std::string_view value, Config* config) {
+Status read_preset(const CacheRow& row, std::string_view value, Config* config) {
   std::string allowed;
   for (const Preset& preset : kPresets) {
     allowed.append(allowed.empty() ? "" : ", ").append(preset.name);
@@ -97,11 +97,11 @@ constexpr std::array<Word<SpaceKind>, 2> kSpaceWords = {
     {{"in_place", SpaceKind::kInPlace}, {"regions", SpaceKind::kRegions}}};
 constexpr std::array<Word<Restart>, 2> kRestartWords = {
     {{"cold", Restart::kCold}, {"warm", Restart::kWarm}}};
-constexpr std::array<Word<bool>, 2> kKeysWords = {{{"mutable", false}, {"immutable", true}}};
-constexpr std::array<Word<bool>, 2> kOnWords = {{{"off", false}, {"on", true}}};
+constexpr std::array<Word<bool>, 2> kCacheKeysWords = {{{"mutable", false}, {"immutable", true}}};
+constexpr std::array<Word<bool>, 2> kCacheOnWords = {{{"off", false}, {"on", true}}};
 constexpr std::array<Word<bool>, 2> kYesWords = {{{"no", false}, {"yes", true}}};
 
-Status read_region(const Row& row, std::string_view value, Config* config) {
+Status read_region(const CacheRow& row, std::string_view value, Config* config) {
   Status parsed = set_size(row.name, value, Config::kMinRegionBytes, Config::kMaxRegionBytes,
                            &config->region_bytes);
   if (parsed.ok() && !std::has_single_bit(config->region_bytes)) {
@@ -117,14 +117,14 @@ std::string print_region(const Config& config) {
   return config.region_bytes == 0 ? "auto" : exact_size(config.region_bytes);
 }
 
-Status read_restart_rate(const Row& row, std::string_view value, Config* config) {
+Status read_restart_rate(const CacheRow& row, std::string_view value, Config* config) {
   config->restart_bytes_per_second = 0;
   if (is_zero(value)) return ok_status();
   return set_size(row.name, value, Config::kMinRestartRate, Config::kMaxSizeBytes,
                   &config->restart_bytes_per_second);
 }
 
-Status read_owner(const Row& row, std::string_view value, Config* config) {
+Status read_owner(const CacheRow& row, std::string_view value, Config* config) {
   constexpr size_t kMostBytes = 255;
   if (value.empty() || value.size() > kMostBytes) {
     return bad_setting(row.name, value, fmt::format("a name of 1 to {} bytes", kMostBytes));
@@ -133,7 +133,7 @@ Status read_owner(const Row& row, std::string_view value, Config* config) {
   return ok_status();
 }
 
-Status read_shards(const Row& row, std::string_view value, Config* config) {
+Status read_shards(const CacheRow& row, std::string_view value, Config* config) {
   const std::optional<uint64_t> shards = parse_whole(value);
   if (!shards || !std::has_single_bit(*shards) || *shards > Config::kMaxShards) {
     return bad_setting(row.name, value,
@@ -147,14 +147,14 @@ std::string print_shards(const Config& config) {
   return config.shards == 0 ? "auto" : std::to_string(config.shards);
 }
 
-Status read_seed(const Row& row, std::string_view value, Config* config) {
+Status read_seed(const CacheRow& row, std::string_view value, Config* config) {
   const std::optional<uint64_t> seed = parse_whole(value);
   if (!seed) return bad_setting(row.name, value, "a whole number");
   config->seed = *seed;
   return ok_status();
 }
 
-constexpr std::array<Row, 20> kRows = {{
+constexpr std::array<CacheRow, 20> kCacheRows = {{
     setting::own<&Config::size_bytes>("size", read_size,
                                       [](const Config& c) { return exact_size(c.size_bytes); }),
     setting::printed(setting::size<&Config::max_size_bytes>("max_size", Config::kMinSizeBytes,
@@ -172,13 +172,13 @@ constexpr std::array<Row, 20> kRows = {{
     setting::choice<&Config::space, kSpaceWords>("space"),
     setting::own<&Config::region_bytes>("region", read_region, print_region),
     setting::number<&Config::rewrite>("rewrite", 0, Config::kMostRewrite),
-    setting::choice<&Config::discard, kOnWords>("discard"),
+    setting::choice<&Config::discard, kCacheOnWords>("discard"),
     setting::choice<&Config::format, kYesWords>("format"),
     setting::choice<&Config::restart, kRestartWords>("restart"),
     setting::own<&Config::restart_bytes_per_second>(
         "restart_rate", read_restart_rate,
         [](const Config& c) { return exact_size(c.restart_bytes_per_second); }),
-    setting::choice<&Config::immutable_keys, kKeysWords>("keys"),
+    setting::choice<&Config::immutable_keys, kCacheKeysWords>("keys"),
     setting::own<&Config::owner>("owner", read_owner, [](const Config& c) { return c.owner; }),
     setting::number<&Config::maintenance_seconds>("maintenance", 0, 3600),
     setting::own<&Config::seed>("seed", read_seed,
@@ -237,14 +237,14 @@ MediumOptions options_of_medium(const Config& config) {
           .keep_file = config.restart == Restart::kWarm};
 }
 
-std::span<const Setting<Config>> config_rows() { return kRows; }
+std::span<const Setting<Config>> config_rows() { return kCacheRows; }
 
 StatusOr<Given<Config>> read_config(std::string_view spec) {
-  return read_settings<Config>(spec, kForm, kRows);
+  return read_settings<Config>(spec, kCacheForm, kCacheRows);
 }
 
 Status read_config_setting(std::string_view pair, Given<Config>* given) {
-  return read_setting<Config>(pair, kForm, kRows, given);
+  return read_setting<Config>(pair, kCacheForm, kCacheRows, given);
 }
 
 StatusOr<Config> complete_config(Given<Config> given) {

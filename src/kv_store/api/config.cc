@@ -1,10 +1,11 @@
+#include "kv_store/api/config.h"
+
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unix_time.h"
-#include "kv_store/api/config.h"
 #include "medium/table.h"
 #include "spec/query.h"
 #include "spec/settings.h"
@@ -16,7 +17,7 @@ constexpr QueryForm kStoreForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZ
 constexpr uint64_t kMinZoneBytes = 4 << 10;
 constexpr uint64_t kMaxZoneBytes = uint64_t{1} << 30;
 
-using Row = Setting<KvConfig>;
+using StoreRow = Setting<KvConfig>;
 
 constexpr std::array<Word<Durability>, 4> kDurabilityWords = {{{"cache", Durability::kCache},
                                                                {"volatile", Durability::kVolatile},
@@ -30,13 +31,13 @@ constexpr std::array<Word<KvCleaning>, 2> kCleaningWords = {
 constexpr std::array<Word<bool>, 2> kCleanerWords = {{{"thread", true}, {"inline", false}}};
 constexpr std::array<Word<bool>, 2> kAfterAbsenceWords = {{{"stale", false}, {"empty", true}}};
 
-Status read_medium(const Row& row, std::string_view value, KvConfig* config) {
+Status read_medium(const StoreRow& row, std::string_view value, KvConfig* config) {
   static constexpr MediaText kAllowed = store_media(", ");
   config->medium = value;
   return value.empty() ? bad_setting(row.name, value, kAllowed.data()) : ok_status();
 }
 
-constexpr std::array<Row, 13> kRows = {{
+constexpr std::array<StoreRow, 13> kStoreRows = {{
     setting::size<&KvConfig::size_bytes>("size", KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes),
     setting::own<&KvConfig::medium>("medium", read_medium,
                                     [](const KvConfig& c) { return c.medium; }),
@@ -65,14 +66,14 @@ std::string_view durability_name(Durability durability) {
   return word == kDurabilityWords.end() ? std::string_view() : word->word;
 }
 
-std::span<const Setting<KvConfig>> kv_config_rows() { return kRows; }
+std::span<const Setting<KvConfig>> kv_config_rows() { return kStoreRows; }
 
 StatusOr<Given<KvConfig>> read_kv_config(std::string_view spec) {
-  return read_settings<KvConfig>(spec, kStoreForm, kRows);
+  return read_settings<KvConfig>(spec, kStoreForm, kStoreRows);
 }
 
 Status read_kv_setting(std::string_view pair, Given<KvConfig>* given) {
-  return read_setting<KvConfig>(pair, kStoreForm, kRows, given);
+  return read_setting<KvConfig>(pair, kStoreForm, kStoreRows, given);
 }
 
 StatusOr<KvConfig> complete_kv_config(Given<KvConfig> given) {

@@ -29,7 +29,7 @@ std::string usage_for_store(const MediumRow& row) {
   return fmt::format("{}[,{}]", usage, inner);
 }
 
-Status bad_medium(std::string_view spec, std::string_view problem) {
+Status unfit_for_store(std::string_view spec, std::string_view problem) {
   std::string allowed;
   for (const MediumRow& row : kMedia) {
     if (!row.holds_store) continue;
@@ -64,9 +64,9 @@ StatusOr<KvMedium> open_kept_file(std::string_view path, const KvConfig& config)
 
 StatusOr<KvMedium> open_plain(std::string_view spec, const KvConfig& config, Clock& clock) {
   const MediumRow* const row = find_store_row(spec);
-  if (row == nullptr || row->is_emulated) return bad_medium(spec, "not a medium");
+  if (row == nullptr || row->is_emulated) return unfit_for_store(spec, "not a medium");
   const std::string_view place = spec.substr(row->prefix.size());
-  if (place.empty() != row->place.empty()) return bad_medium(spec, "not a medium");
+  if (place.empty() != row->place.empty()) return unfit_for_store(spec, "not a medium");
   if (row->owns == Owns::kFile) return open_kept_file(place, config);
   auto memory = open_medium(spec, {.size_bytes = config.size_bytes}, clock);
   if (!memory.ok()) return memory.status();
@@ -124,8 +124,9 @@ StatusOr<KvMedium> open_kv_medium(const KvConfig& config, Clock& clock) {
   if (row == nullptr || !row->is_emulated) return open_plain(spec, config, clock);
   const auto [name, rest] = split_once(spec.substr(row->prefix.size()), ',');
   const Profile* profile = find_profile(name);
-  if (profile == nullptr || !profile->byte_addressable) return bad_medium(spec, "unknown profile");
-  if (!rest.empty() && !rest.starts_with(kLiesOn)) return bad_medium(spec, "unknown option");
+  if (profile == nullptr || !profile->byte_addressable)
+    return unfit_for_store(spec, "unknown profile");
+  if (!rest.empty() && !rest.starts_with(kLiesOn)) return unfit_for_store(spec, "unknown option");
   auto inner =
       open_plain(rest.empty() ? kBelowByDefault : rest.substr(kLiesOn.size()), config, clock);
   if (!inner.ok()) return inner.status();
