@@ -67,11 +67,11 @@ class Session {
     uint64_t left = 0;    // items that may follow; 0: any number
   };
 
-  // session_dump.cc
+  // key_dump.cc
   Turn dump_turn(const TextRequest& request, size_t line_bytes, Output& out);
   void append_metadump(std::string_view key, const ItemSummary& item, Output& out);
 
-  // session_text.cc
+  // text_session.cc
   Turn text_turn(std::string_view in, Output& out);
   Turn long_line(std::string_view in);
   Turn streamed_get(std::string_view in, Output& out);
@@ -87,7 +87,7 @@ class Session {
   Turn authenticate(const TextRequest& request, size_t line_bytes, std::string_view in,
                     Output& out);
 
-  // session_meta.cc
+  // meta_session.cc
   Turn meta_turn(std::string_view line, size_t line_bytes, std::string_view in, Output& out);
   void meta_get(const MetaRequest& request, std::string_view key, Output& out);
   void append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
@@ -98,7 +98,7 @@ class Session {
   void meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out);
   void meta_debug(const MetaRequest& request, std::string_view key, Output& out);
 
-  // session_binary.cc
+  // binary_session.cc
   Turn binary_turn(std::string_view in, Output& out);
   Turn refuse_too_large(const BinaryHeader& header, std::string_view in);
   Turn binary_serve(const BinaryHeader& header, std::string_view body, Output& out);
@@ -114,7 +114,7 @@ class Session {
                     Output& out);
   void binary_stats(const BinaryHeader& header, std::string_view group, Output& out);
 
-  // session_watch.cc
+  // watch_lines.cc
   Turn watch_turn(std::string_view words, size_t line_bytes, Output& out);
   void tell_lookup(std::string_view key);
   void tell_fetch(std::string_view key, const Found& found);
