@@ -102,12 +102,13 @@ FACES = {
     "apps/report": "figure_parts.h figure_tables.h html.h report_command.h table.h",
     "apps/nvcache": "",  # a program is no part of another
     "apps/nvcached": "",
-    "apps/nvcached/protocol": "base64.h binary_protocol.h meta_protocol.h text_protocol.h words.h",
+    "apps/nvcached/protocol": """base64.h binary_protocol.h key_parser.h
+        meta_protocol.h text_protocol.h words.h""",
     "apps/nvcached/page": "embedded.h",
     "apps/nvcached/options": """nvcached_options.h nvcached_page.h settings.h
         store_specification.h""",
     "apps/nvcached/service": "items.h service.h stats_report.h status_report.h watch_log.h",
-    "apps/nvcached/session": "input.h output.h session.h",
+    "apps/nvcached/session": "input.h output.h session.h turn.h",
     "apps/nvcached/net": "metrics_server.h server.h",
     "experiments": "",
     "experiments/workload": """key_chooser.h kv_trace.h profile.h profile_record.h profile_stream.h

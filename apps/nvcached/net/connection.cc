@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "apps/nvcached/session/turn.h"
 #include "base/assert.h"
 #include "base/text.h"
 
@@ -14,7 +15,7 @@ namespace nvcache::server {
 namespace {
 
 constexpr int kRoundsPerEvent = 8;
-// Each of at least Session::kFullOutputBytes: large answers take turns, too.
+// Each of at least Turn::kFullOutputBytes: large answers take turns, too.
 constexpr int kFullOutputsPerEvent = 4;
 constexpr timeval kWatchTick = {0, 20'000};
 constexpr double kSlowSeconds = 4;  // a client that would hold its buffers for longer is slow
@@ -269,9 +270,9 @@ bool Connection::readable() {
 bool Connection::writable() {
   // A connection that only gave way goes on serving, so that its answers leave together.
   const bool waits = phase_ == Phase::kWaiting;
-  const bool goes_on = waits && output_.size() < Session::kFullOutputBytes / 2;
+  const bool goes_on = waits && output_.size() < Turn::kFullOutputBytes / 2;
   if (!goes_on && !flush()) return false;
-  if (!waits || output_.size() >= Session::kFullOutputBytes / 2) return true;
+  if (!waits || output_.size() >= Turn::kFullOutputBytes / 2) return true;
   phase_ = Phase::kServing;
   if (!serve(input_)) return false;
   if (input_.empty()) input_.release();
@@ -306,10 +307,10 @@ bool Connection::serve(Input& input) {
       if (!begin_watching()) return false;
       break;
     }
-    if (output_.size() < Session::kFullOutputBytes) continue;
+    if (output_.size() < Turn::kFullOutputBytes) continue;
     --outputs_left;
     if (!flush()) return false;
-    if (output_.size() >= Session::kFullOutputBytes) {
+    if (output_.size() >= Turn::kFullOutputBytes) {
       phase_ = Phase::kWaiting;
       return true;
     }

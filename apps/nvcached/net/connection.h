@@ -16,6 +16,7 @@
 #include "apps/nvcached/net/pace.h"
 #include "apps/nvcached/net/transport.h"
 #include "apps/nvcached/session/input.h"
+#include "apps/nvcached/session/output.h"
 #include "apps/nvcached/session/session.h"
 
 namespace nvcache::server {

@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "apps/nvcached/session/output.h"
+#include "apps/nvcached/session/turn.h"
+
 namespace nvcache::server {
 namespace {
 
@@ -65,7 +68,7 @@ bool UdpEndpoint::serve_one() {
     if (turn.next == Turn::kGoOn && turn.used == 0) return true;
     if (turn.next == Turn::kWatch) return true;
     rest = rest.substr(turn.used);
-    if (turn.next != Turn::kGoOn || out.size() >= Session::kFullOutputBytes) break;
+    if (turn.next != Turn::kGoOn || out.size() >= Turn::kFullOutputBytes) break;
   }
   std::string text = out.text();
   if (is_refusal(text)) return true;

@@ -1,6 +1,11 @@
-// The binary protocol's commands.
+#include "apps/nvcached/session/binary_session.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apps/nvcached/protocol/words.h"
 #include "apps/nvcached/service/stats_report.h"
-#include "apps/nvcached/session/session.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -91,13 +96,13 @@ bool is_store(BinaryOp op) {
 
 }  // namespace
 
-Turn Session::binary_turn(std::string_view in, Output& out) {
+Turn BinarySession::turn(std::string_view in, Output& out) {
   if (static_cast<uint8_t>(in[0]) != kBinaryRequest) return {0, Turn::kClose};
   if (in.size() < kBinaryHeaderBytes) return {0, Turn::kMore, kBinaryHeaderBytes};
   const BinaryHeader header = parse_binary_header({in.data(), in.size()});
   const BinaryOp op = loud(header.opcode);
   BinaryStatus status = check_binary_header(header);
-  if (is_sasl(op) && !service_.settings().sasl) status = BinaryStatus::kUnknown;
+  if (is_sasl(op) && !client_.settings().sasl) status = BinaryStatus::kUnknown;
   if (!may_ask(op)) {
     refuse(header, BinaryStatus::kUnauthorized, out);
     return {kBinaryHeaderBytes, Turn::kClose};
@@ -107,7 +112,7 @@ Turn Session::binary_turn(std::string_view in, Output& out) {
     // With such lengths, nobody knows where the request ends. A long mechanism's name is only that.
     const bool long_name = is_sasl(op) && header.body_bytes <= kMostSaslBytes;
     if (status == BinaryStatus::kInvalid && !long_name) return {kBinaryHeaderBytes, Turn::kClose};
-    skip(header.body_bytes, "");
+    client_.skip(header.body_bytes, "");
     return {kBinaryHeaderBytes};
   }
   if (is_store(op) && !items_.fits(header.key_bytes, header.value_bytes())) {
@@ -115,46 +120,46 @@ Turn Session::binary_turn(std::string_view in, Output& out) {
   }
   const size_t all_bytes = kBinaryHeaderBytes + header.body_bytes;
   if (in.size() < all_bytes) return {0, Turn::kMore, all_bytes};
-  if (service_.verbosity() > 1) log(fmt::format("binary 0x{:02x}", header.opcode));
-  Turn turn = binary_serve(header, in.substr(kBinaryHeaderBytes, header.body_bytes), out);
+  if (client_.service().verbosity() > 1) client_.log(fmt::format("binary 0x{:02x}", header.opcode));
+  Turn turn = serve(header, in.substr(kBinaryHeaderBytes, header.body_bytes), out);
   turn.used = all_bytes;
   return turn;
 }
 
 // Before a client has authenticated, only this.
-bool Session::may_ask(BinaryOp op) const {
-  return !service_.needs_auth() || authenticated_ || is_sasl(op) || op == BinaryOp::kVersion;
+bool BinarySession::may_ask(BinaryOp op) const {
+  return !client_.must_authenticate() || is_sasl(op) || op == BinaryOp::kVersion;
 }
 
 // SASL's PLAIN (RFC 4616): whom to act for, the user and the password, with a NUL between. PLAIN
 // has one step, so that a second one is always wrong.
-void Session::binary_authenticate(const BinaryHeader& header, std::string_view mechanism,
-                                  std::string_view message, Output& out) {
+void BinarySession::authenticate(const BinaryHeader& header, std::string_view mechanism,
+                                 std::string_view message, Output& out) {
   const auto [actor, rest] = split_once(message, '\0');
   const auto [user, password] = split_once(rest, '\0');
-  counters_.add(Count::kAuthCmds);
-  authenticated_ = loud(header.opcode) == BinaryOp::kSaslAuth && mechanism == kSaslMechanism &&
-                   (actor.empty() || actor == user) && service_.authenticate(user, password);
-  if (authenticated_) return respond(header, {BinaryStatus::kOk, {}, {}, "Authenticated"}, out);
-  counters_.add(Count::kAuthErrors);
+  const bool well_formed = loud(header.opcode) == BinaryOp::kSaslAuth &&
+                           mechanism == kSaslMechanism && (actor.empty() || actor == user);
+  if (client_.authenticate(well_formed, user, password)) {
+    return respond(header, {BinaryStatus::kOk, {}, {}, "Authenticated"}, out);
+  }
   refuse(header, BinaryStatus::kUnauthorized, out);
 }
 
-Turn Session::refuse_too_large(const BinaryHeader& header, std::string_view in) {
+Turn BinarySession::refuse_too_large(const BinaryHeader& header, std::string_view in) {
   const size_t key_at = kBinaryHeaderBytes + header.extras_bytes;
   const size_t begun_bytes = key_at + header.key_bytes;
   if (in.size() < begun_bytes) return {0, Turn::kMore, begun_bytes};
   StoreRequest store;
   store.mode = mode_of(loud(header.opcode));
-  count_too_large({in.data() + key_at, header.key_bytes}, watched_name(store), header.value_bytes(),
-                  store.mode == StoreMode::kSet);
+  client_.count_too_large({in.data() + key_at, header.key_bytes}, watched_name(store),
+                          header.value_bytes(), store.mode == StoreMode::kSet);
   Output answer;
   refuse(header, BinaryStatus::kTooLarge, answer);
-  skip(header.value_bytes(), answer.text());
+  client_.skip(header.value_bytes(), answer.text());
   return {begun_bytes};
 }
 
-Turn Session::binary_serve(const BinaryHeader& header, std::string_view body, Output& out) {
+Turn BinarySession::serve(const BinaryHeader& header, std::string_view body, Output& out) {
   const std::string_view extras(body.data(), header.extras_bytes);
   const std::string_view key(body.data() + extras.size(), header.key_bytes);
   const std::string_view value = body.substr(extras.size() + key.size());
@@ -164,50 +169,50 @@ Turn Session::binary_serve(const BinaryHeader& header, std::string_view body, Ou
     case BinaryOp::kTouch:
     case BinaryOp::kGat:
     case BinaryOp::kGatK:
-      binary_get(header, extras, key, out);
+      get(header, extras, key, out);
       break;
     case BinaryOp::kSet:
     case BinaryOp::kAdd:
     case BinaryOp::kReplace:
     case BinaryOp::kAppend:
     case BinaryOp::kPrepend:
-      binary_store(header, extras, key, value, out);
+      store(header, extras, key, value, out);
       break;
     case BinaryOp::kDelete:
-      binary_erase(header, key, out);
+      erase(header, key, out);
       break;
     case BinaryOp::kIncrement:
     case BinaryOp::kDecrement:
-      binary_count(header, extras, key, out);
+      arithmetic(header, extras, key, out);
       break;
     case BinaryOp::kFlush:
-      if (!service_.settings().flush_enabled) {
+      if (!client_.settings().flush_enabled) {
         refuse(header, BinaryStatus::kUnauthorized, out);
         break;
       }
-      counters_.add(Count::kCmdFlush);
-      if (service_.flush_at(extras.empty() ? 0 : int64_t{load_u32(extras)}).ok()) {
+      client_.counters().add(Count::kCmdFlush);
+      if (client_.service().flush_at(extras.empty() ? 0 : int64_t{load_u32(extras)}).ok()) {
         succeed(header, 0, out);
       } else {
         refuse(header, BinaryStatus::kInternalError, out);
       }
       break;
     case BinaryOp::kVersion:
-      respond(header, {BinaryStatus::kOk, {}, {}, service_.settings().version}, out);
+      respond(header, {BinaryStatus::kOk, {}, {}, client_.settings().version}, out);
       break;
     case BinaryOp::kVerbosity:
-      service_.set_verbosity(static_cast<int>(std::min(load_u32(extras), 3u)));
+      client_.service().set_verbosity(static_cast<int>(std::min(load_u32(extras), 3u)));
       succeed(header, 0, out);
       break;
     case BinaryOp::kStat:
-      binary_stats(header, key, out);
+      stats(header, key, out);
       break;
     case BinaryOp::kSaslList:
       respond(header, {BinaryStatus::kOk, {}, {}, kSaslMechanism}, out);
       break;
     case BinaryOp::kSaslAuth:
     case BinaryOp::kSaslStep:
-      binary_authenticate(header, key, {value.data(), value.size()}, out);
+      authenticate(header, key, {value.data(), value.size()}, out);
       break;
     case BinaryOp::kQuit:
       succeed(header, 0, out);
@@ -218,18 +223,17 @@ Turn Session::binary_serve(const BinaryHeader& header, std::string_view body, Ou
   return {};
 }
 
-void Session::binary_get(const BinaryHeader& header, std::string_view extras, std::string_view key,
-                         Output& out) {
+void BinarySession::get(const BinaryHeader& header, std::string_view extras, std::string_view key,
+                        Output& out) {
   const BinaryOp op = loud(header.opcode);
   const bool with_key = op == BinaryOp::kGetK || op == BinaryOp::kGatK;
   const bool touches = !extras.empty();
-  Found found = fetch(key);
+  Found found = client_.fetch(key);
   if (touches) {
     const ItemStatus status =
         found ? items_.touch(key, items_.expiry(load_u32(extras))) : ItemStatus::kNotFound;
     const bool touched = status == ItemStatus::kOk;
-    counters_.add(Count::kCmdTouch);
-    counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
+    client_.count_touch(touched);
     if (status == ItemStatus::kMediumFailed) return refuse(header, status_of(status), out);
     if (!touched) found = Found();
   }
@@ -249,8 +253,8 @@ void Session::binary_get(const BinaryHeader& header, std::string_view extras, st
   if (with_value) out.append_value(std::move(found.item.pin), found.value);
 }
 
-void Session::binary_store(const BinaryHeader& header, std::string_view extras,
-                           std::string_view key, std::string_view value, Output& out) {
+void BinarySession::store(const BinaryHeader& header, std::string_view extras, std::string_view key,
+                          std::string_view value, Output& out) {
   StoreRequest store;
   const BinaryOp op = loud(header.opcode);
   store.mode = mode_of(op);
@@ -262,7 +266,7 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
   store.cas = header.cas;
   // With a cas, add and replace are what set is with one, as in memcached.
   if (store.compare && !extras.empty()) store.mode = StoreMode::kSet;
-  const ItemResult result = store_counted(key, value, store, out);
+  const ItemResult result = client_.store(key, value, store, out);
   if (result.status == ItemStatus::kOk) return succeed(header, result.cas, out);
   BinaryStatus status = status_of(result.status);
   if (result.status == ItemStatus::kNotStored && op == BinaryOp::kAdd) {
@@ -273,14 +277,14 @@ void Session::binary_store(const BinaryHeader& header, std::string_view extras,
   refuse(header, status, out);
 }
 
-void Session::binary_erase(const BinaryHeader& header, std::string_view key, Output& out) {
-  const ItemStatus status = erase_counted(key, header.cas);
+void BinarySession::erase(const BinaryHeader& header, std::string_view key, Output& out) {
+  const ItemStatus status = client_.erase(key, header.cas);
   if (status == ItemStatus::kOk) return succeed(header, 0, out);
   refuse(header, status_of(status), out);
 }
 
-void Session::binary_count(const BinaryHeader& header, std::string_view extras,
-                           std::string_view key, Output& out) {
+void BinarySession::arithmetic(const BinaryHeader& header, std::string_view extras,
+                               std::string_view key, Output& out) {
   ArithmeticRequest change;
   change.down = loud(header.opcode) == BinaryOp::kDecrement;
   change.delta = load_u64(extras);
@@ -290,7 +294,7 @@ void Session::binary_count(const BinaryHeader& header, std::string_view extras,
   change.create_expires_s = items_.expiry(exptime);
   change.compare = header.cas != 0;
   change.cas = header.cas;
-  const ItemResult result = count_counted(key, change, out);
+  const ItemResult result = client_.arithmetic(key, change, out);
   if (result.status != ItemStatus::kOk) return refuse(header, status_of(result.status), out);
   if (is_quiet(header.opcode)) return;
   std::string number;
@@ -301,24 +305,25 @@ void Session::binary_count(const BinaryHeader& header, std::string_view extras,
   respond(header, response, out);
 }
 
-void Session::binary_stats(const BinaryHeader& header, std::string_view group, Output& out) {
+void BinarySession::stats(const BinaryHeader& header, std::string_view group, Output& out) {
   std::string_view arguments = group;
   const std::string_view first = next_word(arguments);
   if (first == "reset") {
-    service_.reset_totals();
+    client_.service().reset_totals();
   } else if (first == "detail") {
     const std::string_view what = next_word(arguments);
     if (what == "dump") {
-      const std::string dump = service_.dump_detail();
+      const std::string dump = client_.service().dump_detail();
       respond(header, {BinaryStatus::kOk, {}, "detailed", dump}, out);
     } else if (what == "on" || what == "off") {
-      service_.set_detail(what == "on");
+      client_.service().set_detail(what == "on");
     } else {
       return refuse(header, BinaryStatus::kNotFound, out);
     }
-  } else if (!visit_stats(service_, group, [&](std::string_view name, std::string_view value) {
-               respond(header, {BinaryStatus::kOk, {}, name, value}, out);
-             })) {
+  } else if (!visit_stats(client_.service(), group,
+                          [&](std::string_view name, std::string_view value) {
+                            respond(header, {BinaryStatus::kOk, {}, name, value}, out);
+                          })) {
     return refuse(header, BinaryStatus::kNotFound, out);
   }
   respond(header, {}, out);

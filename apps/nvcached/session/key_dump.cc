@@ -1,35 +1,48 @@
-// Dumps of keys: `lru_crawler metadump` and `stats cachedump`. A dump looks at a part of the store
-// each turn, so that it neither fills memory nor keeps other connections waiting. The first part is
-// longer: it has the keys of the write cache, whose values have 64 MiB at most.
-#include <algorithm>
+#include "apps/nvcached/session/key_dump.h"
+
+#include <string>
 
 #include "apps/nvcached/protocol/words.h"
-#include "apps/nvcached/session/session.h"
+#include "apps/nvcached/service/watch_log.h"
 #include "base/assert.h"
 #include "base/text.h"
 
 namespace nvcache::server {
-// The line stays unread until its dump is done, and is parsed again for each part.
-Turn Session::dump_turn(const TextRequest& request, size_t line_bytes, Output& out) {
+
+Turn KeyDump::turn(const TextRequest& request, size_t line_bytes, Output& out) {
   const bool meta = request.op == TextOp::kMetadump;
-  NVCACHE_ASSERT_SLOW(dump_.active || dump_.cursor == 0);
-  if (!dump_.active) dump_ = {.active = true, .cursor = 0, .left = meta ? 0 : request.delta};
-  dump_.cursor = items_.visit(dump_.cursor, [&](std::string_view key, const ItemSummary& item) {
-    if (meta) return append_metadump(key, item, out);
-    if (!dump_.active) return;
-    out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", one_word(key), item.value_bytes,
-                           item.expires_s == 0 ? 0 : items_.wall_s(item.expires_s)));
-    if (dump_.left > 0 && --dump_.left == 0) dump_.active = false;
-  });
-  if (dump_.active && dump_.cursor != 0) {
-    return {0, out.size() >= kFullOutputBytes ? Turn::kFull : Turn::kGoOn};
+  NVCACHE_ASSERT_SLOW(active_ || cursor_ == 0);
+  if (!active_) {
+    active_ = true;
+    left_ = meta ? 0 : request.delta;
   }
-  dump_ = {};
+  cursor_ = items_.visit(cursor_, [&](std::string_view key, const ItemSummary& item) {
+    if (meta) {
+      append_meta(key, item, out);
+    } else if (active_) {
+      append_item(key, item, out);
+    }
+  });
+  if (active_ && cursor_ != 0) {
+    return {0, out.size() >= Turn::kFullOutputBytes ? Turn::kFull : Turn::kGoOn};
+  }
+  end();
   out.append("END\r\n");
   return {line_bytes};
 }
 
-void Session::append_metadump(std::string_view key, const ItemSummary& item, Output& out) {
+void KeyDump::end() {
+  active_ = false;
+  cursor_ = left_ = 0;
+}
+
+void KeyDump::append_item(std::string_view key, const ItemSummary& item, Output& out) {
+  out.append(fmt::format("ITEM {} [{} b; {} s]\r\n", one_word(key), item.value_bytes,
+                         item.expires_s == 0 ? 0 : items_.wall_s(item.expires_s)));
+  if (left_ > 0 && --left_ == 0) active_ = false;
+}
+
+void KeyDump::append_meta(std::string_view key, const ItemSummary& item, Output& out) {
   const ItemHints::Hint hint = items_.hints().find(key);
   std::string encoded;
   append_uri_encoded(key, encoded);

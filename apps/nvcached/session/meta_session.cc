@@ -1,8 +1,9 @@
-// The meta commands: mg ms md ma me mn.
+#include "apps/nvcached/session/meta_session.h"
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "apps/nvcached/session/session.h"
 #include "base/text.h"
 
 namespace nvcache::server {
@@ -137,14 +138,13 @@ Found add_stub(Items& items, const MetaRequest& request, std::string_view key, E
 
 }  // namespace
 
-Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_view in,
-                        Output& out) {
+Turn MetaSession::turn(std::string_view line, size_t line_bytes, std::string_view in, Output& out) {
   MetaRequest request = parse_meta_line(line);
   if (request.op == MetaOp::kNoop) {
     out.append("MN\r\n");
     return {line_bytes};
   }
-  counters_.add(Count::kCmdMeta);
+  client_.counters().add(Count::kCmdMeta);
   std::string decoded;
   std::string_view key;
   if (request.error.empty()) {
@@ -157,13 +157,14 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_vi
     StoreRequest store;
     store.mode = mode_of(request.mode);
     store.compare = request.has_cas;
-    count_too_large(key, watched_name(store), request.value_bytes, store.mode == StoreMode::kSet);
+    client_.count_too_large(key, watched_name(store), request.value_bytes,
+                            store.mode == StoreMode::kSet);
   }
   if (!request.error.empty()) {
     std::string answer(request.error);
     answer += "\r\n";
     if (request.has_value) {
-      skip(request.value_bytes + 2, std::move(answer));
+      client_.skip(request.value_bytes + 2, std::move(answer));
     } else {
       out.append(answer);
     }
@@ -172,7 +173,7 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_vi
   size_t all_bytes = line_bytes;
   switch (request.op) {
     case MetaOp::kGet:
-      meta_get(request, key, out);
+      get(request, key, out);
       break;
     case MetaOp::kSet:
       all_bytes += request.value_bytes + 2;
@@ -180,25 +181,25 @@ Turn Session::meta_turn(std::string_view line, size_t line_bytes, std::string_vi
       if (in[all_bytes - 2] != '\r' || in[all_bytes - 1] != '\n') {
         out.append("CLIENT_ERROR bad data chunk\r\n");
       } else {
-        meta_set(request, key, in.substr(line_bytes, request.value_bytes), out);
+        set(request, key, in.substr(line_bytes, request.value_bytes), out);
       }
       break;
     case MetaOp::kDelete:
-      meta_delete(request, key, out);
+      erase(request, key, out);
       break;
     case MetaOp::kArithmetic:
-      meta_arithmetic(request, key, out);
+      arithmetic(request, key, out);
       break;
     default:
-      meta_debug(request, key, out);
+      debug(request, key, out);
   }
   return {all_bytes};
 }
 
-void Session::meta_get(const MetaRequest& request, std::string_view key, Output& out) {
+void MetaSession::get(const MetaRequest& request, std::string_view key, Output& out) {
   ItemHints::Hint before = items_.hints().find(key);
   Expiries expiries(request, items_);
-  Found found = counted(key, items_.get_or_stale(key, !request.no_bump));
+  Found found = client_.fetch_or_stale(key, !request.no_bump);
   if (!found && request.vivify) {
     found = add_stub(items_, request, key, expiries);
     before = expiries.created ? ItemHints::Hint() : items_.hints().find(key);
@@ -213,8 +214,7 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
     if (status == ItemStatus::kMediumFailed) return append_result(request, {status}, out);
     const bool touched = status == ItemStatus::kOk;
     if (!touched) expiries.touched = expiries.now;
-    counters_.add(Count::kCmdTouch);
-    counters_.add(touched ? Count::kTouchHits : Count::kTouchMisses);
+    client_.count_touch(touched);
   }
   if (request.wants_value) {
     out.append("VA ");
@@ -239,8 +239,9 @@ void Session::meta_get(const MetaRequest& request, std::string_view key, Output&
 }
 
 // What a flag of an mg asks for.
-void Session::append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
-                           const ItemHints::Hint& before, uint32_t expires_s, Output& out) const {
+void MetaSession::append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
+                               const ItemHints::Hint& before, uint32_t expires_s,
+                               Output& out) const {
   const uint32_t now_s = items_.now_s();
   switch (flag.name) {
     case 'c':
@@ -266,8 +267,8 @@ void Session::append_found(const MetaRequest& request, const MetaFlag& flag, con
   }
 }
 
-void Session::meta_set(const MetaRequest& request, std::string_view key, std::string_view value,
-                       Output& out) {
+void MetaSession::set(const MetaRequest& request, std::string_view key, std::string_view value,
+                      Output& out) {
   StoreRequest store;
   store.mode = mode_of(request.mode);
   store.flags = request.client_flags;
@@ -277,25 +278,26 @@ void Session::meta_set(const MetaRequest& request, std::string_view key, std::st
   store.compare = request.has_cas && (replaces || request.cas != 0);
   store.cas = request.cas;
   store.invalidate = request.invalidate;
-  append_result(request, store_counted(key, value, store, out), out);
+  append_result(request, client_.store(key, value, store, out), out);
 }
 
-void Session::meta_delete(const MetaRequest& request, std::string_view key, Output& out) {
+void MetaSession::erase(const MetaRequest& request, std::string_view key, Output& out) {
   ItemResult result;
   if (request.invalidate) {
     result = items_.invalidate(key, request.has_cas, request.cas, request.has_exptime,
                                items_.expiry(request.exptime));
-    counters_.add(result.status == ItemStatus::kOk ? Count::kDeleteHits : Count::kDeleteMisses);
+    client_.counters().add(result.status == ItemStatus::kOk ? Count::kDeleteHits
+                                                            : Count::kDeleteMisses);
   } else if (request.has_cas && request.cas == 0) {
     // No value has cas 0, and to the store 0 means any.
     result.status = items_.get(key, false) ? ItemStatus::kExists : ItemStatus::kNotFound;
   } else {
-    result.status = erase_counted(key, request.cas);
+    result.status = client_.erase(key, request.cas);
   }
   append_result(request, result, out);
 }
 
-void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, Output& out) {
+void MetaSession::arithmetic(const MetaRequest& request, std::string_view key, Output& out) {
   Expiries expiries(request, items_);
   ArithmeticRequest change;
   change.down = request.mode == 'D';
@@ -308,7 +310,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
   change.create_expires_s = expiries.last(request);
   change.set_expiry = request.has_exptime;
   change.expires_s = expiries.touched;
-  const ItemResult result = count_counted(key, change, out);
+  const ItemResult result = client_.arithmetic(key, change, out);
   if (result.status != ItemStatus::kOk) return append_result(request, result, out);
   // A number that was made is told to quiet clients, too.
   if (request.quiet && !result.created) return;
@@ -329,7 +331,7 @@ void Session::meta_arithmetic(const MetaRequest& request, std::string_view key, 
   }
 }
 
-void Session::meta_debug(const MetaRequest& request, std::string_view key, Output& out) {
+void MetaSession::debug(const MetaRequest& request, std::string_view key, Output& out) {
   const ItemHints::Hint hint = items_.hints().find(key);
   const Found found = items_.get_or_stale(key, false);
   if (!found) return out.append("EN\r\n");

@@ -7,7 +7,9 @@
 
 #include "apps/nvcached/memory_store.h"
 #include "apps/nvcached/session/input.h"
+#include "apps/nvcached/session/output.h"
 #include "apps/nvcached/session/session.h"
+#include "apps/nvcached/session/turn.h"
 
 namespace nvcache::server {
 
@@ -42,7 +44,7 @@ class SessionFixture {
         input.consume(turn.used);
         if (turn.next == Turn::kClose || turn.next == Turn::kQuit)
           return answers + output.text() + "<closed>";
-        if (turn.next == Turn::kFull || output.size() > Session::kFullOutputBytes) {
+        if (turn.next == Turn::kFull || output.size() > Turn::kFullOutputBytes) {
           answers += output.text();
           output.clear();
           continue;

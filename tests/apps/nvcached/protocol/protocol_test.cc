@@ -249,7 +249,7 @@ TEST(Session, OutputIsBoundedWithinOneRequest) {
   std::string all;
   int full = 0;
   while ((turn = session.turn(in, out)).next != Turn::kMore) {
-    EXPECT_LT(out.size(), Session::kFullOutputBytes + 101'000);
+    EXPECT_LT(out.size(), Turn::kFullOutputBytes + 101'000);
     in = in.substr(turn.used);
     full += turn.next == Turn::kFull;
     all += out.text();
