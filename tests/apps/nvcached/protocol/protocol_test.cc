@@ -2,33 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "apps/nvcached/binary_frame.h"
 #include "apps/nvcached/protocol/binary_protocol.h"
 #include "apps/nvcached/protocol/key_parser.h"
 #include "apps/nvcached/protocol/meta_protocol.h"
 #include "apps/nvcached/protocol/text_protocol.h"
 #include "apps/nvcached/session_fixture.h"
-#include "support/temp_dir.h"
 
 namespace nvcache::server {
 namespace {
 
 using std::string_literals::operator""s;
-
-std::string binary(uint8_t opcode, std::string_view extras, std::string_view key,
-                   std::string_view value, uint64_t cas = 0) {
-  BinaryHeader header;
-  header.opcode = opcode;
-  header.extras_bytes = static_cast<uint8_t>(extras.size());
-  header.key_bytes = static_cast<uint16_t>(key.size());
-  header.body_bytes = static_cast<uint32_t>(extras.size() + key.size() + value.size());
-  header.opaque = 0x01020304;
-  header.cas = cas;
-  std::string frame = format_binary_header(header);
-  frame[0] = static_cast<char>(kBinaryRequest);
-  return frame.append(extras).append(key).append(value);
-}
 
 TEST(TextLine, IsFoundWithEitherEnd) {
   EXPECT_FALSE(find_line("get a"));
@@ -164,13 +152,14 @@ TEST(BinaryFrame, LengthsMustBeTheOpcodes) {
   const auto status = [](const std::string& frame) {
     return check_binary_header(parse_binary_header(frame));
   };
-  EXPECT_EQ(status(binary(0x00, "", "k", "")), BinaryStatus::kOk);
-  EXPECT_EQ(status(binary(0x00, "", "", "")), BinaryStatus::kInvalid);
-  EXPECT_EQ(status(binary(0x00, "", "k", "v")), BinaryStatus::kInvalid);
-  EXPECT_EQ(status(binary(0x01, "12345678", "k", "")), BinaryStatus::kOk);
-  EXPECT_EQ(status(binary(0x01, "1234567", "k", "")), BinaryStatus::kInvalid);
-  EXPECT_EQ(status(binary(0x01, "12345678", std::string(251, 'k'), "")), BinaryStatus::kInvalid);
-  EXPECT_EQ(status(binary(0x77, "", "", "")), BinaryStatus::kUnknown);
+  EXPECT_EQ(status(binary_frame(0x00, "", "k", "")), BinaryStatus::kOk);
+  EXPECT_EQ(status(binary_frame(0x00, "", "", "")), BinaryStatus::kInvalid);
+  EXPECT_EQ(status(binary_frame(0x00, "", "k", "v")), BinaryStatus::kInvalid);
+  EXPECT_EQ(status(binary_frame(0x01, "12345678", "k", "")), BinaryStatus::kOk);
+  EXPECT_EQ(status(binary_frame(0x01, "1234567", "k", "")), BinaryStatus::kInvalid);
+  EXPECT_EQ(status(binary_frame(0x01, "12345678", std::string(251, 'k'), "")),
+            BinaryStatus::kInvalid);
+  EXPECT_EQ(status(binary_frame(0x77, "", "", "")), BinaryStatus::kUnknown);
   BinaryHeader shorter;
   shorter.key_bytes = 10;
   shorter.body_bytes = 9;
@@ -192,11 +181,14 @@ std::vector<std::string> conversations() {
       "v\r\n",
       "set a 0 0 3\r\nabcd\r\nget a\r\nset a 0 0 2000000\r\n" + std::string(2000, 'x'),
       multi_get + "\r\nmn\r\n",
-      binary(0x01, eight, "k", "value") + binary(0x0c, "", "k", "") + binary(0x09, "", "no", "") +
-          binary(0x0e, "", "k", "+") + binary(0x00, "", "k", "") + binary(0x05, counting, "n", "") +
-          binary(0x16, counting, "n", "") + binary(0x55, "", "abc", "def") +
-          binary(0x1d, "\0\0\0\5"s, "k", "") + binary(0x14, "", "k", "") + binary(0x0a, "", "", ""),
-      binary(0x01, eight, "k", "v") + binary(0x00, "12", "k", "") + binary(0x0a, "", "", ""),
+      binary_frame(0x01, eight, "k", "value") + binary_frame(0x0c, "", "k", "") +
+          binary_frame(0x09, "", "no", "") + binary_frame(0x0e, "", "k", "+") +
+          binary_frame(0x00, "", "k", "") + binary_frame(0x05, counting, "n", "") +
+          binary_frame(0x16, counting, "n", "") + binary_frame(0x55, "", "abc", "def") +
+          binary_frame(0x1d, "\0\0\0\5"s, "k", "") + binary_frame(0x14, "", "k", "") +
+          binary_frame(0x0a, "", "", ""),
+      binary_frame(0x01, eight, "k", "v") + binary_frame(0x00, "12", "k", "") +
+          binary_frame(0x0a, "", "", ""),
   };
 }
 
@@ -218,45 +210,6 @@ TEST(Session, AnswersTheSameByteByByte) {
     for (const char& byte : request) bytes.push_back({&byte, 1});
     EXPECT_EQ(SessionFixture().ask_in_parts(bytes), SessionFixture().ask(request));
   }
-}
-
-TEST(Session, LeavesTheBytesBehindAValueAsTheyWere) {
-  SessionFixture fixture;
-  const std::string eight(8, '\0');
-  std::string frames;
-  for (int i = 0; i < 20; ++i) frames += binary(0x11, eight, "k" + std::to_string(i), "v");
-  const std::string answers = fixture.ask(frames + binary(0x0a, "", "", ""));
-  EXPECT_EQ(answers.size(), kBinaryHeaderBytes);
-  EXPECT_EQ(fixture.store.stats().items, 20u);
-}
-
-TEST(Session, ALongLineEndsTheConnectionButForAGet) {
-  const std::string words(3000, 'x');
-  EXPECT_EQ(SessionFixture().ask(words), "<closed>");
-  EXPECT_EQ(SessionFixture().ask("set " + words), "<closed>");
-  EXPECT_EQ(SessionFixture().ask("get " + words), "CLIENT_ERROR bad command line format\r\n");
-  EXPECT_EQ(SessionFixture().ask("get " + words + " a\r\nmn\r\n"),
-            "CLIENT_ERROR bad command line format\r\nMN\r\n");
-}
-
-TEST(Session, OutputIsBoundedWithinOneRequest) {
-  SessionFixture fixture;
-  fixture.ask("set a 0 0 100000\r\n" + std::string(100000, 'x') + "\r\n");
-  Session session(fixture.service, fixture.counters);
-  std::string_view in = "get a a a a a a a a a a a a a a a a a a a a\r\n";
-  Output out;
-  Turn turn;
-  std::string all;
-  int full = 0;
-  while ((turn = session.turn(in, out)).next != Turn::kMore) {
-    EXPECT_LT(out.size(), Turn::kFullOutputBytes + 101'000);
-    in = in.substr(turn.used);
-    full += turn.next == Turn::kFull;
-    all += out.text();
-    out.clear();
-  }
-  EXPECT_GT(full, 3);
-  EXPECT_EQ(all.size(), 20 * (100000 + std::string_view("VALUE a 0 100000\r\n\r\n").size()) + 5);
 }
 
 TEST(Output, GathersTextAndPinnedValuesInOrder) {
@@ -294,81 +247,6 @@ TEST(Output, GathersTextAndPinnedValuesInOrder) {
     EXPECT_EQ(got, wanted) << "in steps of " << step;
     EXPECT_EQ(fixture.store.held(), 0u);
   }
-}
-
-// Codes of the answers to these requests, on one connection.
-std::vector<uint16_t> codes(SessionFixture& fixture, const std::string& requests) {
-  std::string answers = fixture.ask(requests);
-  std::vector<uint16_t> codes;
-  while (answers.size() >= kBinaryHeaderBytes) {
-    const BinaryHeader header = parse_binary_header(answers);
-    codes.push_back(header.status);
-    answers.erase(0, kBinaryHeaderBytes + header.body_bytes);
-  }
-  return codes;
-}
-
-class Sasl : public testing::Test {
- protected:
-  Settings settings() const {
-    Settings settings = SessionFixture::make_settings();
-    settings.auth_file = folder_.file("users");
-    settings.sasl = true;
-    std::ofstream(settings.auth_file) << "ann:one two\n";
-    return settings;
-  }
-  void SetUp() override { ASSERT_TRUE(fixture_.service.load_auth_file().ok()); }
-  static std::string plain(const std::string& message, std::string_view mechanism = "PLAIN",
-                           uint8_t opcode = 0x21) {
-    return binary(opcode, {}, mechanism, message);
-  }
-  static std::string set() { return binary(0x01, std::string(8, '\0'), "x", "value"); }
-
-  const TempDir folder_;
-  SessionFixture fixture_{settings()};
-};
-
-TEST_F(Sasl, APasswordOpensTheBinaryProtocol) {
-  EXPECT_EQ(codes(fixture_, plain("\0ann\0one two"s) + set()), (std::vector<uint16_t>{0, 0}));
-  EXPECT_EQ(codes(fixture_, plain("ann\0ann\0one two"s) + set()), (std::vector<uint16_t>{0, 0}));
-  EXPECT_EQ(fixture_.count(Count::kAuthCmds), 2u);
-  EXPECT_EQ(fixture_.count(Count::kAuthErrors), 0u);
-}
-
-TEST_F(Sasl, WithoutItOnlyVersionAndSaslAreAnswered) {
-  EXPECT_EQ(codes(fixture_, binary(0x0b, {}, {}, {}) + binary(0x20, {}, {}, {})),
-            (std::vector<uint16_t>{0, 0}));
-  for (const uint8_t opcode : {0x00, 0x01, 0x04, 0x08, 0x0a, 0x10, 0x1c, 0x77}) {
-    EXPECT_EQ(codes(fixture_, binary(opcode, {}, {}, {}) + set()), std::vector<uint16_t>{0x20});
-  }
-  // A success of before does not outlast a failure, nor the connection.
-  EXPECT_EQ(codes(fixture_, plain("\0ann\0one two"s) + plain("\0ann\0no"s) + set()),
-            (std::vector<uint16_t>{0, 0x20, 0x20}));
-  EXPECT_EQ(codes(fixture_, set()), std::vector<uint16_t>{0x20});
-}
-
-TEST_F(Sasl, WrongOnesAreCountedAndMayTryAgain) {
-  const std::string wrong = plain("\0ann\0one"s) + plain("\0bob\0one two"s) + plain("ann") +
-                            plain("bob\0ann\0one two"s) + plain("\0ann\0one two"s, "CRAM-MD5") +
-                            plain("\0ann\0one two"s, "PLAIN", 0x22);
-  EXPECT_EQ(codes(fixture_, wrong + plain("\0ann\0one two"s) + set()),
-            (std::vector<uint16_t>{0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0, 0}));
-  EXPECT_EQ(fixture_.count(Count::kAuthErrors), 6u);
-  EXPECT_EQ(codes(fixture_, plain("", std::string(40, 'X')) + plain("\0ann\0one two"s)),
-            (std::vector<uint16_t>{4, 0}));
-  // A body too large is not waited for.
-  EXPECT_EQ(codes(fixture_, plain(std::string(2000, 'x')).substr(0, 30)), std::vector<uint16_t>{4});
-}
-
-TEST_F(Sasl, TextClientsNeedThePasswordToo) {
-  EXPECT_EQ(fixture_.ask("get a\r\n"), "CLIENT_ERROR unauthenticated\r\n");
-  EXPECT_EQ(fixture_.ask("set a 0 0 11\r\nann one two\r\nget a\r\n"), "STORED\r\nEND\r\n");
-}
-
-TEST(SaslOff, ItsCommandsAreUnknown) {
-  SessionFixture fixture;
-  EXPECT_EQ(codes(fixture, binary(0x20, {}, {}, {}) + binary(0x21, {}, "PLAIN", "\0a\0b"s)),
-            (std::vector<uint16_t>{0x81, 0x81}));
 }
 
 }  // namespace

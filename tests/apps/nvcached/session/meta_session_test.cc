@@ -1,16 +1,80 @@
-// What differ_test.py found beside memcached 1.6.18, each by the commands that showed it.
+// The meta commands, without the sessions of the other protocols.
+#include "apps/nvcached/session/meta_session.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
-#include "apps/nvcached/session_fixture.h"
+#include "apps/nvcached/protocol/text_protocol.h"
+#include "apps/nvcached/service_fixture.h"
 
 namespace nvcache::server {
 namespace {
 
+using testing::HasSubstr;
+
+// Finds the lines, as the session of a text client does.
+class MetaFixture : public ServiceFixture {
+ public:
+  std::string ask(std::string_view requests) {
+    Client client(service, counters, 0);
+    MetaSession session(client);
+    return converse({&requests, 1}, [&](std::string_view in, Output& out) -> Turn {
+      const auto line = find_line(in);
+      if (!line) return {0, Turn::kMore, in.size() + 1};
+      return session.turn(line->text, line->used, in, out);
+    });
+  }
+};
+
+TEST(Meta, OneClientWinsTheRightToMakeAStaleValueAnew) {
+  MetaFixture fixture;
+  EXPECT_EQ(fixture.ask("ms a 1\r\nx\r\nmd a I T30\r\n"), "HD\r\nHD\r\n");
+  EXPECT_EQ(fixture.ask("mg a v t\r\n"), "VA 1 t30 X W\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg a v\r\n"), "VA 1 Z X\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1\r\ny\r\nmg a v\r\n"), "HD\r\nVA 1\r\ny\r\n");
+}
+
+TEST(Meta, StaleOutlivesTheServerThatMarkedIt) {
+  MetaFixture fixture;
+  fixture.ask("ms a 1\r\nx\r\nmd a I\r\n");
+  const auto now = [&] { return fixture.now_s; };
+  Service restarted(fixture.store, ServiceFixture::make_settings(), now, now);
+  EXPECT_TRUE(restarted.items().get("a").stale);
+}
+
+TEST(Meta, AnOlderCasWithInvalidateStoresAStaleValue) {
+  MetaFixture fixture;
+  fixture.ask("ms a 1\r\n1\r\nms a 1\r\n2\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C1\r\n3\r\n"), "EX\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C1 I\r\n3\r\nmg a v\r\n"), "HD\r\nVA 1 X W\r\n3\r\n");
+  EXPECT_EQ(fixture.ask("ms a 1 C999 I\r\n4\r\n"), "EX\r\n");
+}
+
+TEST(Meta, VivifyAndRecacheHaveOneWinner) {
+  MetaFixture fixture;
+  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 W\r\n\r\n");
+  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 Z\r\n\r\n");
+  fixture.ask("ms b 1 T100\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg b R50\r\n"), "HD\r\n");
+  fixture.pass_time(60);
+  EXPECT_EQ(fixture.ask("mg b R50\r\nmg b R50\r\n"), "HD W\r\nHD Z\r\n");
+}
+
+TEST(Meta, HitBeforeAndLastAccess) {
+  MetaFixture fixture;
+  fixture.ask("ms a 1\r\nx\r\n");
+  EXPECT_EQ(fixture.ask("mg a h l u\r\n"), "HD h0 l0\r\n");
+  fixture.pass_time(7);
+  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h0 l7\r\n");
+  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h1 l0\r\n");
+  EXPECT_THAT(fixture.ask("me a\r\n"), HasSubstr("ME a exp=-1 la=0 cas=1 fetch=yes"));
+}
+
 TEST(MetaAsMemcached, FlagsOfOtherCommandsAreIgnored) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   EXPECT_EQ(fixture.ask("ms k 1 t N5\r\nx\r\n"), "HD\r\n");
   EXPECT_EQ(fixture.ask("mg k C5 D1 J1 I F5 MI v\r\n"), "VA 1\r\nx\r\n");
   EXPECT_EQ(fixture.ask("md k c f s v\r\n"), "HD\r\n");
@@ -19,13 +83,13 @@ TEST(MetaAsMemcached, FlagsOfOtherCommandsAreIgnored) {
 }
 
 TEST(MetaAsMemcached, ToAddNoCasIsCompared) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   EXPECT_EQ(fixture.ask("ms absent 2 C7 ME\r\nhi\r\n"), "HD\r\n");
   EXPECT_EQ(fixture.ask("ms absent 2 C7 ME c\r\nho\r\nmg absent v\r\n"), "NS c0\r\nVA 2\r\nhi\r\n");
 }
 
 TEST(MetaAsMemcached, ACasOfNoughtIsOfNoValue) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   fixture.ask("ms a 1\r\nx\r\nms n 1\r\n1\r\n");
   EXPECT_EQ(fixture.ask("ms a 1 C0\r\ny\r\n"), "EX\r\n");
   EXPECT_EQ(fixture.ask("ms a 1 C0 I\r\ny\r\n"), "EX\r\n");
@@ -33,22 +97,8 @@ TEST(MetaAsMemcached, ACasOfNoughtIsOfNoValue) {
   EXPECT_EQ(fixture.ask("ma n C0 v\r\n"), "VA 1\r\n2\r\n");
 }
 
-TEST(MetaAsMemcached, AStaleNumberThatCountsStaysStale) {
-  SessionFixture fixture;
-  fixture.ask("ms n 2\r\n10\r\nmg n\r\nmd n I\r\n");
-  EXPECT_EQ(fixture.ask("mg n h\r\n"), "HD h1 X W\r\n");
-  EXPECT_EQ(fixture.ask("incr n 1\r\nmg n v h\r\n"), "11\r\nVA 2 h1 Z X\r\n11\r\n");
-  EXPECT_EQ(fixture.ask("ma n D9 v\r\nmg n v\r\n"), "VA 2\r\n20\r\nVA 2 Z X\r\n20\r\n");
-}
-
-TEST(MetaAsMemcached, WhatIsAppendedToAStaleValueIsANewOne) {
-  SessionFixture fixture;
-  EXPECT_EQ(fixture.ask("ms a 1\r\nx\r\nmd a I\r\nappend a 0 0 1\r\ny\r\nmg a v\r\n"),
-            "HD\r\nHD\r\nSTORED\r\nVA 2\r\nxy\r\n");
-}
-
 TEST(MetaAsMemcached, ACasIsToldOfASuccessAlone) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   EXPECT_EQ(fixture.ask("ma none c k Oz\r\n"), "NF knone Oz\r\n");
   fixture.ask("ms n 1\r\n1\r\n");
   EXPECT_EQ(fixture.ask("ma n C77 c Oz\r\n"), "EX Oz\r\n");
@@ -57,14 +107,14 @@ TEST(MetaAsMemcached, ACasIsToldOfASuccessAlone) {
 }
 
 TEST(MetaAsMemcached, ANumberThatWasMadeIsToldToQuietClients) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   EXPECT_EQ(fixture.ask("ma a q v N0 J5\r\n"), "VA 1\r\n5\r\n");
   EXPECT_EQ(fixture.ask("ma a q v N0 J5\r\n"), "");
   EXPECT_EQ(fixture.ask("ma none q\r\n"), "NF\r\n");
 }
 
 TEST(MetaAsMemcached, AnItemThatExpiresAtOnceIsWonAllTheSame) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   for (const std::string time : {"N2592001", "N-1"}) {
     EXPECT_EQ(fixture.ask("mg k v " + time + "\r\n"), "VA 0 W\r\n\r\n");
     EXPECT_EQ(fixture.ask("mg k v\r\n"), "EN\r\n");
@@ -72,7 +122,7 @@ TEST(MetaAsMemcached, AnItemThatExpiresAtOnceIsWonAllTheSame) {
 }
 
 TEST(MetaAsMemcached, FlagsActInTheirOrder) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   fixture.ask("ms a 1 T100\r\nx\r\n");
   EXPECT_EQ(fixture.ask("mg a t T500\r\n"), "HD t100\r\n");
   EXPECT_EQ(fixture.ask("mg a T200 t\r\n"), "HD t200\r\n");
@@ -84,66 +134,12 @@ TEST(MetaAsMemcached, FlagsActInTheirOrder) {
 }
 
 TEST(MetaAsMemcached, ATimeOfRecacheMayBeOfTheWallClock) {
-  SessionFixture fixture;
+  MetaFixture fixture;
   fixture.ask("ms a 1 T100\r\nx\r\n");
   EXPECT_EQ(fixture.ask("mg a R2592001\r\nmg a R-1\r\nmg a R0\r\n"), "HD\r\nHD\r\nHD\r\n");
   EXPECT_EQ(fixture.ask("mg a R" + std::to_string(fixture.now_s + 200) + "\r\n"), "HD W\r\n");
   // One that ends at once does not expire before a time that is long ago.
   EXPECT_EQ(fixture.ask("ms b 1\r\nx\r\nmg b T-1 R-1\r\n"), "HD\r\nHD\r\n");
-}
-
-TEST(MetaAsMemcached, WhatCountsAsFetched) {
-  SessionFixture fixture;
-  fixture.ask("ms a 1\r\nx\r\ntouch a 0\r\n");
-  EXPECT_EQ(fixture.ask("mg a h u\r\n"), "HD h1\r\n") << "a touch";
-  fixture.ask("ms a 1\r\nx\r\nmg a T0 u\r\n");
-  EXPECT_EQ(fixture.ask("mg a h\r\n"), "HD h0\r\n") << "not with u";
-  fixture.ask("md a I\r\n");
-  EXPECT_THAT(fixture.ask("mg a h\r\n"), testing::StartsWith("HD h1")) << "after md I, too";
-  fixture.ask("delete a\r\n");
-  EXPECT_EQ(fixture.ask("mg a h N0\r\nmg a h\r\n"), "HD h0 W\r\nHD h1 Z\r\n") << "an item of N";
-  fixture.ask("ms n 1\r\n1\r\nma n\r\n");
-  EXPECT_EQ(fixture.ask("mg n h\r\n"), "HD h0\r\n") << "not by counting";
-}
-
-TEST(CountersAsMemcached, WhatIsANumber) {
-  const auto answer = [](const std::string& value) {
-    SessionFixture fixture;
-    fixture.ask("set n 0 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n");
-    return fixture.ask("incr n 1\r\n");
-  };
-  EXPECT_EQ(answer(" 12"), "13\r\n");
-  EXPECT_EQ(answer("+12"), "13\r\n");
-  EXPECT_EQ(answer("5 apples"), "6\r\n");
-  EXPECT_EQ(answer("000000000000000000000000017"), "18\r\n");
-  for (const std::string value : {"", " ", "-1", "1x", "18446744073709551616"}) {
-    EXPECT_THAT(answer(value), testing::HasSubstr("non-numeric")) << value;
-  }
-  SessionFixture fixture;
-  fixture.ask("set n 0 0 0\r\n\r\n");
-  EXPECT_THAT(fixture.ask("ma n C77\r\n"), testing::HasSubstr("non-numeric"));
-}
-
-// A binary request for the key k that gives a cas, and the status of its answer.
-BinaryStatus status_with_cas(SessionFixture& fixture, BinaryOp op, char cas) {
-  const std::string extras(8, '\0');
-  std::string frame{'\x80', static_cast<char>(op), '\0', '\1', static_cast<char>(extras.size())};
-  frame.resize(kBinaryHeaderBytes);
-  frame[11] = static_cast<char>(extras.size() + 2);
-  frame[23] = cas;
-  const std::string answer = fixture.ask(frame + extras + "k" + "v");
-  return static_cast<BinaryStatus>(parse_binary_header(answer).status);
-}
-
-TEST(BinaryAsMemcached, WithACasAddAndReplaceAreSet) {
-  SessionFixture fixture;
-  EXPECT_EQ(status_with_cas(fixture, BinaryOp::kAdd, 1), BinaryStatus::kNotFound);
-  EXPECT_EQ(fixture.ask("set k 0 0 1\r\nx\r\ngets k\r\n"),
-            "STORED\r\nVALUE k 0 1 1\r\nx\r\nEND\r\n");
-  EXPECT_EQ(status_with_cas(fixture, BinaryOp::kAdd, 9), BinaryStatus::kExists);
-  EXPECT_EQ(status_with_cas(fixture, BinaryOp::kAdd, 1), BinaryStatus::kOk);
-  EXPECT_EQ(status_with_cas(fixture, BinaryOp::kReplace, 2), BinaryStatus::kOk);
-  EXPECT_EQ(status_with_cas(fixture, BinaryOp::kAdd, 0), BinaryStatus::kExists);
 }
 
 }  // namespace

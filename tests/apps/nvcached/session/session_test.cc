@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <set>
 #include <thread>
 
 #include "apps/nvcached/service/metrics_table.h"
 #include "apps/nvcached/service/stats_report.h"
 #include "apps/nvcached/session_fixture.h"
+#include "support/temp_dir.h"
 
 namespace nvcache::server {
 namespace {
@@ -85,34 +87,6 @@ TEST(Items, AnItemLivesAsLongAsAskedHoweverLateTheServersClockIs) {
   EXPECT_EQ(fixture.ask("mg a t\r\n"), "HD t0\r\n");
   fixture.pass_time(1);
   EXPECT_EQ(fixture.ask("mg a t\r\n"), "EN\r\n");
-}
-
-TEST(Dumps, NameEveryItemAsMemcachedDoes) {
-  SessionFixture fixture;
-  fixture.ask("set a 0 0 3\r\nxyz\r\nset b:% 0 2000000000 1\r\nx\r\nset gone 0 -1 1\r\nx\r\n");
-  EXPECT_EQ(fixture.ask("stats cachedump 1 100\r\n"),
-            "ITEM a [3 b; 0 s]\r\nITEM b:% [1 b; 2000000000 s]\r\nEND\r\n");
-  EXPECT_EQ(fixture.ask("stats cachedump 1 1\r\n"), "ITEM a [3 b; 0 s]\r\nEND\r\n");
-  const std::string now = std::to_string(fixture.now_s);
-  EXPECT_EQ(fixture.ask("lru_crawler metadump all\r\n"),
-            "key=a exp=-1 la=" + now + " cas=1 fetch=no cls=1 size=54\n" +
-                "key=b%3A%25 exp=2000000000 la=" + now + " cas=2 fetch=no cls=1 size=54\nEND\r\n");
-  EXPECT_THAT(fixture.ask("get a\r\nlru_crawler metadump all\r\nmn\r\n"),
-              testing::AllOf(testing::StartsWith("VALUE a 0 3\r\nxyz\r\nEND\r\nkey=a exp=-1 la="),
-                             testing::EndsWith("END\r\nMN\r\n")))
-      << "a dump has its turn among other requests";
-}
-
-TEST(Dumps, WrongOnesAndForbiddenOnes) {
-  SessionFixture fixture;
-  EXPECT_EQ(fixture.ask("stats cachedump\r\n"), "CLIENT_ERROR bad command line\r\n");
-  EXPECT_EQ(fixture.ask("stats cachedump x 1\r\n"), "CLIENT_ERROR bad command line format\r\n");
-  EXPECT_EQ(fixture.ask("stats cachedump 100 1\r\n"), "CLIENT_ERROR Illegal slab id\r\n");
-  Settings settings = SessionFixture::make_settings();
-  settings.dump_enabled = false;
-  SessionFixture closed(settings);
-  EXPECT_EQ(closed.ask("stats cachedump 1 1\r\n"), "CLIENT_ERROR stats cachedump not allowed\r\n");
-  EXPECT_EQ(closed.ask("lru_crawler metadump all\r\n"), "ERROR metadump not allowed\r\n");
 }
 
 TEST(ItemHints, AFetchNeverTakesAWinBack) {
@@ -232,50 +206,6 @@ TEST(Flush, NowAndLater) {
             "STORED\r\nCLIENT_ERROR flush_all not allowed\r\nHD\r\n");
 }
 
-TEST(Meta, OneClientWinsTheRightToMakeAStaleValueAnew) {
-  SessionFixture fixture;
-  EXPECT_EQ(fixture.ask("ms a 1\r\nx\r\nmd a I T30\r\n"), "HD\r\nHD\r\n");
-  EXPECT_EQ(fixture.ask("mg a v t\r\n"), "VA 1 t30 X W\r\nx\r\n");
-  EXPECT_EQ(fixture.ask("mg a v\r\n"), "VA 1 Z X\r\nx\r\n");
-  EXPECT_EQ(fixture.ask("ms a 1\r\ny\r\nmg a v\r\n"), "HD\r\nVA 1\r\ny\r\n");
-}
-
-TEST(Meta, StaleOutlivesTheServerThatMarkedIt) {
-  SessionFixture fixture;
-  fixture.ask("ms a 1\r\nx\r\nmd a I\r\n");
-  const auto now = [&] { return fixture.now_s; };
-  Service restarted(fixture.store, SessionFixture::make_settings(), now, now);
-  EXPECT_TRUE(restarted.items().get("a").stale);
-}
-
-TEST(Meta, AnOlderCasWithInvalidateStoresAStaleValue) {
-  SessionFixture fixture;
-  fixture.ask("ms a 1\r\n1\r\nms a 1\r\n2\r\n");
-  EXPECT_EQ(fixture.ask("ms a 1 C1\r\n3\r\n"), "EX\r\n");
-  EXPECT_EQ(fixture.ask("ms a 1 C1 I\r\n3\r\nmg a v\r\n"), "HD\r\nVA 1 X W\r\n3\r\n");
-  EXPECT_EQ(fixture.ask("ms a 1 C999 I\r\n4\r\n"), "EX\r\n");
-}
-
-TEST(Meta, VivifyAndRecacheHaveOneWinner) {
-  SessionFixture fixture;
-  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 W\r\n\r\n");
-  EXPECT_EQ(fixture.ask("mg a N30 v\r\n"), "VA 0 Z\r\n\r\n");
-  fixture.ask("ms b 1 T100\r\nx\r\n");
-  EXPECT_EQ(fixture.ask("mg b R50\r\n"), "HD\r\n");
-  fixture.pass_time(60);
-  EXPECT_EQ(fixture.ask("mg b R50\r\nmg b R50\r\n"), "HD W\r\nHD Z\r\n");
-}
-
-TEST(Meta, HitBeforeAndLastAccess) {
-  SessionFixture fixture;
-  fixture.ask("ms a 1\r\nx\r\n");
-  EXPECT_EQ(fixture.ask("mg a h l u\r\n"), "HD h0 l0\r\n");
-  fixture.pass_time(7);
-  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h0 l7\r\n");
-  EXPECT_EQ(fixture.ask("mg a h l\r\n"), "HD h1 l0\r\n");
-  EXPECT_THAT(fixture.ask("me a\r\n"), HasSubstr("ME a exp=-1 la=0 cas=1 fetch=yes"));
-}
-
 TEST(Stats, CountWhatHappened) {
   SessionFixture fixture;
   fixture.ask("set a 0 0 1\r\nx\r\nget a b\r\ntouch a 9\r\ntouch b 9\r\nincr b 1\r\ndelete b\r\n");
@@ -304,18 +234,22 @@ TEST(Stats, CountTheValuesThatAStoreOfTheSameBatchCopies) {
   EXPECT_EQ(fixture.count(Count::kCopiedBytes), value.size());
 }
 
-TEST(Auth, OnlyAPasswordOpensTheTextProtocol) {
+TEST(Session, TextClientsNeedThePasswordOfSaslToo) {
+  const TempDir folder;
+  Settings settings = SessionFixture::make_settings();
+  settings.auth_file = folder.file("users");
+  settings.sasl = true;
+  std::ofstream(settings.auth_file) << "ann:one two\n";
+  SessionFixture fixture(settings);
+  ASSERT_TRUE(fixture.service.load_auth_file().ok());
+  EXPECT_EQ(fixture.ask("get a\r\n"), "CLIENT_ERROR unauthenticated\r\n");
+  EXPECT_EQ(fixture.ask("set a 0 0 11\r\nann one two\r\nget a\r\n"), "STORED\r\nEND\r\n");
+}
+
+TEST(Session, APasswordWithoutSaslClosesBinaryClients) {
   Settings settings = SessionFixture::make_settings();
   settings.auth_file = "/nonexistent/users";
-  SessionFixture fixture(settings);
-  EXPECT_FALSE(fixture.service.load_auth_file().ok());
-  EXPECT_EQ(fixture.ask("set a 0 0 1\r\n \r\nget a\r\n"),
-            "CLIENT_ERROR authentication failure\r\nCLIENT_ERROR unauthenticated\r\n");
-  EXPECT_EQ(fixture.ask("set a 0 0 5000\r\n"), "CLIENT_ERROR unauthenticated\r\n<closed>");
-  EXPECT_EQ(fixture.ask("\x80"), "<closed>");
-  // A line too long for a command: without authentication, its keys would be served as they arrive.
-  (void)fixture.service.items().store("a", "secret", {});
-  EXPECT_EQ(fixture.ask("get a" + std::string(3000, ' ')), "<closed>");
+  EXPECT_EQ(SessionFixture(settings).ask("\x80"), "<closed>");
 }
 
 TEST(Metrics, AreInThePrometheusFormat) {
