@@ -15,7 +15,7 @@ void append_flag(Output& out, char name, uint64_t number) {
   out.append_number(number);
 }
 
-// What every command can echo: the key and the opaque token.
+// Each command can echo the key and the opaque token.
 void append_echo(const MetaRequest& request, const MetaFlag& flag, Output& out) {
   if (flag.name == 'O') {
     out.append(" O");
@@ -238,7 +238,7 @@ void MetaSession::get(const MetaRequest& request, std::string_view key, Output& 
   out.append("\r\n");
 }
 
-// What a flag of an mg asks for.
+// The answer to a flag of an mg.
 void MetaSession::append_found(const MetaRequest& request, const MetaFlag& flag, const Found& found,
                                const ItemHints::Hint& before, uint32_t expires_s,
                                Output& out) const {

@@ -14,7 +14,7 @@ class ProtocolFixture : public ServiceFixture {
  public:
   using ServiceFixture::ServiceFixture;
 
-  // What a new client that sends this is answered. If it is closed, the answer ends with <closed>.
+  // The answers to a new client that sends this. If it is closed, they end with <closed>.
   std::string ask(std::string_view requests) {
     Client client(service, counters, 0);
     ProtocolSession session(client);

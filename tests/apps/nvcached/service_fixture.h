@@ -43,8 +43,8 @@ class ServiceFixture {
   Counters& counters;
 
  protected:
-  // What turn(unread, output) answers when it receives these parts. If it closes, the answer ends
-  // with <closed>.
+  // The answers of turn(unread, output) when it receives these parts. If it closes, they end with
+  // <closed>.
   template <typename TurnFunction>
   static std::string converse(std::span<const std::string_view> parts, TurnFunction&& turn) {
     Input input;

@@ -14,10 +14,10 @@ class SessionFixture : public ServiceFixture {
  public:
   using ServiceFixture::ServiceFixture;
 
-  // What a new connection that sends this is answered.
+  // The answers to a new connection that sends this.
   std::string ask(std::string_view request) { return ask_in_parts({&request, 1}); }
 
-  // The same, received in these parts. If the session closes, the answer ends with <closed>.
+  // The same, received in these parts. If the session closes, they end with <closed>.
   std::string ask_in_parts(std::span<const std::string_view> parts) {
     Session session(service, counters);
     return converse(parts, [&](std::string_view in, Output& out) { return session.turn(in, out); });
