@@ -1,23 +1,17 @@
-// What a model of a storage engine is to a simulation, and the table of them. To add one: its file,
-// and a row here.
+// A model of a storage engine, as a simulation sees it. engines.h has the table of them, and says
+// how to add one.
 //
 // An engine is a number of tasks (scheduler.h): a client each, and what works in the background.
-// What a task does to caches happens at once; then it waits for the time that it costs. One access
+// A task changes caches at once; then it waits for the time that it costs. One access
 // to a memory, tier or disk at a time: it begins at the time that is now, so that all of them see
 // each other's accesses in the order of time. Caller-locked: one thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <string_view>
 #include <vector>
 
-#include "experiments/simulate/rocksdb_configurations.h"
 #include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/simulate.h"
-#include "nvcache/status.h"
-#include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
 
@@ -29,7 +23,7 @@ class Tier;
 // A block on the disk: a leaf page of 32 KiB, WiredTiger's default, of which a split leaves 90%.
 inline constexpr uint64_t kBlockBytes = 28 << 10;
 
-// What an engine runs on. All of it outlives the engine.
+// The machine that an engine runs on. All of it outlives the engine.
 struct World {
   const Options& options;  // complete, sizes of the whole machine
   Scheduler& time;
@@ -55,64 +49,5 @@ class EngineModel {
   };
   virtual Lookups lookups() const { return {}; }
 };
-
-struct EngineRow {
-  std::string_view name;
-  std::string_view help;
-  // The configuration that others are compared with.
-  std::string_view base;
-  // Its disk and cores by default: those of the paper that it is taken from.
-  std::string_view storage;
-  uint32_t cores = 0;
-  // What it can be asked for.
-  std::vector<Named> (*workloads)() = nullptr;
-  std::vector<Named> (*configurations)() = nullptr;
-  // Checks clients and sizes, and fills in those that are 0. Names and scale are checked before.
-  Status (*complete)(Options* options) = nullptr;
-  StatusOr<std::unique_ptr<EngineModel>> (*make)(const World& world) = nullptr;
-};
-
-std::vector<Named> wiredtiger_workloads();
-std::vector<Named> wiredtiger_configurations();
-Status complete_wiredtiger(Options* options);
-StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
-
-std::vector<Named> memcached_workloads();
-std::vector<Named> memcached_configurations();
-Status complete_memcached(Options* options);
-StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
-
-StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world);
-
-inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {.name = "wiredtiger",
-     .help = "WiredTiger: page cache, blocks that are never overwritten, checkpoints",
-     .base = "none",
-     .storage = "p4800x",
-     .cores = 32,
-     .workloads = wiredtiger_workloads,
-     .configurations = wiredtiger_configurations,
-     .complete = complete_wiredtiger,
-     .make = make_wiredtiger},
-    // It uses no disk; cores as above.
-    {.name = "memcached",
-     .help = "the systems of NVMcached: the real KvStore in NVRAM or DRAM",
-     .base = "mc-nvm",
-     .storage = "p4800x",
-     .cores = 32,
-     .workloads = memcached_workloads,
-     .configurations = memcached_configurations,
-     .complete = complete_memcached,
-     .make = make_memcached},
-    {.name = "rocksdb",
-     .help = "RocksDB: block cache in DRAM and NVRAM, memtables, leveled compaction",
-     .base = "64-0/dram-only",
-     .storage = "flash",
-     .cores = 24,
-     .workloads = rocksdb_workloads,
-     .configurations = rocksdb_configurations,
-     .complete = complete_rocksdb,
-     .make = make_rocksdb},
-});
 
 }  // namespace nvcache::simulate

@@ -1,6 +1,7 @@
 #include "experiments/simulate/memcached_model.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -22,6 +23,31 @@ constexpr uint64_t kRestNs = 1'000'000'000;
 
 constexpr uint64_t kLeastBytes = 16 << 20;  // of a scaled cache: fewer zones say little
 constexpr double kTheta = 0.99;             // of simulate::Ranks
+constexpr uint32_t kClients = 1;            // "a single thread is used" (Figure 4)
+
+// The systems of *NVMcached*, section 4: the cache is in the NVRAM, or in DRAM of its size.
+struct StoreConfiguration {
+  std::string_view name;
+  std::string_view help;
+  std::string_view durability;
+};
+constexpr auto kStores = std::to_array<StoreConfiguration>({
+    {"mc-dram", "MC-DRAM: in DRAM, nothing is flushed", "volatile"},
+    {"mc-nvm", "MC-NVM: in NVRAM, each SET and DELETE is flushed", "each"},
+    {"mc-nvlru", "MC-NVLRU: as mc-nvm, and the order of use is flushed", "each_lru"},
+    {"nvmcached",
+     "NVMcached: in NVRAM, only what makes an older value void is flushed; write cache", "cache"},
+});
+
+// The traces of *NVMcached* by their names in experiments/workload/kv_traces.txt, which has all
+// else.
+constexpr auto kTraces = std::to_array<Named>({
+    {"app", "APP of NVMcached"},
+    {"usr", "USR of NVMcached"},
+    {"etc", "ETC of NVMcached"},
+    {"sys", "SYS of NVMcached"},
+    {"var", "VAR of NVMcached"},
+});
 
 StatusOr<nvmcached::Trace> trace_of(const Options& options) {
   StatusOr<std::vector<nvmcached::Trace>> traces =
@@ -44,12 +70,12 @@ uint64_t keys_of(const Options& options, const nvmcached::Trace& trace) {
 }
 
 const Profile& memory_profile(const Options& options) {
-  const bool on_dram = find_row(kConfigurations, options.configuration)->durability == "volatile";
+  const bool on_dram = find_row(kStores, options.configuration)->durability == "volatile";
   return *find_profile(on_dram ? "dram" : options.medium);
 }
 
 StatusOr<KvConfig> store_config(const Options& options, const nvmcached::Trace& trace) {
-  const std::string_view durability = find_row(kConfigurations, options.configuration)->durability;
+  const std::string_view durability = find_row(kStores, options.configuration)->durability;
   const uint64_t bytes = options.nvram_bytes / options.scale;
   StatusOr<KvConfig> config = parse_kv_config(nvmcached::store_spec(durability, bytes, trace));
   if (!config.ok()) return config;
@@ -70,10 +96,14 @@ std::vector<std::byte> value_bytes(uint32_t size) {
 
 }  // namespace
 
+const Named* find_memcached_workload(std::string_view name) { return find_row(kTraces, name); }
+std::vector<Named> memcached_workloads() { return named(kTraces); }
+std::vector<Named> memcached_configurations() { return named(kStores); }
+
 Status complete_memcached(Options* options) {
   const StatusOr<nvmcached::Trace> trace = trace_of(*options);
   if (!trace.ok()) return trace.status();
-  if (options->clients == 0) options->clients = find_row(kWorkloads, options->workload)->clients;
+  if (options->clients == 0) options->clients = kClients;
   if (!memory_profile(*options).byte_addressable) {
     return invalid_argument("--medium: '{}' given; allowed is memory that stores reach",
                             options->medium);

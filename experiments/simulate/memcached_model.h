@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/simulate/engine_model.h"
@@ -22,6 +23,7 @@
 #include "experiments/simulate/store_memory.h"
 #include "experiments/workload/kv_trace.h"
 #include "nvcache/kv_store.h"
+#include "nvcache/status.h"
 #include "nvcache/status_or.h"
 
 namespace nvcache::simulate {
@@ -56,5 +58,12 @@ class MemcachedModel final : public EngineModel {
   uint64_t loaded_written_bytes_ = 0;
   KvStats before_;
 };
+
+// For the row of the engine. Null: there is no such workload.
+const Named* find_memcached_workload(std::string_view name);
+std::vector<Named> memcached_workloads();
+std::vector<Named> memcached_configurations();
+[[nodiscard]] Status complete_memcached(Options* options);
+StatusOr<std::unique_ptr<EngineModel>> make_memcached(const World& world);
 
 }  // namespace nvcache::simulate

@@ -1,13 +1,14 @@
-// The columns of a study's tables: what a row of them shows. Each engine has its own. Constants and
-// pure functions.
+// The columns of a study's tables: what a row of them shows. Each engine has its own, which are
+// made of the cells here and of those in its row's file. Constants and pure functions.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "experiments/simulate/study.h"
+#include "fmt/format.h"
 
 namespace nvcache::simulate {
 
@@ -27,11 +28,44 @@ struct Column {
   std::string (*cell)(const TableRow& row) = nullptr;
 };
 
-std::span<const Column> columns_of(std::string_view engine);
-
+double median(std::vector<double> values);
+// Of value(result) of each seed.
+template <typename Value>
+double median(const Seeds& seeds, Value value) {
+  std::vector<double> values;
+  for (const Run* run : seeds) values.push_back(static_cast<double>(value(run->result)));
+  return median(std::move(values));
+}
 double median_ops(const Seeds& seeds);
 // Standard deviation of the seeds' throughput over its mean; 0 for one seed.
 double deviation_by_seed(const Seeds& seeds);
 std::string percent(double share);
 
+// Cells that engines share.
+namespace cells {
+
+std::string nvram(const TableRow& row);
+std::string configuration(const TableRow& row);
+std::string ops(const TableRow& row);
+std::string over_base(const TableRow& row);
+std::string page_hits(const TableRow& row);
+std::string tier_hits(const TableRow& row);  // of Memory Mode, hits of lines
+std::string over_time(const TableRow& row);
+std::string by_seed(const TableRow& row);
+
+template <auto kBytes>
+std::string gb_s(const TableRow& row) {
+  const double bytes = median(row.seeds, [](const Result& r) { return r.*kBytes; });
+  return fmt::format("{:.3f}", bytes * 1e-9 / row.run->result.seconds);
+}
+template <auto kQuantile>
+double latency_ns(const TableRow& row) {
+  return median(row.seeds, [](const Result& r) { return r.latency.*kQuantile; });
+}
+template <auto kQuantile>
+std::string microseconds(const TableRow& row) {
+  return fmt::format("{:.0f}", latency_ns<kQuantile>(row) * 1e-3);
+}
+
+}  // namespace cells
 }  // namespace nvcache::simulate

@@ -82,4 +82,6 @@ class RocksdbModel final : public EngineModel {
   Counts warm_;
 };
 
+StatusOr<std::unique_ptr<EngineModel>> make_rocksdb(const World& world);
+
 }  // namespace nvcache::simulate

@@ -8,43 +8,35 @@
 #include <vector>
 
 #include "experiments/simulate/engine_model.h"
+#include "experiments/simulate/engines.h"
 #include "experiments/simulate/main_memory.h"
 #include "experiments/simulate/recorder.h"
 #include "experiments/simulate/scheduler.h"
 #include "experiments/simulate/storage.h"
 #include "experiments/simulate/tables.h"
 #include "experiments/simulate/tier.h"
-#include "experiments/simulate/wiredtiger_model.h"
 
 namespace nvcache::simulate {
 namespace {
 
 constexpr uint32_t kEventsAProgress = 1 << 16;
 
-// An engine with configurations of its own (`row` is null) has its memory itself.
-std::unique_ptr<MainMemory> make_memory(const Options& options, const ConfigurationRow* row) {
-  if (row == nullptr || row->memory != MemoryKind::kMemoryMode) return make_dram();
-  return make_memory_mode(options.dram_bytes / options.scale, options.nvram_bytes / options.scale,
-                          *find_profile(options.medium), wiredtiger_places(options),
-                          thread_seed(options.seed, options.clients));
-}
-
 // Carries out an engine's tasks, and the tier's upkeep, in the order of time.
 class Simulation {
  public:
-  Simulation(const Options& options, std::unique_ptr<Tier> tier)
-      : options_(options),
+  Simulation(const EngineRow& engine, const Options& options, std::unique_ptr<Tier> tier)
+      : row_(engine),
+        options_(options),
         end_ns_(static_cast<uint64_t>(options.minutes * 60e9 / options.scale)),
         time_(options.cores),
-        memory_(make_memory(options, find_row(kConfigurations, options.configuration))),
+        memory_(engine.make_memory == nullptr ? make_dram() : engine.make_memory(options)),
         storage_(*find_row(kStorages, options.storage)),
         tier_(std::move(tier)),
         recorder_(end_ns_) {}
 
   StatusOr<Result> run(const OnProgress& on_progress) {
     StatusOr<std::unique_ptr<EngineModel>> engine =
-        find_row(kEngines, options_.engine)
-            ->make({options_, time_, *memory_, storage_, tier_.get(), recorder_});
+        row_.make({options_, time_, *memory_, storage_, tier_.get(), recorder_});
     if (!engine.ok()) return engine.status();
     engine_ = *std::move(engine);
     std::vector<Task> tasks = engine_->tasks();
@@ -100,6 +92,7 @@ class Simulation {
     return result;
   }
 
+  const EngineRow& row_;
   const Options options_;
   const uint64_t end_ns_;
   Scheduler time_;
@@ -116,14 +109,14 @@ class Simulation {
 StatusOr<Result> simulate(const Options& given, const OnProgress& on_progress) try {
   StatusOr<Options> options = complete(given);
   if (!options.ok()) return options.status();
-  const ConfigurationRow* const row = find_row(kConfigurations, options->configuration);
+  const EngineRow& engine = *find_engine(options->engine);
   std::unique_ptr<Tier> tier;
-  if (row != nullptr && row->place != Place::kNone) {
-    StatusOr<std::unique_ptr<Tier>> opened = Tier::open(*options, *row);
+  if (engine.make_tier != nullptr) {
+    StatusOr<std::unique_ptr<Tier>> opened = engine.make_tier(*options);
     if (!opened.ok()) return opened.status();
     tier = *std::move(opened);
   }
-  return Simulation(*options, std::move(tier)).run(on_progress);
+  return Simulation(engine, *options, std::move(tier)).run(on_progress);
 } catch (const std::bad_alloc&) {
   return resource_exhausted_error(
       "no memory for a simulation of this size; allowed: a larger "

@@ -137,7 +137,7 @@ struct Named {
   std::string_view name;
   std::string_view help;
 };
-std::vector<Named> engines();   // "wiredtiger", "memcached", "rocksdb"
+std::vector<Named> engines();   // "wiredtiger" and others
 std::vector<Named> storages();  // "p4800x" and others
 // What an engine can be asked for: "a" to "e" and others; "none", "nvcache" and others. None of an
 // engine that there is not.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/simulate/engines.h"
 #include "experiments/simulate/simulate_report.h"
 #include "experiments/simulate/study.h"
 #include "fmt/ranges.h"
@@ -53,7 +57,7 @@ Exit codes: 0 done; 1 failed; 2 the command line is wrong; 130 interrupted (noth
 
 // The options as text, before they are understood.
 struct RawOptions {
-  std::vector<std::string> workloads;  // empty: the engine's of defaults()
+  std::vector<std::string> workloads;  // empty: the engine's default
   std::vector<std::string> configurations;
   std::vector<std::string> nvram{"64GiB"};
   std::string dram = "32GiB";
@@ -61,19 +65,6 @@ struct RawOptions {
   std::string page_cache;
   std::string tier;
 };
-
-struct Defaults {
-  std::string_view engine;
-  std::vector<std::string> workloads;
-  std::vector<std::string> configurations;
-};
-const std::vector<Defaults>& defaults() {
-  static const auto& rows = *new std::vector<Defaults>{
-      {"wiredtiger", {"c"}, {"none", "nvcache", "memory-mode"}},
-      {"memcached", {"sys", "var"}, {"mc-nvm", "mc-nvlru", "nvmcached", "mc-dram"}},
-      {"rocksdb", {"whatsapp"}, {"64-0/dram-only", "32-256/dram-first", "32-256/memory-mode"}}};
-  return rows;
-}
 
 struct Outputs {
   std::string json_path;
@@ -103,13 +94,44 @@ std::string help_of_engines() {
   return text;
 }
 
+// "c; sys,var of memcached": the default of the first engine, and of those that have another.
+template <typename Text>
+std::string default_of_engines(Text text, std::string_view other_format) {
+  const std::string first = text(*simulate::kEngines.front());
+  std::string all = first;
+  for (const simulate::EngineRow* const row : simulate::kEngines) {
+    if (text(*row) == first) continue;
+    all += fmt::format(fmt::runtime(other_format), fmt::arg("engine", row->name),
+                       fmt::arg("default", text(*row)));
+  }
+  return all;
+}
+
+std::string default_workloads() {
+  return default_of_engines(
+      [](const simulate::EngineRow& row) {
+        return fmt::format("{}", fmt::join(row.default_workloads, ","));
+      },
+      "; {default} of {engine}");
+}
+
+std::string default_storages() {
+  return default_of_engines([](const simulate::EngineRow& row) { return std::string(row.storage); },
+                            "; with {engine}, {default}");
+}
+
+std::string default_cores() {
+  return default_of_engines(
+      [](const simulate::EngineRow& row) { return fmt::format("{}", row.cores); },
+      ", with {engine} {default}");
+}
+
 void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
   app.add_option("--engine", study.base.engine, "The storage engine, or the store")
       ->capture_default_str()
       ->type_name(choices(names_of(simulate::engines())));
   app.add_option("--workload", raw.workloads,
-                 "Of the engine's below, a to e are YCSB's; default: c; sys,var of memcached; "
-                 "whatsapp of rocksdb")
+                 "Of the engine's below, a to e are YCSB's; default: " + default_workloads())
       ->delimiter(',');
   app.add_option("--config", raw.configurations,
                  "The engine's below, by default some of them; for wiredtiger NAME:SIZE sets its "
@@ -133,7 +155,7 @@ void define_what(CLI::App& app, StudyOptions& study, RawOptions& raw) {
   app.add_option("--medium", study.base.medium, "Of the NVRAM: a profile of nvcache calibrate")
       ->capture_default_str()
       ->type_name("{optane,dram,cxl,flash}");
-  app.add_option("--storage", study.base.storage, "The disk; default: p4800x; with rocksdb, flash")
+  app.add_option("--storage", study.base.storage, "The disk; default: " + default_storages())
       ->type_name(choices(names_of(simulate::storages())));
 }
 
@@ -142,7 +164,7 @@ void define_how(CLI::App& app, StudyOptions& study, Outputs& outputs) {
                  "Clients; default: the workload's (*Writes Hurt*, Tables 2 and 3); with rocksdb, "
                  "one for each hardware thread (48)");
   app.add_option("--cores", study.base.cores,
-                 "Cores that they run on; default: the paper's, 32, with rocksdb 24");
+                 "Cores that they run on; default: the paper's, " + default_cores());
   app.add_option("--minutes", study.base.minutes, "Length of a run, caches empty at its start")
       ->capture_default_str();
   app.add_option("--scale", study.base.scale, "Simulate 1/N of all sizes and periods")
@@ -168,13 +190,16 @@ Status set_size(const char* option, const std::string& text, uint64_t* bytes) {
   return ok_status();
 }
 
+void fill_in(std::span<const std::string_view> defaults, std::vector<std::string>* given) {
+  if (given->empty()) given->assign(defaults.begin(), defaults.end());
+}
+
 Status understand(const RawOptions& raw, StudyOptions& study) {
   study.workloads = raw.workloads;
   study.configurations = raw.configurations;
-  for (const Defaults& row : defaults()) {
-    if (row.engine != study.base.engine) continue;
-    if (study.workloads.empty()) study.workloads = row.workloads;
-    if (study.configurations.empty()) study.configurations = row.configurations;
+  if (const simulate::EngineRow* const row = simulate::find_engine(study.base.engine)) {
+    fill_in(row->default_workloads, &study.workloads);
+    fill_in(row->default_configurations, &study.configurations);
   }
   if (study.workloads.empty()) study.workloads = {"c"};  // of an engine that there is not
   if (study.configurations.empty()) study.configurations = {"none"};

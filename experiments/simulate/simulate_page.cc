@@ -1,8 +1,10 @@
-// The pages docs/results/simulate.md and simulate_memcached.md, and one of RocksDB: a beginning,
-// the tables, and page_end.txt or store_page_end.txt.
+// The pages docs/results/simulate.md and simulate_memcached.md, and one of RocksDB: the engine's
+// introduction, the tables, and the engine's end.
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "experiments/simulate/engines.h"
 #include "experiments/simulate/simulate_report.h"
 #include "fmt/format.h"
 
@@ -26,22 +28,6 @@ over the mean: over time of the 30 even parts of the second half, by seed of the
 
 )";
 
-constexpr char kStoreIntroduction[] = R"(# Simulated: memcached on NVRAM, the systems of *NVMcached*
-
-**Every figure on this page is simulated.** None was measured on NVRAM, and none is fitted to the
-numbers of a paper. The cache is the real `KvStore`, with the durability of each of the four
-systems; memory, processors and clients are a model. Sizes are 1/{} of those that are named, with
-every period of time; rates, latencies, clients and cores are whole. Written by
-
-    {}
-
-"mc-nvm = 1" compares with MC-NVM, of the same workload. Deviations are standard deviations over the
-mean: over time of the 30 even parts of the second half, by seed of the whole runs.
-
-## Results
-
-)";
-
 constexpr char kSpread[] = R"(## The spread
 
 The text on Memory Mode saw throughputs that varied much from run to run, the more the larger the
@@ -53,19 +39,19 @@ write in bursts. The largest deviations of all workloads, by seed and over the p
 
 }  // namespace
 
+std::string introduction_of_tiers(std::string_view engine, std::string_view cache,
+                                  std::string_view base, const Options& options,
+                                  const std::string& command) {
+  return fmt::format(kIntroduction, engine, cache, options.scale, command, base);
+}
+
 std::string page(const std::vector<Run>& runs, const std::string& command) {
   const Options options = runs.empty() ? Options() : runs.front().options;
-  if (options.engine == "memcached") {
-    return fmt::format(kStoreIntroduction, options.scale, command) + markdown_tables(runs) +
-           std::string(store_page_end());
-  }
-  if (options.engine == "rocksdb") {
-    return fmt::format(kIntroduction, "RocksDB", "TieredCache", options.scale, command, "64-0") +
-           markdown_tables(runs) + std::string(page_end());
-  }
-  const std::string spread = spread_table(runs);
-  return fmt::format(kIntroduction, "WiredTiger", "BlockCache", options.scale, command, "none") +
-         markdown_tables(runs) + (spread.empty() ? "" : kSpread + spread) + std::string(page_end());
+  const EngineRow& engine = *find_engine(options.engine);
+  std::string text = engine.introduction(options, command) + markdown_tables(runs);
+  const std::string spread = engine.shows_spread ? spread_table(runs) : "";
+  if (!spread.empty()) text += kSpread + spread;
+  return text + std::string(engine.page_end());
 }
 
 }  // namespace nvcache::simulate

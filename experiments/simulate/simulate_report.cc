@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <string_view>
 #include <utility>
 
-#include "experiments/simulate/engine_model.h"
+#include "experiments/simulate/engines.h"
 #include "experiments/simulate/report_columns.h"
-#include "experiments/simulate/tables.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -103,27 +101,18 @@ bool is_another_seed(const std::vector<Run>& runs, const Run& run) {
   return seeds_of(runs, run).front() != &run;
 }
 
-// What the configurations do not name.
 std::string heading(const Options& options) {
-  const WorkloadRow* const row = find_row(kWorkloads, options.workload);
-  std::string text = fmt::format("{}: {} GiB, {} client{}, {} cores",
-                                 row == nullptr ? std::string_view(options.workload) : row->help,
-                                 options.dataset_bytes >> 30, options.clients,
-                                 options.clients == 1 ? "" : "s", options.cores);
-  if (options.engine == "wiredtiger") {
-    text += fmt::format(", {} GiB of DRAM", options.dram_bytes >> 30);
-  } else if (options.engine == "rocksdb") {
-    text += ", rocksdb";
-  }
-  if (options.engine != "memcached") text += fmt::format(", {}", options.storage);
-  return text + fmt::format(", {:g} minutes", options.minutes);
+  const Heading heading = find_engine(options.engine)->heading(options);
+  return fmt::format("{}: {} GiB, {} client{}, {} cores{}, {:g} minutes", heading.workload,
+                     options.dataset_bytes >> 30, options.clients, options.clients == 1 ? "" : "s",
+                     options.cores, heading.machine, options.minutes);
 }
 
 struct Table {
   const Options* options = nullptr;  // of its first row
   std::vector<TableRow> rows;
 
-  std::span<const Column> columns() const { return columns_of(options->engine); }
+  std::span<const Column> columns() const { return find_engine(options->engine)->columns; }
 };
 
 // One a workload.
@@ -137,7 +126,7 @@ std::vector<Table> tables_of(const std::vector<Run>& runs) {
     }
     if (is_another_seed(runs, run)) continue;
     const Seeds seeds = seeds_of(runs, run);
-    if (run.configuration == find_row(kEngines, run.options.engine)->base) base = median_ops(seeds);
+    if (run.configuration == find_engine(run.options.engine)->base) base = median_ops(seeds);
     tables.back().rows.push_back({.run = &run, .seeds = seeds, .base = base});
   }
   return tables;

@@ -28,6 +28,12 @@ std::string spread_table(const std::vector<Run>& runs);
 // modelled.
 std::string page(const std::vector<Run>& runs, const std::string& command);
 
+// The introduction of the page of an engine above a second tier: the real `cache`. Its tables
+// compare with `base`, DRAM alone.
+std::string introduction_of_tiers(std::string_view engine, std::string_view cache,
+                                  std::string_view base, const Options& options,
+                                  const std::string& command);
+
 // page_end.txt and store_page_end.txt, put into the binary by cmake/embed.cmake.
 std::string_view page_end();
 std::string_view store_page_end();

@@ -11,18 +11,17 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/simulate/tables.h"
+#include "experiments/simulate/engines.h"
 
 namespace nvcache::simulate {
 namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
 
-// Whether its runs are alike for all sizes of NVRAM.
+// Whether the size of the NVRAM makes a difference.
 bool needs_nvram(const Options& options) {
-  const ConfigurationRow* const row = find_row(kConfigurations, options.configuration);
-  if (row == nullptr) return false;  // of an engine whose configurations have sizes
-  return row->place != Place::kNone || row->memory != MemoryKind::kDram || !row->durability.empty();
+  const EngineRow& engine = *find_engine(options.engine);
+  return engine.needs_nvram != nullptr && engine.needs_nvram(options);
 }
 
 // Splits "NAME:SIZE".
@@ -38,9 +37,9 @@ Status set_configuration(std::string_view text, Options* options) {
 
 // Beside a larger NVRAM that can hold it.
 bool is_left_out(const Options& options, uint64_t largest_nvram_bytes) {
-  const ConfigurationRow* row = find_row(kConfigurations, options.configuration);
-  return row != nullptr && row->memory == MemoryKind::kMemoryMode &&
-         options.page_cache_bytes > options.nvram_bytes &&
+  const EngineRow* const engine = find_engine(options.engine);
+  return engine != nullptr && engine->nvram_is_memory != nullptr &&
+         engine->nvram_is_memory(options) && options.page_cache_bytes > options.nvram_bytes &&
          options.page_cache_bytes <= largest_nvram_bytes;
 }
 

@@ -1,10 +1,14 @@
-// The rows that a simulation is put together from: configurations of the second tier, disks, and
-// the workloads of *Writes Hurt*. Errors, help and the page of results read them. Constants.
+// The rows that a simulation is put together from: configurations of the second tier of WiredTiger,
+// the workloads of *Writes Hurt*, and disks. Engines with other configurations and workloads have
+// tables of their own. Errors, help and the page of results read them. Constants.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
+
+#include "experiments/simulate/simulate.h"
 
 namespace nvcache::simulate {
 
@@ -35,8 +39,6 @@ struct ConfigurationRow {
   bool erases_freed = false;          // the engine tells of blocks that it frees
   double usable_share = 1;            // of the NVRAM that holds data
   uint32_t removal_writes_bytes = 0;  // to the NVRAM, for each block that is removed
-  std::string_view engine = "wiredtiger";
-  std::string_view durability = "";  // of the engine memcached's store
 };
 
 // tidy: longer because it is a table.
@@ -127,23 +129,6 @@ inline constexpr auto kConfigurations = std::to_array<ConfigurationRow>({
     {.name = "memory-mode",
      .help = "Intel Memory Mode: the NVRAM is the memory, the DRAM its direct-mapped cache",
      .memory = MemoryKind::kMemoryMode},
-    // The systems of *NVMcached*, section 4: the cache is in the NVRAM, or in DRAM of its size.
-    {.name = "mc-dram",
-     .help = "MC-DRAM: in DRAM, nothing is flushed",
-     .engine = "memcached",
-     .durability = "volatile"},
-    {.name = "mc-nvm",
-     .help = "MC-NVM: in NVRAM, each SET and DELETE is flushed",
-     .engine = "memcached",
-     .durability = "each"},
-    {.name = "mc-nvlru",
-     .help = "MC-NVLRU: as mc-nvm, and the order of use is flushed",
-     .engine = "memcached",
-     .durability = "each_lru"},
-    {.name = "nvmcached",
-     .help = "NVMcached: in NVRAM, only what makes an older value void is flushed; write cache",
-     .engine = "memcached",
-     .durability = "cache"},
 });
 
 // A disk. GB/s as in medium/profiles.h.
@@ -214,16 +199,7 @@ struct WorkloadRow {
   bool appends = false;  // records that are inserted fill new pages, one after the other
   ThrottledClients throttled = {};
   ScannedTables scanned = {};
-  std::string_view engine = "wiredtiger";
 };
-
-// A trace of *NVMcached* by its name in experiments/workload/kv_traces.txt, which has all else. "A
-// single thread is used" (Figure 4).
-constexpr WorkloadRow kv_workload(std::string_view name, std::string_view help) {
-  WorkloadRow row{name, help, 0, 0, 0, 0, Popularity::kZipfian, 1, 0, 0, 0};
-  row.engine = "memcached";
-  return row;
-}
 
 inline constexpr auto kWorkloads = std::to_array<WorkloadRow>({
     // 1000 bytes of fields, a key of up to 23, and the cells, in 28 KiB.
@@ -255,12 +231,15 @@ inline constexpr auto kWorkloads = std::to_array<WorkloadRow>({
     {"500m-btree-50r50u", "500m-btree-50r50u", 0.5, 0.5, 0, 0, Popularity::kPareto, 20, 163, 28,
      170},
     {"chkpt-stress", "chkpt-stress", 0, 1, 0, 0, Popularity::kUniform, 6, 134, 28, 27},
-    kv_workload("app", "APP of NVMcached"),
-    kv_workload("usr", "USR of NVMcached"),
-    kv_workload("etc", "ETC of NVMcached"),
-    kv_workload("sys", "SYS of NVMcached"),
-    kv_workload("var", "VAR of NVMcached"),
 });
+
+// Names of rows, for users.
+template <typename Rows>
+std::vector<Named> named(const Rows& rows) {
+  std::vector<Named> list;
+  for (const auto& row : rows) list.push_back({row.name, row.help});
+  return list;
+}
 
 template <typename Rows>
 constexpr auto find_row(const Rows& rows, std::string_view name) -> decltype(rows.data()) {

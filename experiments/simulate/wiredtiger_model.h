@@ -113,4 +113,6 @@ class WiredTigerModel final : public EngineModel {
   uint64_t table_scans_ = 0;
 };
 
+StatusOr<std::unique_ptr<EngineModel>> make_wiredtiger(const World& world);
+
 }  // namespace nvcache::simulate
