@@ -13,11 +13,16 @@ Turn TextGet::begin(const TextRequest& request, size_t line_bytes, std::string_v
   broken_ = false;
   op_ = request.op;
   expires_s_ = client_.items().expiry(request.exptime);
-  std::string_view keys = request.arguments;
-  if (!serve_keys(keys, out)) {
-    // A later turn serves the rest of the line.
-    active_ = true;
-    return {static_cast<size_t>(keys.data() - in.data()), Turn::kFull};
+  for (std::string_view keys = request.arguments;;) {
+    std::string_view rest = keys;
+    const Key key = next_key(rest);
+    if (key.fault == KeyFault::kMissing) break;
+    if (out.size() >= Turn::kFullOutputBytes) {
+      active_ = true;  // go_on() serves the rest of the line
+      return {static_cast<size_t>(keys.data() - in.data()), Turn::kFull};
+    }
+    serve_key(key.bytes, out);
+    keys = rest;
   }
   out.append("END\r\n");
   return {line_bytes};
@@ -55,18 +60,6 @@ Turn TextGet::go_on(std::string_view in, Output& out) {
       return {at};
     }
     if (out.size() >= Turn::kFullOutputBytes) return {at, Turn::kFull};
-  }
-}
-
-// False if output is full; `keys` are then those left to serve.
-bool TextGet::serve_keys(std::string_view& keys, Output& out) {
-  for (;;) {
-    std::string_view rest = keys;
-    const Key key = next_key(rest);
-    if (key.fault == KeyFault::kMissing) return true;
-    if (out.size() >= Turn::kFullOutputBytes) return false;
-    serve_key(key.bytes, out);
-    keys = rest;
   }
 }
 

@@ -30,7 +30,6 @@ class TextGet {
   bool is_under_way() const { return active_; }
 
  private:
-  bool serve_keys(std::string_view& keys, Output& out);
   void serve_key(std::string_view key, Output& out);
 
   Client& client_;
