@@ -44,9 +44,9 @@ TEST(PaperTable, HasEachNumberOfThePapersOnce) {
     EXPECT_TRUE(ids.insert(result.id).second) << result.id;
     ++papers[result.paper];
   }
-  EXPECT_EQ(papers[std::string(kWritesHurt)], 34);
-  EXPECT_EQ(papers[std::string(kHybridCache)], 46);
-  EXPECT_EQ(papers[std::string(kNvmcached)], 15);
+  EXPECT_EQ(papers[std::string(papers::kWritesHurt)], 34);
+  EXPECT_EQ(papers[std::string(papers::kHybridCache)], 46);
+  EXPECT_EQ(papers[std::string(papers::kNvmcached)], 15);
 }
 
 TEST(PaperTable, EachNumberHasOneRowAndEachRowANumber) {

@@ -17,7 +17,7 @@ Ours ours_with_order(double value, bool order) {
 }
 
 Verdict verdict(const char* value, const char* unit, const Ours& ours) {
-  const Statement published = parse_statement(value, unit).value();
+  const Statement published = papers::parse_statement(value, unit).value();
   return judge(published, ours, usual_baseline(published.unit)).verdict;
 }
 Verdict verdict(const char* value, const char* unit, double ours) {
@@ -64,7 +64,7 @@ TEST(Verdict, ARangeIsWidenedAtItsEnds) {
   EXPECT_EQ(verdict("0.72-0.86", "ratio", made({{0.50, 0.81}})), Verdict::kDirection);
   EXPECT_EQ(verdict("0.72-0.86", "ratio", made({{0.80, 1.20}})), Verdict::kNot);
   // With the baseline within: no change.
-  const Statement parity = parse_statement("93-102", "%").value();
+  const Statement parity = papers::parse_statement("93-102", "%").value();
   EXPECT_EQ(judge(parity, made({{98, 108}}), 100).verdict, Verdict::kWithin);
   EXPECT_EQ(judge(parity, made({{60, 70}}), 100).verdict, Verdict::kNot);
 }
@@ -114,11 +114,12 @@ TEST(Verdict, UnitsHaveTheirBaseline) {
 }
 
 TEST(Verdict, TheSameNumberButForRounding) {
-  const Statement published = parse_statement("18", "%").value();
+  const Statement published = papers::parse_statement("18", "%").value();
   EXPECT_TRUE(same_number(published, made(18.05)));
   EXPECT_FALSE(same_number(published, made(18.2)));
-  EXPECT_FALSE(same_number(parse_statement("40 / 0", "GB").value(), made(40)));
-  EXPECT_TRUE(same_number(parse_statement("40 / 0", "GB").value(), made({{40, 40}, {0, 0}})));
+  EXPECT_FALSE(same_number(papers::parse_statement("40 / 0", "GB").value(), made(40)));
+  EXPECT_TRUE(
+      same_number(papers::parse_statement("40 / 0", "GB").value(), made({{40, 40}, {0, 0}})));
 }
 
 }  // namespace
