@@ -73,15 +73,15 @@ StatusOr<const TraceFormat*> find_trace_format(const std::string& path,
     if (is_named) return &format;
   }
   if (!options.format.empty()) {
-    return invalid_argument("format '{}' is none; allowed: {}", shown(options.format), all_names());
+    return invalid_argument("unknown format '{}'; allowed: {}", shown(options.format), all_names());
   }
   std::string suffixes;
   for (const TraceFormat& format : kFormats) {
     suffixes += (suffixes.empty() ? "" : " ") + std::string(format.suffixes);
   }
   return invalid_argument(
-      "{}: its name tells no format; allowed: --format ({}), or a name that ends in one of {}, and "
-      "then in .zst, .xz or .gz if packed",
+      "{}: cannot tell the format from the name; allowed: --format ({}), or a name that ends in "
+      "one of {}, and then in .zst, .xz or .gz if packed",
       shown(path), all_names(), suffixes);
 }
 

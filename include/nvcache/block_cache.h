@@ -166,17 +166,16 @@ class BlockCache {
 
 // Opens the cache that a specification describes, e.g.
 //   nvcache://?size=1GiB&medium=file:/mnt/x
-// docs/guide/configuration.md lists the keys. INVALID_ARGUMENT names the key, what was
+// docs/guide/configuration.md lists the settings. INVALID_ARGUMENT names the setting, what was
 // given and what is allowed; RESOURCE_EXHAUSTED when the medium has no room.
 //
 // On a device (file:PATH,io=direct, nvme:DEVICE) from 32 regions on, which is 64 MiB, a cache is in
 // regions: it writes in pieces of 1 MiB, in order. `space=in_place` writes each block by itself.
 //
-// A cache begins empty, unless it is in regions and `restart=warm` is asked for. Who asks for that
-// says that no other cache stood in for this one since it was closed: what was erased then was
-// erased here. After a crash nothing comes back, unless `keys=immutable` promises besides that no
-// key ever names other bytes: a block that was erased before may be served again then, unless it
-// was erased with Gone::kDurable.
+// A cache begins empty, unless it is in regions and `restart=warm` is asked for. By asking, you
+// promise that no other cache served these keys since this one was closed. After a crash nothing
+// comes back, unless `keys=immutable` promises besides that no key ever names other bytes: a block
+// that was erased before may be served again then, unless it was erased with Gone::kDurable.
 [[nodiscard]] StatusOr<std::unique_ptr<BlockCache>> open_block_cache(std::string_view spec);
 
 }  // namespace nvcache

@@ -214,7 +214,7 @@ template <typename Config>
     for (const Setting<Config>& each : rows) {
       if (each.repeats) but.append(" but ").append(each.name);
     }
-    return bad_setting(name, pair, "each key" + but + " at most once");
+    return bad_setting(name, pair, "each setting" + but + " at most once");
   }
   given->note(*row);
   if (!form.percent) return row->read(*row, text, &given->values);

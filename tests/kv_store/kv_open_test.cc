@@ -273,7 +273,7 @@ TEST(KvSpec, SaysWhatIsWrong) {
       {"", "nvkv://?size=SIZE"},
       {"nvkv://", "it is required"},
       {"nvkv://?size=1", "256"},
-      {"nvkv://?size=1MiB&size=1MiB", "each key at most once"},
+      {"nvkv://?size=1MiB&size=1MiB", "each setting at most once"},
       {"nvkv://?size=1MiB&x=1", "unknown setting 'x'"},
       {"nvkv://?size=1MiB&durability=none", "cache, volatile, each, each_lru"},
       {"nvkv://?size=1MiB&survives=all", "auto, process, power"},
