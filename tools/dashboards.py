@@ -212,7 +212,7 @@ NVCACHED = {
               (rate("nvcached_delete_hits_total") + " + " +
                rate("nvcached_delete_misses_total"), f"delete {EACH}")),
         graph("Why lookups missed", "ops", "Beside keys that were never there: expired; outdated, "
-              "of before a long absence (--max-absence).",
+              "from before a long absence (--max-absence).",
               (rate("nvcached_get_misses_total"), f"missed {EACH}"),
               (rate("nvcached_get_expired_total"), f"expired {EACH}"),
               (rate("nvcached_get_outdated_total"), f"outdated {EACH}")),

@@ -27,9 +27,9 @@ enum class Gone : uint8_t {
   // As kForGood, also with `keys=immutable`, over a crash and a loss of power, when the call
   // returns OK. Where keys are mutable nothing comes back after a crash, and it costs what kForGood
   // does. With `keys=immutable` a list is written, 24 bytes for each key and file that was ever
-  // given, and the medium is synced: give many at once. After 19,000 the list is full, and the
-  // cache comes back with what was written later alone. A key that is put again may stay away after
-  // the next restart.
+  // given, and the medium is synced: give many at once. The list holds 19,000 entries. When it
+  // overflows, only blocks written later survive a restart. A key on the list may be missing after
+  // the next restart even if it was put again.
   kDurable,
 };
 

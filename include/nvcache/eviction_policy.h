@@ -70,8 +70,8 @@ class EvictionPolicy {
   // Whether blocks ever leave for others.
   virtual bool evicts() const { return true; }
 
-  // Whether the block is worth a second write when the part of the medium that it lies in is
-  // emptied whole; if not, it leaves. A block that is kept and not used again leaves in the end.
+  // True to write the block again when its region of the medium is emptied; false to drop it. A
+  // block that is kept and not used again leaves in the end.
   virtual bool keeps(uint32_t /*slot*/) { return false; }
 
   // The policy's contest for room, owned by the policy. Null: any block may displace any other.

@@ -57,8 +57,8 @@ struct KvMeta {
 struct KvItem {
   Pin pin;
   KvMeta meta;
-  // The value is of before an absence that was longer than `max_absence=`: something newer may have
-  // been stored elsewhere during it. Only stores with that setting have such values.
+  // The value predates an absence longer than `max_absence=`: something newer may have been stored
+  // elsewhere during it. Only stores with that setting have such values.
   bool outdated = false;
 
   explicit operator bool() const { return static_cast<bool>(pin); }
@@ -90,7 +90,7 @@ struct KvStats {
   uint64_t gets = 0;
   uint64_t hits = 0;
   uint64_t expired = 0;   // of the misses: the item had expired
-  uint64_t outdated = 0;  // of the hits: the item was of before a long absence
+  uint64_t outdated = 0;  // of the hits: the item predates a long absence
   uint64_t puts = 0;
   uint64_t inserts = 0;  // of the puts: the key had no value
   uint64_t updates = 0;  // of the puts: replaced an older value
@@ -208,8 +208,8 @@ using KvResizeProgress = std::function<bool(uint64_t zones_done, uint64_t zones)
 // keep their cas.
 //
 // Does nothing if the medium is no file, holds no store, or fits. Copies all items into a new file
-// beside the old one, PATH.resizing, which needs the room for both; what a killed resize left there
-// goes with the next call, whatever its sizes. ABORTED where `progress` gave up. An error leaves
+// beside the old one, PATH.resizing, which needs the room for both; the next call removes what a
+// killed resize left, whatever its sizes. ABORTED where `progress` gave up. An error leaves
 // the old file as it was, unless only the folder could not be synced after the new file took its
 // name.
 [[nodiscard]] StatusOr<KvResized> resize_kv_store(std::string_view spec,

@@ -40,11 +40,10 @@ namespace nvcache::rocksdb {
 
 struct CacheOptions {
   // A cache specification: nvcache://?size=... Ignored if `cache` is set. In regions on
-  // file:PATH,io=direct or nvme:DEVICE, the default there from 64 MiB on, it means
-  // restart=warm&keys=immutable, each key unless it names it itself: the blocks are there again
-  // after a restart and after a crash, for RocksDB's keys never name other bytes.
-  // restart=cold turns it off. docs/guide/rocksdb.md, "After a restart", has the limits, and two
-  // cases in which keys do repeat.
+  // file:PATH,io=direct or nvme:DEVICE, the default there from 64 MiB on, restart=warm and
+  // keys=immutable are the defaults: blocks survive a restart and a crash, for RocksDB's keys never
+  // name other bytes. restart=cold turns it off. docs/guide/rocksdb.md, "After a
+  // restart", has the limits, and two cases in which keys do repeat.
   std::string spec = {};
   // A cache that is already open, to share it.
   std::shared_ptr<BlockCache> cache = nullptr;

@@ -53,7 +53,7 @@ struct Stats {
   uint64_t buffer_bytes = 0;        // DRAM for open regions
   uint64_t regions = 0;             // of the medium; 0 where blocks are overwritten in place
   uint64_t free_regions = 0;        // of those
-  uint64_t recovering = 0;          // 1: blocks of before the restart are still coming back
+  uint64_t recovering = 0;          // 1: blocks from before the restart are still coming back
   uint64_t set_aside_bytes = 0;     // not used, since a write there failed
   // 1: reads or writes fail too often, and are off until a probe succeeds. Without reads there are
   // no hits and no inserts, without writes no inserts.

@@ -7,7 +7,7 @@
 // BlockCache besides.
 //
 // An engine implements ObjectCodec, opens the cache, and then calls lookup() and, on a miss,
-// insert(). examples/engine_adapter.cc is a whole engine in little.
+// insert(). examples/engine_adapter.cc is a complete miniature engine.
 //
 // A block is in one tier at a time, and never dirty. By default (`demote=background`) a
 // thread of the cache saves what leaves the first tier; lookups find it in the meantime.
@@ -133,8 +133,8 @@ class TieredCache {
   // replaced. With `handle`, the caller still owns the object; without, the cache has destroyed it,
   // as it may at once in any case. Only blocks with keys of 16 bytes can go to lower tiers.
   //
-  // With a `token`, ABORTED if the key was inserted or erased since: the newer object stays. The
-  // object is whose it is after RESOURCE_EXHAUSTED.
+  // With a `token`, ABORTED if the key was inserted or erased since: the newer object stays.
+  // Ownership is as after RESOURCE_EXHAUSTED.
   [[nodiscard]] virtual Status insert(std::string_view key, const Object& object, Priority priority,
                                       Handle** handle, bool* replaced = nullptr,
                                       MissToken token = {}) = 0;
@@ -233,8 +233,8 @@ class TieredCacheControl {
 // stats() report the problem and the tier refuses all blocks.
 //
 // A tier with `space=regions,restart=warm` is opened at once, comes back with its blocks in the
-// background, and is an error here if it cannot be opened. Who asks for it promises what
-// open_block_cache() says, `keys=immutable` included.
+// background, and is an error here if it cannot be opened. By asking, you
+// make the promises of open_block_cache(), those of `keys=immutable` included.
 //
 // Caches of one process that give their last tier the same `name` share it: one block cache of one
 // size, opened for the first of them and closed after the last. Each finds and erases its own

@@ -104,7 +104,7 @@ class Items {
     return key_bytes + value_bytes + kItemOverheadBytes <= max_item_bytes_;
   }
 
-  // A value of before a long absence (KvItem::outdated) is a miss,
+  // A value from before a long absence (KvItem::outdated) is a miss,
   Found get(std::string_view key, bool counts = true);
   // or stale, for requests whose answers can say so.
   Found get_or_stale(std::string_view key, bool counts = true);

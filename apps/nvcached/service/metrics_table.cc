@@ -111,7 +111,7 @@ constexpr MetricRow kMetricRows[] = {
     {"get_expired", "get_expired_total", kCounter, "Lookups whose item had expired",
      kv<&KvStats::expired>},
     {"get_outdated", "get_outdated_total", kCounter,
-     "Lookups whose item was of before a long absence (--max-absence)", kv<&KvStats::outdated>},
+     "Lookups whose item was from before a long absence (--max-absence)", kv<&KvStats::outdated>},
     {"get_flushed", "get_flushed_total", kCounter,
      "Always 0: the store does not count these apart from misses", total<Count::kGetFlushed>},
     {"delete_misses", "delete_misses_total", kCounter, "Deletions of a key that was not there",

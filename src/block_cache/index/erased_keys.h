@@ -1,4 +1,4 @@
-// The keys that were erased from a shard while blocks of before a restart come back: their blocks
+// The keys that were erased from a shard while blocks from before a restart come back: their blocks
 // stay away. Others come back, whatever their hashes.
 //
 // About 60 bytes a key, while blocks come back. Beyond kMost, and without memory, all blocks that

@@ -4,7 +4,7 @@
 //
 // What a lookup and a finished write need takes no lock: find_and_pin(), find_slot(), contains(),
 // entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference(), evicts()
-// and evicts_in_passes(). But unpin() locks the shard to free a removed block whose last pin it
+// and evicts_in_passes(). unpin() takes the lock only to free a removed block whose last pin it
 // drops. offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest
 // or evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
 // functions lock the shard. Lock order: shard, then space. No shard locks another.

@@ -85,7 +85,7 @@ class Volume {
                                                std::span<const uint64_t>) {
     return ok_status();
   }
-  // Whether blocks of before a restart may still come back.
+  // Whether blocks from before a restart may still come back.
   virtual bool recovering() const { return false; }
 
   virtual void add_stats(Stats* stats) const = 0;

@@ -29,7 +29,7 @@ bool RegionEviction::may_evict() const {
 bool RegionEviction::make_room() {
   if (space_.discard_one()) return true;
   const bool wants_room = space_.wants_room();
-  // The blocks of before a restart are all in before the oldest leave.
+  // The blocks from before a restart are all in before the oldest leave.
   if ((!wants_room && !space_.wants_to_discard()) || space_.recovering()) return false;
   const bool may = wants_room && may_evict();
   const std::optional<uint32_t> region = space_.take_to_empty(!may);

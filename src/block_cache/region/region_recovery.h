@@ -70,7 +70,7 @@ class RegionRecovery {
   bool run();
 
  private:
-  // Who reads a footer waits for the medium, not for a processor.
+  // Footer reads wait for the medium, not for a processor.
   static constexpr uint32_t kFooterThreads = 8;
   static constexpr uint32_t kFootersTogether = 4;
 

@@ -95,8 +95,8 @@ class RegionWriter {
 
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
-  // A cursor: closed 1 | blocks that are finished 20 | blocks 20 | grains 23. Who makes it closed
-  // and its blocks finished, and no other, queues the region.
+  // A cursor: closed 1 | blocks that are finished 20 | blocks 20 | grains 23. The one thread that
+  // makes the cursor closed with all blocks finished queues the region.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
   static constexpr uint64_t kOneFinished = uint64_t{1} << 43;
   static constexpr uint64_t kOneBlock = uint64_t{1} << 23;

@@ -56,10 +56,10 @@ class BlockStore final : private Pin::Owner {
 
   uint64_t hash_of(const BlockKey& key) const { return shards_.hash_of(key); }
 
-  // As BlockCache::lookup(), but a miss has no token. `hash` is the key's. *slot: where the entry
-  // of a hit is, for add_reference().
+  // BlockCache::lookup(), but a miss has no token. `hash` is the key's. *slot: the entry of a hit,
+  // for add_reference().
   Lookup find(uint64_t hash, const BlockKey& key, const LookupOptions& options, uint32_t* slot);
-  // As Shard::add_reference().
+  // Shard::add_reference() of the key's shard.
   uint32_t add_reference(uint64_t hash, uint32_t slot) {
     return shards_.of(hash).add_reference(slot);
   }
@@ -81,7 +81,7 @@ class BlockStore final : private Pin::Owner {
   // Counts a refusal.
   Verdict refuse(Reason reason);
 
-  // These are as those of BlockCache.
+  // The functions of BlockCache of the same names.
   bool contains(const BlockKey& key) const;
   StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone);
   bool erase(const BlockKey& key, Gone gone);  // kMayReturn, kForGood
@@ -104,7 +104,7 @@ class BlockStore final : private Pin::Owner {
   uint64_t erase_matching(FunctionRef<bool(const BlockKey&)> matches);
   // Share of the space that is taken.
   double used_share() const;
-  // Whether blocks of before a restart may still come back.
+  // Whether blocks from before a restart may still come back.
   bool recovering() const { return volume_->recovering(); }
   bool probing() const { return volume_->probe().busy(); }
 
@@ -115,7 +115,7 @@ class BlockStore final : private Pin::Owner {
   // A pin's handle is its entry's address: releasing it touches nothing else.
   static uint64_t handle_of(Entry& entry) { return reinterpret_cast<uint64_t>(&entry); }
 
-  // The rest of find(), where a hit is more than a pin. Takes the pin of `found`.
+  // The rest of find(), for hits that need more than a pin. Takes over the pin of `found`.
   Lookup serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
                const LookupOptions& options, uint32_t* slot);
   Lookup serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
