@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 slow=$1
 flaky_rounds=$2
 shift 2
+. tools/stage_tests.sh
 
 get_browser() {
   # A Chrome or Chromium of another source will do.
@@ -44,24 +45,6 @@ mkdir -p "$out"
 passed=0 failed=0  # fuzzers and builds
 declare -a broken=() tested=()
 started=$SECONDS
-
-# Which tests of a stage run. Those of one thread that take long under tsan run in the other stages.
-one_thread='MetadataBudget|/LargeBlocks|LargeObjects.OfAny|TableGrowth|KilledOpening|PresetAuto'
-one_thread+='|RegionCrash|RegionDiscard.NoLoss'
-# What qemu-user does not do (docs/install.md has the reasons).
-not_emulated='io_direct|DirectFileMedium|/[dD]irect|NoticesAFileCutShort|KeepsNoFile|DeathTest'
-not_emulated+='|ForkedChildOfACache|AChildOfTheProcess|AddressSpaceThatIsRefused|AControlPasses'
-not_emulated+='|TakesTheMemoryOfAPart|file_passes_for_dax'
-# And these on a disk: direct I/O in memory is found by trial, and emulated.
-not_emulated_on_disk='FileDirect|RegionsDirect|io=direct|FlippedBytesAreACounted|AShrinkOfADevice'
-not_emulated_on_disk+='|EverythingBehindOn|MediumSpec.OpensWhatItNames|AFailedWriteWithoutMemory'
-not_emulated_on_disk+='|TheSpaceOfAFileFalls|HoldsForACacheInAFile|AFileCutShort'
-declare -A selection=([release]='' [asan]='-LE outside'
-                      [tsan]='-L contract|unit|kv|server -E MetadataBudget'
-                      [aarch64]="-L contract|unit|kv -E $not_emulated")
-[[ $slow == yes ]] || selection=([release]='-LE slow' [asan]='-LE outside|slow'
-                                 [tsan]="-L contract|unit|kv|server -LE slow -E $one_thread"
-                                 [aarch64]="-L contract|unit|kv -LE slow -E $not_emulated")
 
 say() { printf '\n== [%4d s] %s\n' $((SECONDS - started)) "$*"; }
 

@@ -11,6 +11,7 @@ set -euo pipefail
 
 format=$(realpath "$1")
 extension=$(realpath "$2")
+settings=$(dirname "$(realpath "$0")")/format.config
 seconds=$3
 least_runs=$4
 operations=$5
@@ -28,51 +29,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 ulimit -c 0
 
-cat > CONFIG <<EOF
-backup=1
-backup.incremental=off
-background_compact=0
-block_cache=0
-btree.compression=off
-btree.internal_page_max=12
-btree.key_max=40
-btree.leaf_page_max=12
-btree.memory_page_max=1
-btree.reverse=0
-btree.value_max=400
-btree.value_min=20
-cache=8
-cache.minimum=8
-checkpoint=on
-disk.checksum=on
-disk.encryption=off
-disk.mmap=0
-disk.mmap_all=0
-import=0
-logging=0
-ops.alter=1
-ops.compaction=1
-ops.pct.delete=10
-ops.pct.insert=10
-ops.pct.modify=10
-ops.pct.read=40
-ops.pct.write=30
-ops.prepare=0
-ops.salvage=1
-ops.throttle=0
-ops.truncate=1
-ops.verify=1
-prefetch=0
-quiet=1
-runs.in_memory=0
-runs.mirror=0
+cat "$settings" - > CONFIG <<EOF
 runs.ops=$operations
 runs.rows=$((operations * 2 / 3))
-runs.source=table
-runs.tables=2
-runs.threads=4
-runs.type=row
-transaction.timestamps=0
 EOF
 
 # A run's connections come one after the other, and each writes its statistics over the
