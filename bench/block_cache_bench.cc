@@ -1,4 +1,4 @@
-// What a lookup costs in a cache of 1M blocks of 4 KiB in DRAM, with yardsticks of the
+// The cost of a lookup in a cache of 1M blocks of 4 KiB in DRAM, with yardsticks of the
 // same run: memcpy from the same cold memory, and a lookup in an
 // absl::flat_hash_map of as many 16-byte keys.
 //
@@ -117,7 +117,7 @@ void BM_Memcpy4K(benchmark::State& state) {
 }
 BENCHMARK(BM_Memcpy4K);
 
-// What any cache with an index pays: the copy waits for the lookup, which yields its address.
+// Any cache with an index pays this: the copy waits for the lookup, which yields its address.
 // BM_Memcpy4K's copy waits for nothing.
 void BM_FlatHashMapLookupAndMemcpy4K(benchmark::State& state) {
   Fixture& f = fixture();

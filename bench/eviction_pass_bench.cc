@@ -1,4 +1,4 @@
-// What a pass of background eviction costs for each slot of a shard: passes a second apart that
+// The cost of a pass of background eviction for each slot of a shard: passes a second apart that
 // free nothing, and passes that free some blocks.
 //   nvcache_bench --benchmark_filter=eviction_pass/
 #include <cstdint>

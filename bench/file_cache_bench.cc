@@ -1,5 +1,5 @@
-// What it costs to drop a file with many cached blocks: the caller's wait, and the thread's time
-// for each block.
+// The cost of dropping a file with many cached blocks: the caller's wait, and the thread's time for
+// each block.
 //   nvcache_bench --benchmark_filter=file_cache/
 #include <chrono>
 #include <memory>

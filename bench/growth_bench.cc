@@ -1,6 +1,6 @@
-// What should cost the same however much a cache holds: an insertion into a first tier that is full
-// of held objects, its sums over all shards and regions, a hit that is read into a buffer, a miss
-// after a restart.
+// Calls that should cost the same however much a cache holds: an insertion into a first tier that
+// is full of held objects, its sums over all shards and regions, a hit that is read into a buffer,
+// a miss after a restart.
 //   nvcache_bench --benchmark_filter=growth/
 #include <cstring>
 #include <filesystem>
@@ -132,7 +132,7 @@ void bench_region_hit(benchmark::State& state) {
 }
 BENCHMARK(bench_region_hit)->Name("growth/region_hit/copy_into")->Arg(0)->Arg(1);
 
-// What all regions hold is summed, as an adaptive placement asks at each hit.
+// Sums the contents of all regions, as an adaptive placement does at each hit.
 void bench_region_stats(benchmark::State& state) {
   const auto regions = static_cast<uint64_t>(state.range(0));
   const auto cache =

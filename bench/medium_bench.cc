@@ -1,4 +1,4 @@
-// What an access to a medium costs in software: the emulated media's own overhead
+// The cost of an access to a medium in software: the emulated media's own overhead
 // (docs/design/model.md quotes it), and the checks of a mapped file.
 //   nvcache_bench --benchmark_filter=medium/
 #include <cstddef>

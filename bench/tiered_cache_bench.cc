@@ -1,4 +1,4 @@
-// What a block cache costs RocksDB: lookups, insertions and evictions through
+// The cost of a block cache to RocksDB: lookups, insertions and evictions through
 // rocksdb::Cache, of the tiered cache with DRAM alone beside RocksDB's own LRUCache and
 // HyperClockCache.
 //

@@ -1,7 +1,7 @@
 // A storage engine that caches its pages through TieredCache, written against the installed
 // headers alone. PageStore appends pages to a file and finds them by number.
 //
-// What an engine adapter consists of:
+// An engine adapter consists of:
 //   - a codec, which saves and destroys the engine's in-memory pages (PageCodec);
 //   - a read path: look up, read the file on a miss, insert, use, release (PageStore::read);
 //   - a write path: insert the new version, which replaces the cached one (PageStore::write).

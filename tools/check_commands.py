@@ -81,7 +81,7 @@ class Helps:
 
 
 def complaint_of(words, helps):
-    """What is wrong with a command, or None."""
+    """The mistake in a command, or None."""
     program, rest = words[0], words[1:]
     subcommands = []
     if program in ("nvcache", "nvbench"):

@@ -4,8 +4,8 @@
 #
 # usage: debian13_lane.sh [STAGE...]   (script/test debian13 calls it, as root): all stages
 #
-# What compilers and scripts keep (ccache, WiredTiger) lies in a folder outside the checkout between
-# two runs.
+# Compilers and scripts keep ccache and WiredTiger in a folder outside the checkout between two
+# runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . packaging/sources.sh
@@ -33,7 +33,7 @@ mv "$cache/debian13-kept" "$kept"
 # A checkout: tests ask git which files there are.
 git clone --quiet --no-hardlinks . "$root/root/nvcache"
 copy_sources "$root/root/nvcache"
-# What this machine trusts beyond Debian's own: some networks look into what leaves them.
+# The certificates that this machine trusts beyond Debian's: some networks read their traffic.
 for certificate in /usr/local/share/ca-certificates/*.crt; do
   [[ ! -f $certificate ]] || cp "$certificate" -t "$root/usr/local/share/ca-certificates/"
 done
@@ -53,7 +53,7 @@ in_root "script/test $*" 2>&1 | tee "$log" || code=$?
 rm -rf build/results/debian13
 [[ ! -d $root/root/nvcache/build/results ]] ||
   cp -r "$root/root/nvcache/build/results" build/results/debian13
-# What users see who build it. Sanitizers make compilers warn of what is well.
+# The warnings that users see who build it. Under sanitizers compilers warn of good code.
 cat "$root"/root/nvcache/build/results/release.build.log "$log.demo" 2> /dev/null |
   grep -E '(warning|error):' | sort -u > "$log.warnings" || true
 if [[ -s $log.warnings ]]; then

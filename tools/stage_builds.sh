@@ -22,7 +22,7 @@ build() {  # preset
     { tail -n 30 "$out/$preset.configure.log"; return 1; }
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"} > "$out/$preset.build.log" 2>&1 ||
     { tail -n 60 "$out/$preset.build.log"; return 1; }
-  # What users see who build it. Sanitizers make compilers warn of what is well.
+  # The warnings that users see who build it. Under sanitizers compilers warn of good code.
   if [[ $preset == release ]] && grep 'warning: ' "$out/$preset.build.log"; then
     echo "the compiler warns, see above"
     return 1

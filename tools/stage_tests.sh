@@ -5,7 +5,7 @@
 # Those of one thread that take long under tsan run in the other stages.
 one_thread='MetadataBudget|/LargeBlocks|LargeObjects.OfAny|TableGrowth|KilledOpening|PresetAuto'
 one_thread+='|RegionCrash|RegionDiscard.NoLoss'
-# What qemu-user does not do (docs/install.md has the reasons).
+# qemu-user cannot run these (docs/install.md has the reasons).
 not_emulated='io_direct|DirectFileMedium|/[dD]irect|NoticesAFileCutShort|KeepsNoFile|DeathTest'
 not_emulated+='|ForkedChildOfACache|AChildOfTheProcess|AddressSpaceThatIsRefused|AControlPasses'
 not_emulated+='|TakesTheMemoryOfAPart|file_passes_for_dax'

@@ -1,5 +1,5 @@
-# What the lanes and stages of script/test build with, and where their tests work. Sourced, in the
-# checkout's folder.
+# The compilers of the lanes and stages of script/test, and the folder of their tests. Sourced, in
+# the checkout's folder.
 # shellcheck source=tools/this_debian.sh
 . tools/this_debian.sh
 
@@ -17,8 +17,8 @@ fi
 # release stage compiles each file of the library and the programs by itself, as users do, and the
 # tests together. CMake remembers the options in the build folder; =OFF turns them off again.
 unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8)
-# What clang precompiles holds paths and times, so no compiler cache serves it in another folder.
-# Without, several files together take 134 s from nothing, not 116.
+# A header that clang precompiled holds paths and times, so no compiler cache serves it in another
+# folder. Without, several files together take 134 s from nothing, not 116.
 clang=("${unity[@]}" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
        "-DCMAKE_C_COMPILER=clang-$clang_version" "-DCMAKE_CXX_COMPILER=clang++-$clang_version")
 
@@ -31,8 +31,8 @@ build_release() {  # targets...
   cmake --build build/release -j "$(nproc)" --target "$@"
 }
 
-# What tests leave in temporary folders goes to memory: they are not about the disk, which may be
-# slow. Those that are take a folder on it themselves (tests/support/temp_dir.h).
+# Temporary folders of tests go to memory: the tests are not about the disk, which may be slow.
+# Those that are take a folder on it themselves (tests/support/temp_dir.h).
 scratch=
 work_in_memory() {
   local free_kb

@@ -1,4 +1,4 @@
-# What differs between the Debians that nvcache is built on. Sourced.
+# The differences between the Debians that nvcache is built on. Sourced.
 clang_version=16          # for the tests under ThreadSanitizer and the fuzzers
 memkind=(libmemkind-dev)  # for WiredTiger's own cache in NVRAM, which experiments compare with
 # shellcheck source=/dev/null

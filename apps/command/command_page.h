@@ -1,7 +1,7 @@
 // The manual page of a program whose command line CLI11 parses: made of the options, commands and
 // footers that it has, so that they are written once (manual/page.h).
 //
-// What the walk reads beside names and descriptions:
+// The walk reads, beside names and descriptions:
 //   ->type_name("FILE"), ("FOLDER")   the value is completed with files or folders
 //   CLI::IsMember, or a type name "{a,b,file:FILE}"   the allowed values
 //   ->delimiter(',')                  a list
@@ -27,7 +27,7 @@ struct ForwardedCommand {
   std::string program_command;  // what comes first there; empty: nothing
 };
 
-// What a program's page has beside its options.
+// The parts of a program's page beside its options.
 struct PageFacts {
   std::string name;  // the program's, if CLI11 knows it by another; empty: the one it knows
   std::vector<std::string> synopsis;

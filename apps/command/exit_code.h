@@ -1,4 +1,4 @@
-// What the command's exit codes mean (docs/results/benchmarks.md lists them too).
+// The command's exit codes (docs/results/benchmarks.md lists them too).
 #pragma once
 
 #include <cerrno>
@@ -22,7 +22,7 @@ inline int exit_code_of(const Status& status) {
   return kExitFailed;
 }
 
-// What a program that printed its results exits with: kExitFailed if they could not be written.
+// The exit code of a program that printed its results: kExitFailed if they could not be written.
 inline int exit_code_after_printing(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   print_to(stderr, "cannot write to standard output: {}\n", std::strerror(errno));

@@ -1,4 +1,4 @@
-// What a reader must know about the machine that made a figure. Leaves out the host name.
+// The facts that a reader needs about the machine that made a figure. Leaves out the host name.
 #pragma once
 
 #include <string>

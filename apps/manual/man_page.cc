@@ -91,7 +91,7 @@ std::string rendered(std::string_view word, bool& quoted) {
   }
 }
 
-// A paragraph, in lines of the source that no reader sees. What is between backquotes is bold.
+// A paragraph, in lines of the source that no reader sees. Text between backquotes is bold.
 std::string filled(std::string_view text) {
   std::string out;
   size_t columns = 0;

@@ -10,7 +10,7 @@
 
 namespace nvcache::manual {
 
-// What a comma-separated list of an option may hold: "ssl_key=FILE".
+// A word that a comma-separated list of an option may hold: "ssl_key=FILE".
 struct Item {
   std::string word;
   std::string argument;  // empty: takes no value
@@ -25,7 +25,7 @@ struct Option {
   std::string help;
   std::string more;      // whole sentences that the page has behind the help
   std::string fallback;  // the value that holds where none is given
-  // What it allows, if that is a list. "file:FILE" stands for all that begin with "file:".
+  // The allowed values, if they are a list. "file:FILE" stands for all that begin with "file:".
   std::vector<std::string> values;
   std::vector<Item> items;
   std::string group;  // the heading above it; empty: none

@@ -1,4 +1,4 @@
-// What the renderers of the shells share. Pure.
+// Functions that the renderers of the shells share. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string quoted(const std::string& text);
 // A script's template, with the program's name for each PROG.
 std::string with_program(std::string_view script, const std::string& program);
 
-// What a user may type for an option: "-p", "--port". Empty for an argument.
+// The names that a user may type for an option: "-p", "--port". Empty for an argument.
 std::vector<std::string> names_of(const Option& option);
 
 // The options that are worth completing.

@@ -13,7 +13,7 @@ namespace nvcache::manual {
 // the end.
 std::string sentence(std::string_view help);
 
-// What of a help text fits beside a completion: up to the first detail, without a full stop.
+// The part of a help text that fits beside a completion: up to the first detail, no full stop.
 std::string brief(std::string_view help);
 
 // A part of a text: a paragraph, or lines that stay as they are.
@@ -29,7 +29,7 @@ std::vector<Block> blocks_of(std::string_view text);
 // The part of a value before what stands for others: "file:" of "file:FILE", all of "dram".
 std::string fixed_part(const std::string& value);
 
-// What completes the value of an option, or what follows the fixed part of one of its values.
+// The kind of completion for the value of an option, or for the rest of one with a fixed part.
 enum class Completes { kNothing, kFiles, kFolders, kUsers };
 Completes completes(const std::string& argument);
 Completes completes_behind(const std::string& value);

@@ -17,7 +17,7 @@ else
 fi
 )";
 
-// What has a meaning within _arguments' specifications.
+// Escapes the characters that have a meaning within _arguments' specifications.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -36,7 +36,7 @@ Buffer make_buffer(uint32_t block_bytes) {
   return Buffer(bytes);
 }
 
-// What one thread does, and what it measured.
+// One thread's work, and its measurements.
 struct Worker {
   bool writes = false;
   uint64_t first_block = 0;

@@ -27,7 +27,7 @@ bool take(char expected, std::string_view* text) {
   return true;
 }
 
-// What is between the quotes at the front of the text.
+// Takes the text between the quotes at the front.
 bool take_quoted(std::string_view* text, std::string* value) {
   if (!take('"', text)) return false;
   while (!text->empty()) {

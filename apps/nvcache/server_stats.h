@@ -1,5 +1,5 @@
-// What nvcached tells beside its counters: how long requests took, and which prefixes of keys they
-// asked for. Both are samples of the requests. Stateless.
+// The figures of nvcached beside its counters: how long requests took, and which prefixes of keys
+// they asked for. Both are samples of the requests. Stateless.
 #pragma once
 
 #include <map>

@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr std::string_view kWiredTigerFormat = "nvcache.wiredtiger/1";
 constexpr size_t kMostTiers = 64;
 
-// What begins the names of each kind's Prometheus text.
+// The names in each kind's Prometheus text begin with these.
 constexpr std::string_view kServerPrefix = "nvcached_";
 constexpr std::string_view kLatencyPrefix = "request_seconds_";
 constexpr std::string_view kTieredPrefix = "nvcache_tiered_";

@@ -20,7 +20,7 @@
 
 namespace nvcache {
 
-// What one cache, tier, store or server says of itself.
+// The statistics of one cache, tier, store or server.
 struct StatsGroup {
   std::map<std::string, double, std::less<>> numbers;
   std::map<std::string, double, std::less<>> refused;     // by reason

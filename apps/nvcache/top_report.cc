@@ -91,7 +91,7 @@ std::string writes_line(const PartFigures& part) {
   return line;
 }
 
-// What was refused, the most frequent reason first.
+// The refusals, the most frequent reason first.
 std::string refused_line(const PartFigures& part, bool rates) {
   std::vector<std::pair<double, std::string>> reasons;
   for (const auto& [reason, flow] : part.refused) {
@@ -108,7 +108,7 @@ std::string refused_line(const PartFigures& part, bool rates) {
   return line;
 }
 
-// What it lies on, and by which policies.
+// Its medium and its policies.
 std::string names_line(const PartFigures& part) {
   std::string line;
   const auto add = [&line](const std::string& text) {

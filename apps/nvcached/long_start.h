@@ -1,5 +1,5 @@
-// What a start that takes long owes to others: it ends within a second of SIGTERM or SIGINT, and
-// systemd hears that it goes on. Its thread lives as long as it does.
+// Makes a long start polite: it ends within a second of SIGTERM or SIGINT, and systemd hears that
+// it goes on. Its thread lives as long as the object.
 #pragma once
 
 #include <atomic>

@@ -113,7 +113,7 @@ void on_bus_error(int) {
   _exit(kFailedCode);
 }
 
-// What openings of the store found, each once: a resize opens it, too.
+// Prints the notes of openings of the store, each once: a resize opens it, too.
 void tell(const std::vector<std::string>& notes) {
   static std::vector<std::string> told;
   for (const std::string& note : notes) {
@@ -227,7 +227,7 @@ Status report_end(const KvStats& stats) {
   return ok_status();
 }
 
-// Reads passwords and certificates again. What cannot be read leaves the old ones in use.
+// Reads passwords and certificates again. If one cannot be read, the old ones stay in use.
 void reload(server::Service& service) {
   Status status = service.load_auth_file();
   if (status.ok() && service.on_refresh_certs) status = service.on_refresh_certs();

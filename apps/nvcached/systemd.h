@@ -1,4 +1,4 @@
-// What systemd is told of a service of Type=notify (sd_notify(3)).
+// Messages to systemd from a service of Type=notify (sd_notify(3)).
 #pragma once
 
 #include <string_view>

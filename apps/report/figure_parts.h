@@ -1,4 +1,4 @@
-// What figures are made of: cells, rows and the runs they come from. Stateless.
+// The parts of figures: cells, rows and the runs they come from. Stateless.
 #pragma once
 
 #include <functional>

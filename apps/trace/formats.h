@@ -11,7 +11,7 @@
 
 namespace nvcache {
 
-// What the user says of a trace; empty: what its name and its heading tell.
+// The user's word on a trace; where it is empty, its name and its heading decide.
 struct TraceOptions {
   std::string format;   // the name of a row
   std::string columns;  // of csv: "KEY" or "KEY,SIZE", names of a heading or numbers from 1

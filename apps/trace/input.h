@@ -27,7 +27,7 @@ class Input {
 
   // At the end: the program could not unpack all of the file.
   bool is_cut_short() const { return cut_short_; }
-  // What the program said of that: " (zstd: ...)", or "".
+  // The message of the program: " (zstd: ...)", or "".
   std::string problem() const;
   // How much of the file was read, packed as it is, from 0 to 1; 0 where its size is not known.
   double share_read() const;

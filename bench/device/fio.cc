@@ -23,7 +23,7 @@ std::string for_the_shell(const std::string& text) {
   return result + "'";
 }
 
-// What the command prints, if it ends well.
+// The output of a command, if it ends well.
 StatusOr<std::string> output_of(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return unavailable_error("no process for: " + command);

@@ -1,5 +1,5 @@
-// What is measured of a block cache with space=regions on a disk. Each part makes its files anew in
-// one folder, and compares with plain reads and writes of the same disk, turn by turn: a disk's own
+// Measurements of a block cache with space=regions on a disk. Each part makes new files in one
+// folder, and compares with plain reads and writes of the same disk, turn by turn: a disk's own
 // speed says little. Caller-locked. Errors say which file failed and how.
 #pragma once
 

@@ -20,7 +20,7 @@ struct Candidate {
   Origin origin = Origin::kRead;
 };
 
-// What the cache has done since it was opened. Totals (the first six, and the number of blocks) are
+// The cache's work since it was opened. Totals (the first six, and the number of blocks) are
 // 0 where they were not read. Lookups that are known to come from background work (compaction) do
 // not count: they would drown the overhead ratio.
 struct Traffic {
@@ -69,7 +69,7 @@ class AdmissionPolicy {
   virtual std::string describe() const = 0;
 };
 
-// What a policy may need to know about its cache when it is made.
+// Facts about its cache that a policy may need when it is made.
 struct AdmissionContext {
   uint64_t cache_size_bytes = 0;
   uint64_t seed = 1;  // of random numbers: the same seed, the same verdicts

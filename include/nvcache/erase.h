@@ -21,7 +21,7 @@ enum class Gone : uint8_t {
   // ten minutes none of theirs is let in (kStaleToken), such as those that a cache above still
   // evicts. Tokens stay good.
   kMayReturn,
-  // What it held is never served again; puts with older tokens are refused. It holds over a
+  // Its old bytes are never served again; puts with older tokens are refused. It holds over a
   // restart. With `keys=immutable` a block may be back after one: its bytes are right.
   kForGood,
   // As kForGood, also with `keys=immutable`, over a crash and a loss of power, when the call

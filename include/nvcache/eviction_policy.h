@@ -10,8 +10,8 @@
 
 namespace nvcache {
 
-// What a policy may ask about the blocks of its shard. Caller-locked: the shard that calls the
-// policy holds its own lock.
+// The questions that a policy may ask about the blocks of its shard. Caller-locked: the shard that
+// calls the policy holds its own lock.
 class Residents {
  public:
   virtual ~Residents() = default;

@@ -1,5 +1,5 @@
 // A reference to something that can be called, for parameters: two words, nothing is allocated or
-// copied. What it refers to must live as long as the call that takes it.
+// copied. The callable must live as long as the call that takes it.
 #pragma once
 
 #include <functional>

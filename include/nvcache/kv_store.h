@@ -30,7 +30,7 @@ namespace nvcache {
 inline constexpr uint32_t kMaxKvKeyBytes = 250;           // memcached's limit
 inline constexpr uint32_t kMaxKvValueBytes = 128u << 20;  // further limited by the zone size
 
-// What survives which failure (docs/design/format.md).
+// Which failure an item survives (docs/design/format.md).
 enum class Durability : uint8_t {
   kCache,     // NVMcached: no flush on insertion, flushes on update and delete
   kVolatile,  // no flush at all (NVMcached calls it MC-DRAM)
@@ -38,7 +38,7 @@ enum class Durability : uint8_t {
   kEachLru,   // the order of use is flushed as well (MC-NVLRU)
 };
 
-// What is stored beside a value. The store does not interpret `flags`.
+// Facts that are stored beside a value. The store does not interpret `flags`.
 struct KvMeta {
   uint32_t flags = 0;
   uint32_t expires_s = 0;  // Unix time at which the item expires; 0: never
@@ -48,11 +48,11 @@ struct KvMeta {
   // need not have it there. A lookup returns it in the value, and leaves this empty.
   std::optional<uint8_t> marks = std::nullopt;
 
-  // What a value takes, with the byte behind it.
+  // The bytes that a value takes, with the one behind it.
   uint64_t bytes_of(ByteView value) const { return value.size() + (marks ? 1 : 0); }
 };
 
-// What a lookup found: the pinned value and what is stored beside it; empty on a miss. The pin
+// The result of a lookup: the pinned value and the facts stored beside it; empty on a miss. The pin
 // keeps a zone from being cleaned.
 struct KvItem {
   Pin pin;
@@ -189,7 +189,7 @@ class KvStore {
 [[nodiscard]] StatusOr<std::unique_ptr<KvStore>> open_kv_store(
     std::string_view spec, std::shared_ptr<KvEvictions> evictions = nullptr);
 
-// What a resize found and kept. `after_bytes` is 0 if there was nothing to do.
+// The result of a resize. `after_bytes` is 0 if there was nothing to do.
 struct KvResized {
   uint64_t before_bytes = 0;
   uint64_t after_bytes = 0;

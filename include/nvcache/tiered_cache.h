@@ -205,7 +205,7 @@ class TieredCacheControl {
 
   virtual FirstTierUse use() const = 0;  // adds counters up; takes no lock
 
-  // What else a handle shows. The key is valid while the handle is held.
+  // The rest that a handle shows. The key is valid while the handle is held.
   struct Held {
     std::string_view key;
     size_t used_bytes = 0;  // its charge, and that of its metadata if metadata is charged

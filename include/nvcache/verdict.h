@@ -1,4 +1,4 @@
-// What became of a block that was offered to the cache, and why.
+// The fate of a block that was offered to the cache, and why.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Assertions: what must hold unless nvcache itself is wrong. What comes from outside is checked,
+// Assertions: conditions that hold unless nvcache itself is wrong. Input from outside is checked,
 // and is an error.
 //
 // NVCACHE_ASSERT is on in every build, whatever NDEBUG says: a comparison and a branch that is

@@ -5,7 +5,7 @@
 // has one of the three closed, it stays closed: a guest fills no place of its host's. (Our own
 // programs do: fill_standard_streams().)
 //
-// What makes a descriptor is called here alone (machine: tools/tidy.py). All are close-on-exec.
+// Calls that make a descriptor stand here alone (machine: tools/tidy.py). All are close-on-exec.
 // Errors are as those of the system calls: -1 or null, and errno. Thread-safe, and of libc alone,
 // for what is loaded into any program (adapters/jvm). Costs five short system calls for a file,
 // none for others.

@@ -3,9 +3,9 @@
 // no change was under way then and none has begun since. (A sequence lock: H.-J. Boehm, "Can
 // Seqlocks Get Along With Programming Language Memory Models?", MSPC '12, figure 6.)
 //
-// What is changed is atomic itself, with any order of access. Any number of readers; one change at
-// a time, under a lock of the caller's. A change costs two stores, a look two loads; on x86 no
-// fence costs an instruction.
+// The guarded data are atomic themselves, with any order of access. Any number of readers; one
+// change at a time, under a lock of the caller's. A change costs two stores, a look two loads; on
+// x86 no fence costs an instruction.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class Sequence {
     const uint64_t before_;
   };
 
-  // What to note before a look.
+  // The number to note before a look.
   uint64_t now() const { return number_.load(std::memory_order_acquire); }
 
   // Whether nothing was being changed since `before` was noted.

@@ -1,5 +1,5 @@
-// What a mutex guards, checked by clang (-Wthread-safety); nothing for other compilers. Each name
-// is clang's: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// Annotations of mutexes and the data that they guard, checked by clang (-Wthread-safety); nothing
+// for other compilers. Each name is clang's: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #pragma once
 
 #if defined(__clang__)

@@ -1,4 +1,4 @@
-// What tells the calling thread from all others that live: the address of its control block. A
+// Tells the calling thread from all others that live, by the address of its control block. A
 // register on most processors, so that it costs no thread-local variable.
 #pragma once
 

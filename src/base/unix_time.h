@@ -36,7 +36,7 @@ uint32_t steady_unix_s();
 // wall clock is set to an earlier time between two processes.
 void steady_unix_s_not_before(uint32_t unix_s);
 
-// What the wall clock says now.
+// The time of the wall clock.
 uint32_t wall_unix_s();
 
 }  // namespace nvcache

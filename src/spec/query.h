@@ -40,7 +40,7 @@ struct QueryForm {
   bool percent = true;          // %XX stands for a byte of a value
 };
 
-// What follows the scheme and '?'.
+// The part after the scheme and '?'.
 [[nodiscard]] StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form);
 // The value of a key, with its %XX decoded.
 [[nodiscard]] StatusOr<std::string> decode_percent(std::string_view key, std::string_view text);

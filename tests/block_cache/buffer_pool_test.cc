@@ -1,4 +1,4 @@
-// What a pool of buffers keeps, and how much.
+// The buffers that a pool keeps, and how many.
 #include <gtest/gtest.h>
 
 #include <thread>

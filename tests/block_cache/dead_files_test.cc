@@ -123,7 +123,7 @@ TEST(DeadFiles, TheirObjectsLeaveEveryTierOfATieredCache) {
   EXPECT_EQ(engine.blocks(0) + engine.blocks(1), 100u);
   engine.cache->erase_dead_files(std::vector<uint64_t>{key.file});
   EXPECT_EQ(engine.blocks(0) + engine.blocks(1), 0u);
-  // What is used a little longer stays in the first tier.
+  // Objects that are used a little longer stay in the first tier.
   for (uint64_t id = 0; id < 100; ++id) engine.put_held(id);
   EXPECT_EQ(engine.blocks(1), 0u);
 }

@@ -1,4 +1,4 @@
-// What a medium's faults cost, by layout: which share of the puts is kept, how soon the medium is
+// The cost of a medium's faults, by layout: which share of the puts is kept, how soon the medium is
 // off, and how soon on when it is well. Ten seconds of a fault, 2000 puts of 16 KiB a second, on a
 // clock that the test moves. Each test prints its row of docs/results/faults.md.
 #include <cstdio>
@@ -38,7 +38,7 @@ constexpr Layout kLayouts[] = {
     {"device, in regions", "&space=regions", FaultyDevice::Kind::kDevice, 1 << 20},
 };
 
-// What became of the puts and lookups while the fault lasted.
+// The fate of the puts and lookups while the fault lasted.
 struct FaultOutcome {
   uint64_t offered = 0;
   uint64_t kept = 0;

@@ -142,7 +142,7 @@ TEST_P(MediumHealthTest, SuccessesOfEarlierAccessesDoNotBringItBack) {
   EXPECT_TRUE(off());
 }
 
-// What was under way when the medium failed says nothing against a probe that comes later.
+// An access that was under way when the medium failed says nothing against a later probe.
 TEST_P(MediumHealthTest, AFailureOfAnEarlierAccessDoesNotSpoilAProbe) {
   note(false, 16);
   pass(kSecondNs);

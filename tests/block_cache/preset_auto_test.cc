@@ -1,6 +1,6 @@
-// What preset=auto promises, whatever the uses are like: a whole cache on emulated media in virtual
-// time, under an engine that reads its storage at each miss. Devices are left out: their writes are
-// a real thread's.
+// The promises of preset=auto, whatever the uses are like: a whole cache on emulated media in
+// virtual time, under an engine that reads its storage at each miss. Devices are left out: their
+// writes are a real thread's.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -138,7 +138,7 @@ TEST(RegionDiscard, AFailureTurnsItOffAndNothingElse) {
 
 const std::string kWarmDiscards = std::string(kDiscardSpec) + "&restart=warm";
 
-// What was erased is in regions whose discard the medium may have passed over.
+// The erased blocks are in regions whose discard the medium may have passed over.
 TEST(RegionDiscard, WhatWasErasedStaysAwayAfterARestart) {
   std::vector<std::byte> image(5 << 20);
   for (uint64_t round = 0; round < 10; ++round) {

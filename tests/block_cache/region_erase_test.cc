@@ -1,4 +1,4 @@
-// What was erased durably from a cache with immutable keys never comes back, whatever is lost.
+// A block erased durably from a cache with immutable keys never comes back, whatever is lost.
 #include <cstring>
 #include <set>
 #include <string>

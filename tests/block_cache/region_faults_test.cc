@@ -137,7 +137,7 @@ TEST_F(RegionFaults, RegionsThatCannotBeReadAreEmptiedAllTheSame) {
   EXPECT_EQ(stats.damaged_blocks, 0u);
 }
 
-// What could not be made durable is not called closed.
+// A medium that could not be made durable is not called closed.
 TEST_F(RegionFaults, ASyncThatFailsAtTheCloseLeavesTheMediumOpen) {
   for (const bool immutable : {true, false}) {
     const std::string keys = std::string("&restart=warm") + (immutable ? "&keys=immutable" : "");

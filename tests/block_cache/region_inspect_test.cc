@@ -1,4 +1,4 @@
-// What an inspection says of a medium in regions agrees with what a restart brings back, whatever
+// An inspection of a medium in regions agrees with the blocks that a restart brings back, whatever
 // is damaged, and whatever bytes lie there.
 #include <algorithm>
 #include <atomic>

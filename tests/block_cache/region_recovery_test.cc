@@ -43,7 +43,7 @@ std::unique_ptr<BlockCacheImpl> open_with(uint32_t threads, std::unique_ptr<Medi
   return *std::move(cache);
 }
 
-// What a history of puts and erases leaves on the medium: closed in order, or killed.
+// The medium after a history of puts and erases: closed in order, or killed.
 Image image_of_a_history(uint64_t seed, const std::string& more, bool closed) {
   Image image;
   auto medium = std::make_unique<PowerLossMedium>(kRecoveryBytes);

@@ -25,7 +25,8 @@ class RegionWarmFaults : public testing::Test {
  protected:
   RegionWarmFaults() : newest_(kWarmKeys) {}
 
-  // What may be served of each key from here on: version 1 of immutable keys, nothing of others.
+  // Begins a phase in which these may be served of each key: version 1 of immutable keys, nothing
+  // of others.
   void begin(bool immutable) {
     immutable_ = immutable;
     newest_.assign(kWarmKeys, immutable ? 1 : 0);

@@ -1,4 +1,4 @@
-// What is erased stays erased: a cache in regions beside a model, over lives that end by closing, a
+// Erased blocks stay erased: a cache in regions beside a model, over lives that end by closing, a
 // kill or a loss of power, with either promise about keys, several sizes, and recoveries that are
 // cut short. Each put has a number of its own, so that a lookup tells which one it served.
 //

@@ -165,7 +165,7 @@ TEST(SlabSetAside, AnAreaGrowsBySixteenAndIsTrimmedWhenItFailsAgain) {
   EXPECT_LE(space.set_aside_bytes(), 32u << 20);
   EXPECT_TRUE(space.is_set_aside({last_bad + 4096, 4096}));
   EXPECT_FALSE(space.is_set_aside({63 << 20, 4096}));
-  // What is known to be bad stays set aside, however often it is tried.
+  // A place that is known to be bad stays set aside, however often it is tried.
   uint64_t now_ns = 0;
   for (int i = 0; i < 3; ++i) {
     now_ns += SetAside::kWaitNs;

@@ -27,7 +27,7 @@ MIB = 1 << 20
 
 
 def links(process):
-    """What the descriptors of a process are of, by number."""
+    """The files behind the descriptors of a process, by number."""
     folder = f"/proc/{process}/fd"
     result = {}
     for number in os.listdir(folder):

@@ -1,4 +1,4 @@
-// What every block cache keeps, whatever medium it lies on and whatever its policies are.
+// The promises of every block cache, whatever medium it lies on and whatever its policies are.
 #include <algorithm>
 #include <atomic>
 #include <mutex>

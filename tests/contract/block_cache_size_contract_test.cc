@@ -1,4 +1,4 @@
-// What every block cache keeps while its size changes, and for blocks as large as it.
+// The promises of every block cache while its size changes, and for blocks as large as it.
 #include <atomic>
 #include <string>
 #include <thread>

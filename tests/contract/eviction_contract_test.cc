@@ -15,7 +15,7 @@
 namespace nvcache {
 namespace {
 
-// What a row of the table says, as the promises of the suite.
+// A row of the table as the promises of the suite.
 EvictionPromises promises_of(const EvictionRow& row, std::string_view spec) {
   return {.name = std::string(row.name),
           .make =

@@ -1,4 +1,4 @@
-// What every medium promises (medium/medium.h), run on each of them.
+// The promises of every medium (medium/medium.h), run on each of them.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What every placement policy promises, and what the parser of specifications says about
+// The promises of every placement policy, and the messages of the parser of specifications about
 // mistakes.
 #include <gtest/gtest.h>
 

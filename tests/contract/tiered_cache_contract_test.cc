@@ -1,4 +1,4 @@
-// What every tiered cache keeps, whatever its policy and however many tiers it has.
+// The promises of every tiered cache, whatever its policy and however many tiers it has.
 #include <atomic>
 #include <thread>
 #include <vector>

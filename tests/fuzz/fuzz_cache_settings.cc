@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)nvcache::read_cache_list("(" + std::string(text) + ")");
   const auto cache = nvcache::read_cache(text);
-  // What is added must not break what was right.
+  // An added setting must not break a right specification.
   const bool alone = nvcache::parse_config(text).ok();
   if (alone && (!cache.ok() || !*cache || (*cache)->size_bytes == 0)) std::abort();
   return 0;

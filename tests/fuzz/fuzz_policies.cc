@@ -1,4 +1,4 @@
-// The policy parsers. What parses must describe itself, and parse again.
+// The policy parsers. A policy that parses must describe itself, and parse again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

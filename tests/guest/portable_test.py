@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What a portable build made starts on any Linux: it needs glibc 2.28 at most, and nothing else.
-What meets RocksDB inside Java programs works with the libstdc++ that a system with glibc 2.28 has.
+"""A portable build's programs start on any Linux: they need glibc 2.28 at most, and nothing else.
+
+The libraries for RocksDB inside Java programs work with the libstdc++ that a system with glibc 2.28
+has.
 
 usage: portable_test.py FILE...
 """

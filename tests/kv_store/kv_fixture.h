@@ -1,4 +1,4 @@
-// What tests of the key-value store share: values that tell their key and number, and
+// Shared by the tests of the key-value store: values that tell their key and number, and
 // stores opened on a medium of the test's own.
 #pragma once
 

@@ -13,7 +13,7 @@
 
 namespace nvcache::test {
 
-// What a key may have after a crash, beside nothing.
+// The values that a key may have after a crash, beside none.
 struct Allowed {
   std::optional<uint64_t> newest;     // acknowledged
   std::optional<uint64_t> under_way;  // not acknowledged when the power failed
@@ -109,7 +109,7 @@ class History {
       if (!present) {
         allowed = {};
       } else {
-        // What was found is what counts from now on.
+        // The value found is the right one from now on.
         const KvItem item = store_->get(key);
         allowed = {.newest = item ? std::optional<uint64_t>(item.meta.flags) : std::nullopt,
                    .under_way = {}};

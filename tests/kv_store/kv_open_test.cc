@@ -198,7 +198,7 @@ TEST_F(KvOpen, IsSyncedInTheBackground) {
   EXPECT_EQ(store->stats().syncs, 0u);
 }
 
-// What is written often lies in DRAM. A copy of the file is what a kill leaves.
+// Values that are written often lie in DRAM. A kill leaves what a copy of the file has.
 TEST_F(KvOpen, AKillTakesNothingOfAStoreThatIsQuiet) {
   std::unique_ptr<KvStore> store = open("&sync=0.01");
   for (int i = 0; i < 10; ++i) {

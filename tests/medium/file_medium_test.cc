@@ -223,7 +223,7 @@ TEST(DirectFileMedium, RoundsItsSizeDownToTheGranularity) {
   EXPECT_TRUE(is_invalid_argument(tiny.status())) << tiny.status();
 }
 
-// What a kernel that does not tell the unit of direct I/O is asked by trial.
+// Where a kernel does not tell the unit of direct I/O, trials find it.
 TEST(DirectFileMedium, FindsTheSectorsOfADriveByTrial) {
   for (const uint32_t sector_bytes : {512u, 4096u, 16'384u, 65'536u}) {
     const uint32_t found =

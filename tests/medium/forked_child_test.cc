@@ -63,7 +63,7 @@ void expect_no_harm_by_a_child(const std::string& spec) {
   EXPECT_EQ(child.end(), 0);
 }
 
-// What opened it is killed while a child of that lives.
+// The process that opened it is killed while its child lives.
 void expect_free_after_a_kill(const std::string& spec) {
   int grandchild[2];
   ASSERT_EQ(pipe(grandchild), 0);

@@ -1,4 +1,4 @@
-// What a metered medium says of its accesses, in virtual time.
+// The figures of a metered medium about its accesses, in virtual time.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What the first tier's pool of entries takes, by the number of entries.
+// The memory of the first tier's pool of entries, by their number.
 #include "gtest/gtest.h"
 #include "support/failing_allocator.h"
 #include "tiered_cache/object_pool.h"

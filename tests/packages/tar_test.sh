@@ -27,7 +27,7 @@ for suite in bookworm trixie; do
   find "$root/usr/local" > "$work/after"
   diff "$work/before" "$work/after" || fail "--uninstall left something in $suite"
 
-  # What it refuses, and how it says so.
+  # It refuses these, with a message.
   refuses() {  # word command...
     local word=$1
     shift

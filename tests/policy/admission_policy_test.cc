@@ -1,4 +1,4 @@
-// What each admission policy admits. obp_policy_test.cc tests obp.
+// The blocks that each admission policy admits. obp_policy_test.cc tests obp.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What every policy with a contest for room promises, whatever it counts.
+// The promises of every policy with a contest for room, whatever it counts.
 #include <gtest/gtest.h>
 
 #include <string>

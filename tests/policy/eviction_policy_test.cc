@@ -1,4 +1,4 @@
-// What each eviction policy prefers to evict.
+// The blocks that each eviction policy prefers to evict.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -99,7 +99,7 @@ TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
   }
 }
 
-// What a cache has room for comes in, until it is full of a set that is not used any more.
+// All blocks come in while there is room, until it is full of a set that is not used any more.
 TEST_F(PhaseWatchTest, TellsOfANewSetInACacheThatHadRoom) {
   for (uint32_t key = 0; key < kKeys; ++key) watch_.fill(static_cast<uint32_t>(mix64(key)));
   const auto next = [this](uint64_t) { return 1000 + below(kKeys * 8 / 10); };

@@ -51,7 +51,7 @@ TEST(WriteBudgetPolicy, GivesABurstAndThenTheRate) {
   EXPECT_NEAR(static_cast<double>(later), 64.0 * kMiB + 10 * 10.0 * kMiB, 0.2 * kMiB);
 }
 
-// What others write (blocks written again, padding) is taken from the same bucket.
+// The writes of others (blocks written again, padding) are taken from the same bucket.
 TEST(WriteBudgetPolicy, CountsWhatIsWrittenAndNotWhatIsAdmitted) {
   const auto policy = budget("write_budget(10MiB/s,burst:1MiB)").value();
   const Candidate block = block_of_4_kib();
@@ -67,7 +67,7 @@ TEST(WriteBudgetPolicy, CountsWhatIsWrittenAndNotWhatIsAdmitted) {
 }
 
 TEST(WriteBudgetPolicy, RatesAreWrittenInAnyUnit) {
-  // What is admitted in a minute beside the burst.
+  // The bytes admitted in a minute beside the burst.
   const auto bytes_per_minute = [](std::string_view rate) {
     const auto policy = budget("write_budget(" + std::string(rate) + ",burst:1MiB)").value();
     uint64_t total = 0;

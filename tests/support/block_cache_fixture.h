@@ -1,4 +1,4 @@
-// What tests of the block cache share: blocks whose bytes tell their key, and caches on a
+// Shared by the tests of the block cache: blocks whose bytes tell their key, and caches on a
 // specification or on the test's own medium.
 #pragma once
 

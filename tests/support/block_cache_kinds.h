@@ -1,4 +1,4 @@
-// What contract tests of a block cache run on: its media and eviction policies.
+// The kinds of caches that contract tests of a block cache run on: its media and eviction policies.
 #pragma once
 
 #include <memory>

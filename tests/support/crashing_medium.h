@@ -39,7 +39,7 @@ class CrashingMedium final : public Medium {
   ByteView direct() const override { return {base_, current_bytes_}; }
   [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
-  // What a power failure would leave now.
+  // The bytes that a power failure would leave now.
   std::vector<std::byte> crash(uint64_t seed);
 
   // Makes an image just before the call of flush() or drain() with this number, from 0.

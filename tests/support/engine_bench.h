@@ -1,5 +1,5 @@
-// What the tests of `nvcache bench ycsb` on a real engine share: a run that takes a
-// second, and what its document must say.
+// Shared by the tests of `nvcache bench ycsb` on a real engine: a run that takes a second, and the
+// check of its document.
 #pragma once
 
 #include <memory>

@@ -38,7 +38,7 @@ class PageCacheMedium final : public Medium, public PageFile {
   }
   bool lost_power() const { return lost_power_; }
   const std::vector<std::byte>& image() const { return image_; }
-  // What a loss of power leaves now.
+  // The bytes that a loss of power leaves now.
   std::vector<std::byte> lose_power(uint64_t seed) const {
     Prng random(seed);
     std::vector<std::byte> image = disk_;

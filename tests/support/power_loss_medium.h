@@ -80,12 +80,12 @@ class PowerLossMedium final : public Medium {
     if (at_end_ != nullptr) *at_end_ = durable_;
   }
 
-  // What is there now, as a kill of the process leaves it.
+  // The bytes of now, as a kill of the process leaves them.
   std::vector<std::byte> bytes() const {
     MutexLock lock(mutex_);
     return now_;
   }
-  // What a power failure would leave now.
+  // The bytes that a power failure would leave now.
   std::vector<std::byte> crash(uint64_t seed) {
     MutexLock lock(mutex_);
     Prng random(seed);

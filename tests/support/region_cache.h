@@ -1,4 +1,4 @@
-// What tests of a block cache in regions share: puts that wait for room, and lookups that check
+// Shared by the tests of a block cache in regions: puts that wait for room, and lookups that check
 // what they find. A block's version tells it from its predecessors.
 #pragma once
 

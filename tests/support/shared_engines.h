@@ -1,4 +1,4 @@
-// What tests of caches that share a tier put there and find: objects under the same keys, with a
+// Engines for tests of caches that share a tier: objects under the same keys, with a
 // version of each cache's own.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a cache has below its volume, for tests of a volume's parts.
+// The parts of a cache below its volume, for tests of a volume's parts.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,7 @@
 
 namespace nvcache::test {
 
-// What an execution chose where it had a choice. next() is the first that was not run yet.
+// The choices of an execution where it had one. next() is the first that was not run yet.
 class Choices {
  public:
   size_t pick(size_t of) {

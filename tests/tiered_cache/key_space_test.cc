@@ -51,7 +51,7 @@ TEST(KeySpace, KeysOfTwoFormsAreApart) {
   EXPECT_EQ(one.outside(one.inside({7, 8})), (BlockKey{7, 8}));
 }
 
-// What lies on a medium is found by later versions: these may change with a line in CHANGELOG.
+// Later versions find the blocks on a medium: these may change with a line in CHANGELOG.
 TEST(KeySpace, AnOwnersKeysAreTheSameInEveryProcess) {
   EXPECT_EQ(KeySpace::of_owner("*").tag(), KeySpace::kAllOwnersTag);
   EXPECT_EQ(KeySpace::of_owner("orders").inside({1, 2}),

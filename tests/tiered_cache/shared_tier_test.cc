@@ -212,7 +212,7 @@ TEST(SharedTier, AnotherDefinitionIsRefusedAndNamed) {
               HasSubstr("given medium=emulated:cxl,on=dram; open with medium=dram;"));
   EXPECT_THAT(refusal_of_tier(spec + "&keys=immutable").message(),
               HasSubstr("given keys=immutable; open with keys=mutable;"));
-  // What means the same is the same. Each cache has a threshold of its own.
+  // Settings that mean the same are the same. Each cache has a threshold of its own.
   Engine same(spec_sharing("shards=1,size=262144,name=defined,threshold=3"));
   EXPECT_EQ(shared_tier_of(same).users, 2u) << "those that were refused are none";
   EXPECT_EQ(count_version(engine, 1, 10, 1), 10u);

@@ -159,7 +159,7 @@ TEST(StrictTieredCache, ARefusedInsertErasesTheOlderObject) {
   }
 }
 
-// What is found in a lower tier is held in DRAM as well.
+// An object found in a lower tier is held in DRAM as well.
 TEST(StrictTieredCache, HoldsNoMoreThanItsSizeFromAnyTier) {
   for (const char* policy : {"dram_first", "scm_first", "bidirectional"}) {
     SCOPED_TRACE(policy);

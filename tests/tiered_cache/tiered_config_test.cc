@@ -1,4 +1,4 @@
-// What stands inside tier=( ): options of a medium among the settings of a cache.
+// The inside of tier=( ): options of a medium among the settings of a cache.
 #include "tiered_cache/tiered_config.h"
 
 #include <string>

@@ -45,7 +45,7 @@ Connection::~Connection() {
   loop_.service().pins().give(held_pins_);
 }
 
-// What was written, less what is on its way.
+// Taken are the bytes that were written, less those on their way.
 void Connection::note_taken() {
   if (taken_bytes_ == written_bytes_) return;
   int unsent_bytes = 0;

@@ -37,7 +37,7 @@ class Connection {
   // goes on if there is.
   void try_again();
 
-  // What its buffers cost (Pace), if they are for one that lets go of them slowly; else 0.
+  // The cost of its buffers (Pace), if its client takes their bytes slowly; else 0.
   double cost() const { return cost_of(held_bytes_); }
   // It has them for less than two seconds, so that little is known.
   bool holds_anew() const { return holding_seconds_ < kKnownSeconds; }
@@ -60,8 +60,8 @@ class Connection {
  private:
   static constexpr uint32_t kKnownSeconds = 2;  // neither is whole
 
-  // What it does with what the client sends. A connection that waits or closes, or whose client
-  // watches, serves no request.
+  // How it treats the bytes that the client sends. A connection that waits or closes, or whose
+  // client watches, serves no request.
   enum class Phase : uint8_t {
     kServing,
     // There is more to serve, but not yet: too much output is pending, or other connections have
@@ -74,7 +74,7 @@ class Connection {
   static void on_event(int fd, short what, void* self);
   double cost_of(uint64_t held_bytes) const;
   void note_taken();
-  // What an event, or none, lets it do. Ends the connection if that is over.
+  // Does all that an event, or none, allows. Ends the connection if it is over.
   void handle(short what);
   // Each returns false when the connection is over.
   bool readable();

@@ -1,5 +1,5 @@
-// What a connection needs of the event loop that it lives on. Worker is one; a connection knows it
-// by these two alone.
+// The two faces of an event loop towards its connections. Worker is such a loop; a connection knows
+// it by these two alone.
 //
 // LoopShare: what all connections of a loop share, so that idle ones hold no buffers.
 // ConnectionOwner: who keeps the connections, and ends them.
@@ -36,7 +36,7 @@ class LoopShare {
   }
   // Those that wait for buffer memory, in the order in which they try again.
   std::list<Connection*>& waiting() { return waiting_; }
-  // What the client of the loop whose buffers cost most costs (Pace), about. Any thread may ask.
+  // About the highest cost of buffers (Pace) among the clients of the loop. Any thread may ask.
   double most_cost() const { return most_cost_.load(std::memory_order_relaxed); }
   void set_most_cost(double cost) { most_cost_.store(cost, std::memory_order_relaxed); }
   // A client costs so much from now on.

@@ -1,9 +1,9 @@
 // The metrics port: HTTP on a loop of its own, so that no answer keeps a client from being
-// accepted. It answers before the server serves, too, and tells then how far the start is. What it
-// answers is status_pages.h's. libevent speaks HTTP. At most kMostConnections are open; further
-// ones wait in the system's queue until one ends. Those that say nothing for kIdleSeconds are
-// closed. So no client can take all descriptors of the server. libevent 2.1 has no such limit, and
-// does not tell when a connection ends: a reference to each is held until sweep() sees that
+// accepted. It answers before the server serves, too, and tells then how far the start is.
+// status_pages.h makes its answers. libevent speaks HTTP. At most kMostConnections are open;
+// further ones wait in the system's queue until one ends. Those that say nothing for kIdleSeconds
+// are closed. So no client can take all descriptors of the server. libevent 2.1 has no such limit,
+// and does not tell when a connection ends: a reference to each is held until sweep() sees that
 // libevent is done with it.
 //
 // Thread-safe: tell() and serve(). It starts a thread of its own.

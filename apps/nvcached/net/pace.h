@@ -7,8 +7,8 @@
 // most, and a new one less than one that has stood still for long.
 //
 // The pace is an average over the last seconds, so that a client whose machine is busy for a moment
-// keeps its place. What a client has taken is what its system has acknowledged: a slow reader moves
-// long before the socket has room again. Caller-locked.
+// keeps its place. A client has taken the bytes that its system has acknowledged: a slow reader
+// moves long before the socket has room again. Caller-locked.
 #pragma once
 
 #include <cstdint>

@@ -75,8 +75,8 @@ std::string_view bytes_of(const addrinfo& info) {
   return {reinterpret_cast<const char*>(info.ai_addr), info.ai_addrlen};
 }
 
-// What a server that was killed left. One that is stopped, or whose queue is full, is not dead, and
-// is not waited for.
+// Removes the socket of a server that was killed. One that is stopped, or whose queue is full, is
+// not dead, and is not waited for.
 void remove_dead_socket(const std::string& path, const sockaddr_un& address) {
   struct stat there = {};
   if (lstat(path.c_str(), &there) != 0 || !S_ISSOCK(there.st_mode)) return;

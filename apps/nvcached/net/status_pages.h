@@ -1,5 +1,5 @@
-// What the metrics port answers: which path has what, who may read it, and the headers. No sockets,
-// and no HTTP beyond one request's words: metrics_server.h has those.
+// The answers of the metrics port: which path has what, who may read it, and the headers. No
+// sockets, and no HTTP beyond one request's words: metrics_server.h has those.
 //
 //   /               the page for a browser, with /page.css, /draw.js, /page.js, /icon.svg
 //   /status.json    what the page polls
@@ -41,7 +41,7 @@ struct PageAnswer {
   std::vector<std::pair<const char*, const char*>> headers;
 };
 
-// What is known when a request comes. `service` is null before the server serves.
+// The sources of an answer when a request comes. `service` is null before the server serves.
 struct PageSource {
   Service* service = nullptr;
   const StatusHistory* history = nullptr;

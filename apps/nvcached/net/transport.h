@@ -14,7 +14,7 @@ namespace nvcache::server {
 
 class Transport {
  public:
-  // What read() and write() return instead of a number of bytes.
+  // read() and write() return these instead of a number of bytes.
   static constexpr ssize_t kClosed = -1;
   static constexpr ssize_t kWouldBlock = -2;
 

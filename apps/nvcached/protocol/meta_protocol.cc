@@ -137,7 +137,7 @@ std::string_view check_mode(MetaRequest& request) {
   return {};
 }
 
-// What a command checks of its flags once all of them are read.
+// Checks the flags of a command once all of them are read.
 std::string_view check_flags(MetaRequest& request) {
   if (request.op == MetaOp::kSet || request.op == MetaOp::kArithmetic) {
     if (const std::string_view error = check_mode(request); !error.empty()) return error;

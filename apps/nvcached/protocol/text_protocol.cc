@@ -46,7 +46,7 @@ constexpr Command kCommands[] = {
     {"watch", TextOp::kWatch},
 };
 
-// What memcached's tuning commands take: the word after the command, and how many more follow.
+// The arguments of memcached's tuning commands: the word after the command, and how many follow.
 struct TuningForm {
   std::string_view command;
   std::string_view what;

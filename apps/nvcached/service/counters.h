@@ -1,4 +1,4 @@
-// What the threads of a server count. Each thread has its own counters and is the only one that
+// The counters of a server. Each thread has its own counters and is the only one that
 // writes them, so an increment is a plain addition; a reader sums all of them. Names and help are
 // in metrics_table.h.
 //

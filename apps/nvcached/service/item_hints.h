@@ -1,5 +1,5 @@
-// What memcached remembers about an item and a KvStore does not: whether it was fetched, when it
-// was last fetched, and whether a client was told to make it anew ("won"). A table of fixed size
+// Facts that memcached remembers about an item and a KvStore does not: whether it was fetched, when
+// it was last fetched, and whether a client was told to make it anew ("won"). A table of fixed size
 // in DRAM, a word each; a newer key displaces an older one that has the same place.
 // After that, and after a restart, an item counts as never fetched, and another client may win.
 // This is harmless: these are hints. Thread-safe, without locks.
@@ -53,7 +53,7 @@ class ItemHints {
     }
   }
 
-  // What a new value keeps of its key's hint.
+  // The parts of its key's hint that a new value keeps.
   enum Kept : uint8_t {
     kNothing = 0,
     kKeptWon = 1,      // whether a client won

@@ -37,7 +37,7 @@ struct Found {
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
-// What a dump tells of an item.
+// The facts of an item that a dump tells.
 struct ItemSummary {
   size_t value_bytes = 0;
   uint32_t expires_s = 0;
@@ -76,7 +76,7 @@ struct ItemResult {
 
 class Items {
  public:
-  // What memcached counts against -I for each item, in addition to key and value.
+  // memcached counts these against -I for each item, in addition to key and value.
   static constexpr size_t kItemOverheadBytes = 50;
 
   // `now_s`: the clock that the store goes by. `wall_s`: what the wall clock says, which is what
@@ -109,7 +109,7 @@ class Items {
   // or stale, for requests whose answers can say so.
   Found get_or_stale(std::string_view key, bool counts = true);
   ItemResult store(std::string_view key, std::string_view value, const StoreRequest& request);
-  // What counts stays the same item: stale, won and fetched if it was so before.
+  // A counter stays the same item: stale, won and fetched if it was so before.
   ItemResult arithmetic(std::string_view key, const ArithmeticRequest& request);
   ItemStatus erase(std::string_view key, uint64_t cas = 0);
   // `counts`: as fetched.

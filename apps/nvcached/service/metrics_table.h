@@ -1,4 +1,4 @@
-// What nvcached measures, one row each: `stats` and the Prometheus text derive from the same rows.
+// The metrics of nvcached, one row each: `stats` and the Prometheus text derive from the same rows.
 // A new metric is a new row (and, where a thread counts it, a new Count).
 //
 // A row has up to two names because memcached's clients and Prometheus each have their own rules.
@@ -15,7 +15,7 @@
 
 namespace nvcache::server {
 
-// What the rows read: taken once, so that the rows of one report agree.
+// The figures that the rows read: taken once, so that the rows of one report agree.
 struct MetricSnapshot {
   MetricSnapshot(Service& of, const Totals& totals_of)
       : service(of), totals(totals_of), kv(of.items().kv().stats()) {}

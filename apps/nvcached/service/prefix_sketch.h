@@ -20,13 +20,13 @@
 
 namespace nvcache::server {
 
-// What a client did with a key.
+// A client's use of a key.
 enum class KeyUse : uint8_t { kHit, kMiss, kSet, kDelete };
 
 struct PrefixCounts {
   uint64_t samples = 0;
   uint64_t error = 0;  // most of `samples` that may be another prefix's
-  // What it was sampled doing, since it was last added.
+  // Its sampled uses since it was last added.
   uint64_t hits = 0;
   uint64_t misses = 0;
   uint64_t sets = 0;

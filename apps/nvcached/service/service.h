@@ -1,5 +1,5 @@
-// What all connections of a server share: the items, the settings, the counters of each thread, a
-// flush that is due later, and statistics by key prefix. Thread-safe.
+// The parts of a server that all its connections share: the items, the settings, the counters of
+// each thread, a flush that is due later, and statistics by key prefix. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -49,7 +49,7 @@ class Service {
   std::unique_ptr<WatchLog::Watcher> watch(uint32_t kinds);
   // Tells the watchers what the store has evicted since the last call.
   void tell_evictions();
-  // What an operator should know, each when it becomes so: lines for the log. Looks every ten
+  // Lines for the log that an operator should read, each when its reason arises. Looks every ten
   // seconds.
   std::vector<std::string> new_warnings();
 
@@ -111,7 +111,7 @@ class Service {
   static constexpr size_t kMostPrefixes = 65536;
 
   Totals totals_of_all() const NVCACHE_REQUIRES(mutex_);
-  // What comes before the delimiter (-D); empty if there is none.
+  // The part before the delimiter (-D); empty if there is none.
   std::string_view prefix_of(std::string_view key) const {
     const size_t end = key.find(settings_.prefix_delimiter);
     return end == std::string_view::npos ? std::string_view() : key.substr(0, end);

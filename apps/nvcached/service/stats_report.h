@@ -1,5 +1,5 @@
-// Answers `stats`, under memcached's names. What nvcached does not have, such as slab classes and
-// segmented lists, is left out or answered with one class that holds all. Thread-safe.
+// Answers `stats`, under memcached's names. Parts that nvcached does not have, such as slab classes
+// and segmented lists, are left out or answered with one class that holds all. Thread-safe.
 #pragma once
 
 #include <string>

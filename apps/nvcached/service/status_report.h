@@ -1,4 +1,4 @@
-// What the page of the metrics port polls, as JSON: the rows of metrics_table.h, the prefixes that
+// The JSON that the page of the metrics port polls: the rows of metrics_table.h, the prefixes that
 // most keys have, and an hour of the rows that charts show. Names and help are the rows' own.
 //
 // Keys come from clients: a prefix is text like any other here, and JsonText escapes it.
@@ -17,7 +17,7 @@ namespace nvcache::server {
 // latencies; the top prefixes.
 std::string status_json(Service& service, uint64_t now_ms);
 
-// What a server does before it serves. `done` of `all` are counted in `unit`; `all` is 0 while no
+// The work of a server before it serves. `done` of `all` are counted in `unit`; `all` is 0 while no
 // end is known.
 struct StartProgress {
   std::string doing;

@@ -1,5 +1,5 @@
-// What every admission policy promises: a suite of GoogleTest for policies of your own. Include it
-// in one source file of a test program, and name the policies:
+// The promises of every admission policy: a suite of GoogleTest for policies of your own. Include
+// it in one source file of a test program, and name the policies:
 //
 //   INSTANTIATE_TEST_SUITE_P(Mine, nvcache::AdmissionPolicyContract, ::testing::Values(
 //       nvcache::AdmissionPromises{.name = "mine", .make = make_mine}));

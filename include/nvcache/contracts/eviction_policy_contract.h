@@ -1,4 +1,4 @@
-// What every eviction policy promises, whatever it prefers: a suite of GoogleTest for policies of
+// The promises of every eviction policy, whatever it prefers: a suite of GoogleTest for policies of
 // your own. Include it in one source file of a test program, and name the policies:
 //
 //   INSTANTIATE_TEST_SUITE_P(Mine, nvcache::EvictionPolicyContract, ::testing::Values(

@@ -23,7 +23,7 @@ class PolicyShard : public Residents {
     begin_pass(0);  // time starts now
   }
 
-  // What the policy gets as the hash of a key.
+  // The hash of a key, as the policy gets it.
   static constexpr uint64_t hash_of(uint64_t key) { return split_mix(key); }
 
   uint32_t slot_limit() const override { return limit_; }

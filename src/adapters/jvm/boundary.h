@@ -1,4 +1,4 @@
-// What lies between libnvcache and the code for one version of RocksDB: a table of C functions.
+// The boundary between libnvcache and the code for one version of RocksDB: a table of C functions.
 //
 // RocksDB inside a Java program may be compiled for the old ABI of libstdc++, in which a
 // std::string has another layout, and nvcache for another C++ library. So no type of a standard
@@ -46,7 +46,7 @@ struct Visitor {
   void (*visit)(void* visitor, PlainText key, const Object& object) = nullptr;
 };
 
-// What the cache prints of itself. The texts live as long as the cache.
+// The texts in which the cache describes itself. The texts live as long as the cache.
 struct Description {
   PlainText policy;
   size_t lower_tiers = 0;

@@ -1,5 +1,5 @@
-// What the code for one version of RocksDB uses of RocksDB itself, and of the C++ library that
-// RocksDB brought.
+// The symbols of RocksDB itself, and of the C++ library that RocksDB brought, that the code for one
+// version of RocksDB uses.
 //
 // A Java program loads RocksDB where the dynamic linker lets no other library see it, and to make
 // it visible for all would let other libraries bind to its copy of a compression library. So each

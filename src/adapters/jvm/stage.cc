@@ -1,5 +1,5 @@
 // libnvcache_jvm_<stage>.so: TieredBlockCache for one version and ABI of RocksDB. It is compiled
-// with that version's headers. What it uses of RocksDB's code comes by far_symbols.h.
+// with that version's headers. It reaches RocksDB's code by far_symbols.h.
 #include "adapters/jvm/stage.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the preloaded library asks of the code for one version of RocksDB: C functions, found by
+// The code for one version of RocksDB, as the preloaded library sees it: C functions, found by
 // name. Both sides are installed together.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Boundary;  // boundary.h, which the preloaded library need not know
 // The one symbol of libnvcache_jvm_core.so: `const Boundary* nvcache_jvm_boundary()`.
 inline constexpr const char* kBoundarySymbol = "nvcache_jvm_boundary";
 
-// What a program called to get a block cache.
+// The function that a program called to get a block cache.
 enum class Asked { kLruCache, kHyperClockCache };
 
 // Binds what the code needs of RocksDB to the library `handle` (of dlopen), which is of that

@@ -4,6 +4,6 @@
 #pragma once
 
 #if !_GLIBCXX_USE_CXX11_ABI
-// What an empty std::string points to, in the old ABI: what destroys a string compares with it.
+// An empty std::string points to this in the old ABI, and its destructor compares with it.
 asm(".weak _ZNSs4_Rep20_S_empty_rep_storageE");
 #endif

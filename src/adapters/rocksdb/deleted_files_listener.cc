@@ -1,9 +1,9 @@
 // Tells a cache which table files are gone, so that their blocks leave it. RocksDB says at a
-// deletion only the path. What the keys of the file's blocks begin with comes from its properties:
+// deletion only the path. The prefix of its blocks' keys comes from the file's properties:
 // of each file when it is created or ingested, and of the inputs of a compaction when it begins,
 // for files that were there before the database was opened. RocksDB's own threads note that; a
 // thread of the listener makes the passes over the cache's metadata, one for all files that were
-// deleted meanwhile, and rests nine times as long as a pass took: a tenth of a core at most.
+// deleted during a pass, and rests nine times as long as a pass took: a tenth of a core at most.
 //
 // Memory: LiveFiles.
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the cache keys of all blocks of a table file begin with. RocksDB makes it of the database's
+// The prefix of the cache keys of all blocks of a table file. RocksDB makes it of the database's
 // id, the session and the number that the file was written with, which its properties have: so a
 // file keeps it for life, in other databases, too. In 7.8 and in 8.10 and up it is the first 8
 // bytes ("common prefix" in cache/cache_key.h), and no two files share it.

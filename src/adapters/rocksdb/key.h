@@ -17,7 +17,7 @@
 
 namespace nvcache::rocksdb {
 
-// What is stored under a key. RocksDB uses one key for both forms of a block, so a cache
+// The form of the bytes under a key. RocksDB uses one key for both forms of a block, so a cache
 // behind both plug points has to tell them apart. No version of RocksDB promises to read
 // the bytes that another saved, so each has parsed blocks of its own; raw ones are the file's own
 // bytes.
@@ -34,7 +34,7 @@ enum class Form : uint64_t {
 
 inline constexpr Form kForms[] = {Form::kParsed, Form::kTyped, Form::kRaw};
 
-// What a SecondaryCache stores, and how many bytes it adds to a block.
+// The form that a SecondaryCache stores, and the bytes that it adds to a block.
 inline constexpr Form kSecondaryForm = NVCACHE_ROCKSDB_7 ? Form::kParsed : Form::kTyped;
 inline constexpr uint32_t kTypeBytes = kSecondaryForm == Form::kTyped ? 1 : 0;
 

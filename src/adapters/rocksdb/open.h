@@ -1,4 +1,4 @@
-// What the adapters share: opening the cache that CacheOptions describe, and
+// The functions that the adapters share: opening the cache that CacheOptions describe, and
 // turning Abseil's statuses into RocksDB's. Stateless.
 #pragma once
 

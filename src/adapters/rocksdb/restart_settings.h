@@ -1,5 +1,5 @@
-// What a cache under RocksDB is unless its specification says otherwise: if it is in regions on a
-// device, as is the default there, it comes back after a restart and after a crash. Stateless,
+// The defaults of restarts under RocksDB: a cache in regions on a device, as is the default there,
+// comes back after a restart and after a crash. Stateless,
 // thread-safe.
 //
 // RocksDB's cache keys allow that: "The secondary cache may persist across process and system

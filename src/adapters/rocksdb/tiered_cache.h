@@ -1,5 +1,5 @@
-// What a rocksdb::Cache over a TieredCache does alike for all versions of RocksDB. The first
-// tier holds RocksDB's own objects, the lower tiers hold their saved bytes.
+// The part of a rocksdb::Cache over a TieredCache that is alike for all versions of RocksDB. The
+// first tier holds RocksDB's own objects, the lower tiers hold their saved bytes.
 // TieredBlockCache adds what a version asks for: tiered_cache_7.h, tiered_cache_8.h.
 //
 // Thread-safe. RocksDB's callbacks (deleters, size, save, create) are called with no

@@ -26,7 +26,7 @@ struct Place {
   OnWrite on_write NVCACHE_GUARDED_BY(mutex) = OnWrite::kOffer;
 };
 
-// What all databases of a cache hold. The last one closes the cache, and tells who waits for that.
+// All databases of a cache hold this. The last one closes the cache, and wakes who waits for that.
 struct LastUser {
   explicit LastUser(std::shared_ptr<Place> of) : place(std::move(of)) {}
   ~LastUser() {

@@ -189,7 +189,7 @@ constexpr std::array<CacheRow, 20> kCacheRows = {{
 constexpr std::array<std::string_view, 7> kRegionRows = {
     "region", "rewrite", "discard", "format", "restart_rate", "keys", "owner"};
 
-// What the space is unless it is given. On a device blocks are written in large pieces, in order,
+// The kind of space unless it is given. On a device blocks are written in large pieces, in order,
 // if a region that is emptied is a small part of the cache, or a setting of regions is given.
 SpaceKind default_space(const Given<Config>& given) {
   const Config& config = given.values;

@@ -63,10 +63,10 @@ uint64_t choose_region_bytes(uint64_t size_bytes);
 // The size of the regions of such a cache, if it is in regions: as given, or chosen by max_size.
 uint64_t region_bytes_of(const Config& config);
 
-// What the medium of such a cache is opened with.
+// The options with which the medium of such a cache is opened.
 MediumOptions options_of_medium(const Config& config);
 
-// What a specification gives, and nothing that it does not: an adapter sets its own defaults there.
+// The settings that a specification gives, and no others: an adapter sets its own defaults there.
 // INVALID_ARGUMENT names the setting, what was given and what is allowed. Checks each value, and
 // the policies, but opens nothing: opening the medium checks the medium's own specification.
 [[nodiscard]] StatusOr<Given<Config>> read_config(std::string_view spec);

@@ -1,4 +1,4 @@
-// What a block cache counts, one name per counter; the table in stats.cc has a row for each total
+// The counters of a block cache, one name each; the table in stats.cc has a row for each total
 // of Stats, and nvcache/stats.h says what they mean.
 #pragma once
 

@@ -3,7 +3,7 @@
 namespace nvcache {
 
 Status BlockWriter::write(Extent extent, ByteView bytes, bool probe) noexcept {
-  // What waits when the medium is switched off, or its place is set aside, is lost.
+  // A waiting block is lost when the medium is switched off, or its place is set aside.
   const bool asks = probe || (!parts_.health.off(MediumHealth::Kind::kWrite) &&
                               !parts_.space.is_set_aside(extent));
   return asks ? write_now(extent, bytes) : Status(kNotAsked, "");

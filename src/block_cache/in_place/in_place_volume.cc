@@ -91,7 +91,7 @@ void InPlaceVolume::maintain() {
 Reason InPlaceVolume::enter(uint64_t hash, const BlockKey& key, ByteView block,
                             const Freshness& fresh) {
   const auto size_bytes = static_cast<uint32_t>(block.size());
-  // What may fail comes before the block is entered.
+  // All that may fail comes before the block is entered.
   MutableBuffer buffer;
   if (write_queue_ != nullptr) {
     buffer = parts_.reader.make_buffer(size_bytes);
@@ -231,7 +231,7 @@ Status InPlaceVolume::resize(uint64_t size_bytes) {
   }
   space_.set_limit(size_bytes);
   parts_.shards.evict_between(size_bytes / grain_bytes, ~uint64_t{0});
-  // What readers still pin beyond the limit keeps its memory until the next resize.
+  // Blocks that readers still pin beyond the limit keep their memory until the next resize.
   return medium.resize(
       std::min(std::max({size_bytes, least_bytes, space_.taken_end_bytes()}), medium.size_bytes()));
 }

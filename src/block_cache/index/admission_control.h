@@ -29,7 +29,7 @@ class AdmissionControl {
   // The policy that the configuration names. INVALID_ARGUMENT: there is none of that name.
   [[nodiscard]] static StatusOr<std::unique_ptr<AdmissionPolicy>> policy_of(const Config& config);
 
-  // What is given must outlive it.
+  // The arguments must outlive it.
   AdmissionControl(std::unique_ptr<AdmissionPolicy> policy, const Counters& counters,
                    const MeteredMedium& medium, Clock& clock);
 

@@ -54,7 +54,7 @@ class ErasedKeys {
   bool all_ = false;
 };
 
-// What was erased from all shards since the opening, and may lie in regions that were not read.
+// The blocks erased from all shards since the opening that may lie in regions that were not read.
 struct ErasedSinceOpening {
   bool all = false;
   std::vector<BlockKey> keys;

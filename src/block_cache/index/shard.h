@@ -2,12 +2,13 @@
 // policy and their metadata. All shards share the space on the medium, so one shard may evict to
 // make room for a block of another.
 //
-// What a lookup and a finished write need takes no lock: find_and_pin(), find_slot(), contains(),
-// entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums, add_reference(), evicts()
-// and evicts_in_passes(). unpin() takes the lock only to free a removed block whose last pin it
-// drops. offer(), outranks_victim() and begin_pass() lock it only where the policy holds a contest
-// or evicts in passes. The policy calls slot_limit() and evictable() under the lock. All other
-// functions lock the shard. Lock order: shard, then space. No shard locks another.
+// The calls of a lookup and of a finished write take no lock: find_and_pin(), find_slot(),
+// contains(), entry(), on_hit(), unpin(), publish(), publish_pinned(), the checksums,
+// add_reference(), evicts() and evicts_in_passes(). unpin() takes the lock only to free a removed
+// block whose last pin it drops. offer(), outranks_victim() and begin_pass() lock it only where the
+// policy holds a contest or evicts in passes. The policy calls slot_limit() and evictable() under
+// the lock. All other functions lock the shard. Lock order: shard, then space. No shard locks
+// another.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,7 @@ struct DetachedBlock {
   uint32_t token = 0;
 };
 
-// What becomes of a block whose region is emptied.
+// The fate of a block whose region is emptied.
 struct Evacuation {
   enum class What : uint8_t { kAbsent, kKept, kEvicted };
 
@@ -133,7 +134,7 @@ class Shard final : public Residents {
   // For a space in regions (shard_regions.cc). From here on keys that are erased for good are
   // noted, and their blocks stay away. Throws std::bad_alloc.
   void begin_recovery();
-  // What was noted; null without a begin.
+  // Returns the noted keys; null without a begin.
   std::unique_ptr<ErasedKeys> end_recovery();
   // Makes room in the index for that many more blocks.
   void expect_blocks(uint64_t blocks);

@@ -1,5 +1,5 @@
-// What a space in regions asks of a shard: blocks come back after a restart, leave with their
-// region, or move to another one.
+// The functions of a shard for a space in regions: blocks come back after a restart, leave with
+// their region, or move to another one.
 #include <algorithm>
 #include <new>
 #include <utility>

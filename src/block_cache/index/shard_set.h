@@ -34,7 +34,7 @@ class ShardSet {
     EvictionSink* sink = nullptr;   // gets what evict_one() evicts
   };
 
-  // What is given must outlive it, and `config` the call of open().
+  // The arguments must outlive it, and `config` the call of open().
   ShardSet(const Config& config, const Options& options, BlockReader& reader, Counters& counters)
       : hash_seed_(config.seed),
         config_(config),

@@ -16,7 +16,7 @@
 
 namespace nvcache {
 
-// What became of a read. kOff: the medium is switched off for reads, and was not asked.
+// The outcome of a read. kOff: the medium is switched off for reads, and was not asked.
 enum class Fetch : uint8_t { kOk, kMediumFailed, kNoMemory, kOff };
 
 // Thread-safe, and throws nothing. Extents lie within the medium, and their owner keeps them from
@@ -55,7 +55,7 @@ class BlockReader {
   // Reads a unit at that place, or asks whether it could be read: a probe that was claimed.
   void probe(uint64_t offset);
 
-  // What the medium reads or writes for that many bytes.
+  // The bytes that the medium reads or writes for a block of this size.
   uint32_t padded(uint64_t size_bytes) const {
     return static_cast<uint32_t>((size_bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_);
   }

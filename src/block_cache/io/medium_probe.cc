@@ -31,7 +31,7 @@ void MediumProbe::note_write(uint64_t bytes, const Status& status) {
   parts_.counters.add(Count::kMediumWrites, 1);
 }
 
-// What could not be read is not worth a write.
+// A place that could not be read is not worth a write.
 bool MediumProbe::lets_pass() {
   MediumHealth& health = parts_.health;
   if (health.off(Kind::kRead)) {

@@ -1,4 +1,4 @@
-// What a cache asks of its medium by itself: whether it can be read or written again, where no
+// Tries a medium on behalf of its cache: whether it can be read or written again, where no
 // lookup or put would reach it, and whether a place that was set aside takes its write again.
 //
 // A thread of its own, which is started when the medium first fails, since an access of a medium

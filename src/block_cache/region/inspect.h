@@ -1,4 +1,4 @@
-// What a medium in regions holds, read without opening a cache on it and without writing: for
+// The contents of a medium in regions, read without opening a cache on it and without writing: for
 // `nvcache inspect`. docs/design/regions.md has the bytes.
 //
 // It goes the way of a restart: the superblock, the list of removed or erased blocks, each footer,

@@ -52,8 +52,8 @@ class RecoveryWindow {
   };
   // Waits if there is nothing to do yet.
   Job next();
-  // What was read is there for all threads; what was taken is in. The thread then calls next(), or
-  // leave().
+  // All that was read is there for all threads; all that was taken is in. The thread then calls
+  // next(), or leave().
   void done(const Job& job);
   // The thread calls next() no more: those that wait look again.
   void leave();

@@ -12,7 +12,7 @@
 namespace nvcache {
 namespace {
 
-// What a footer has for its count that is not there, or must not be believed.
+// The count of a footer that is not there, or must not be believed.
 constexpr uint32_t kNoFooter = ~uint32_t{0};
 constexpr uint32_t kOutdated = kNoFooter - 1;
 

@@ -35,7 +35,7 @@
 
 namespace nvcache {
 
-// Where blocks come back to, and how. What is given must outlive the recovery.
+// Where blocks come back to, and how. The members must outlive the recovery.
 struct RecoveryPlan {
   ShardSet& shards;
   const DeadFiles& dead_files;    // blocks of them stay away
@@ -57,7 +57,7 @@ class RegionRecovery {
     const RemovalList& removals;  // of the opening before; the table has its places
   };
 
-  // What is given must outlive it.
+  // The arguments must outlive it.
   RegionRecovery(const Regions& regions, const RecoveryPlan& recovery)
       : regions_(regions),
         geometry_(regions.geometry),

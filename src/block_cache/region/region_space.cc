@@ -88,7 +88,7 @@ StatusOr<std::unique_ptr<RegionSpace>> RegionSpace::open(Medium& medium, const O
         options.warm && !options.format && before.geometry == geometry && believes(options, before);
     if (believed) superblock = before;
     superblock.opening = before.opening;
-    // What lies there stays right whatever of this opening is lost: its regions tell themselves.
+    // The old blocks stay right whatever of this opening is lost: its regions tell themselves.
     // After a crash a file system may have seconds of work to do for a sync.
     if (believed && before.immutable_keys && options.immutable_keys) sync = RegionHead::Sync::kNo;
   }
@@ -108,8 +108,8 @@ bool RegionSpace::believes(const Options& options, const Superblock& before) {
          test_hooks.believe_mutable_keys;
 }
 
-// An opening knows of the regions of its own size. What lies behind them it could neither remove
-// nor list as removed.
+// An opening knows of the regions of its own size. It could neither remove nor list as removed what
+// lies behind them.
 uint32_t RegionSpace::believed_regions(const Options& options, const Superblock& before) {
   const bool all = options.immutable_keys || before.regions == 0;
   return all ? ~uint32_t{0} : before.regions;
@@ -189,7 +189,7 @@ Status RegionSpace::close(const ErasedSinceOpening& unread) try {
     Status status = head_.store_list(std::move(list), RegionHead::Half::kAny);
     if (!status.ok()) return status;
   }
-  // What was written is durable before it is called complete.
+  // The writes are durable before they are called complete.
   if (Status status = medium_.drain(); !status.ok()) return status;
   // With mutable keys the list names all that is old in all regions. With immutable ones what lies
   // behind them was looked at, or will be.

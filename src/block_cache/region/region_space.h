@@ -1,7 +1,7 @@
 // The space of a cache that appends: blocks go to open regions, regions are emptied whole, and what
 // a region holds is written beside it, so that the cache can be warm after a restart.
 //
-// What an earlier opening left on the medium is believed if that was closed in order, for then the
+// The blocks of an earlier opening are believed if that was closed in order, for then the
 // blocks that were removed are listed. After a crash it is believed only if its keys were
 // immutable: a removed block that comes back is still the right one. Else the cache starts empty,
 // with a nonce of its own.

@@ -126,7 +126,7 @@ class RegionTable {
   uint64_t used_grains() const;
   uint64_t metadata_bytes() const;
 
-  // What lies on the medium and must not come back: the places of `list`. With `unknown` outdated,
+  // Blocks on the medium that must not come back: the places of `list`. With `unknown` outdated,
   // too, regions that are not recovered yet as a whole. May throw std::bad_alloc.
   enum class Unknown : uint8_t { kKept, kGivenUp };
   void list_removals(Unknown unknown, RemovalList* list) const;

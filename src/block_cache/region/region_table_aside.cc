@@ -48,7 +48,7 @@ void RegionTable::turn_free_list() {
   }
 }
 
-// What lies in a region is not touched by this: its footer may be there still, or be zeros.
+// The bytes of the region are not touched: its footer may be there still, or be zeros.
 void RegionTable::tried(const SetAsidePlace& place, bool well, uint64_t now_ns) {
   MutexLock lock(mutex_);
   SetAsidePlace* const listed = aside_.find(place.id);

@@ -204,7 +204,7 @@ Status RegionVolume::shrink_to(uint32_t regions) {
   const Geometry& geometry = space_->geometry();
   eviction_->drop_between(regions, geometry.regions_in(parts_.config.max_size_bytes));
   if (recovering) return ok_status();
-  // What readers still pin beyond the limit keeps its space until the next resize.
+  // Blocks that readers still pin beyond the limit keep their space until the next resize.
   const uint32_t needed = std::max(space_->taken_end(), regions);
   return parts_.medium.resize(std::min(geometry.region_at(needed), parts_.medium.size_bytes()));
 }

@@ -63,7 +63,7 @@ class RegionWriter {
     BlockRecord* record = nullptr;  // zeros, but for offset_grains
   };
 
-  // Throws std::bad_alloc. What is given must outlive it.
+  // Throws std::bad_alloc. The arguments must outlive it.
   RegionWriter(const Options& options, Medium& medium, RegionTable& table, Events events);
   ~RegionWriter();  // writes what is queued; what lies in the open regions is gone
 
@@ -130,7 +130,7 @@ class RegionWriter {
     bool in_use = false;
     uint64_t releases = 0;  // how often it was written, or lost
   };
-  // What a thread does next.
+  // The next work of a thread.
   struct Work {
     enum class What : uint8_t { kNothing, kBegin, kPiece } what = What::kNothing;
     Buffer* buffer = nullptr;

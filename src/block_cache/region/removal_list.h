@@ -1,6 +1,6 @@
-// What a medium in regions still holds and must not serve again. There is one list on a medium,
-// no matter who opened it, or with which promise about keys. It says so in three ways, each up to a
-// sequence of regions; what is written later is not meant:
+// The blocks that a medium in regions still holds and must not serve again. There is one list on a
+// medium, no matter who opened it, or with which promise about keys. It says so in three ways, each
+// up to a sequence of regions; what is written later is not meant:
 //
 //   keys      a key, or all of a file: blocks that were erased durably, or whose region was not
 //             read yet when they were erased

@@ -36,7 +36,7 @@ namespace nvcache {
 // Thread-safe.
 class BlockStore final : private Pin::Owner {
  public:
-  // What the owner needs.
+  // The needs of the owner.
   struct Options {
     bool tokens = false;            // token_of()
     bool count_references = false;  // add_reference()

@@ -78,7 +78,7 @@ class Program:
                               capture_output=True, check=False)
 
     def counts(self, database, words, **options):
-        """What it printed. Every value was right."""
+        """Returns its output. Every value was right."""
         done = self.run(database, words, **options)
         if done.returncode != 0 or "verified" not in done.stdout.splitlines():
             fail(f"{words}: the program did not end well", done)
@@ -88,7 +88,7 @@ class Program:
                 (line.split("=") for line in done.stdout.splitlines() if "=" in line)}
 
     def finished(self, *arguments, properties=(), spec=None, library=None, without=None):
-        """What it did, and what it printed of itself. The folder `without` is removed before."""
+        """Returns its work, and its words on itself. The folder `without` is removed before."""
         if without is not None:
             shutil.rmtree(self.work / without, ignore_errors=True)
         done = subprocess.run(self.java(*arguments, properties=properties), text=True,
@@ -98,7 +98,7 @@ class Program:
         return done, values
 
     def values(self, *arguments, **options):
-        """What it printed of itself. It ended well."""
+        """Returns its words on itself. It ended well."""
         done, values = self.finished(*arguments, **options)
         if done.returncode != 0 or "done" not in done.stdout.splitlines():
             fail(f"{options}: the program did not end well", done)

@@ -1,4 +1,4 @@
-// What the adapters ask of a BlockCache, and what they tell RocksDB.
+// The calls of the adapters to a BlockCache, and their answers to RocksDB.
 #include <cstring>
 #include <memory>
 #include <string>

@@ -74,8 +74,8 @@ void destroy_by(void* object, ::rocksdb::MemoryAllocator*) {
   kDestroy(nullptr, object);
 }
 
-// What makes an object is in a helper, which is one for all lookups: it calls what the lookup
-// brings along.
+// The maker of objects is in a helper, which is one for all lookups: it calls the function that a
+// lookup brings along.
 struct CreateBy final : Cache::CreateContext {
   explicit CreateBy(const Create& by) : create(by) {}
   const Create& create;

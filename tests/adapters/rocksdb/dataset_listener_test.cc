@@ -53,7 +53,7 @@ TEST(DatasetSizeListenerTest, ADatabaseThatIsClosedCountsNoMore) {
   EXPECT_EQ(fake->stats().dataset_size_bytes, 0u);
 }
 
-// What break_even weighs.
+// break_even weighs these times.
 TEST(DatasetSizeListenerTest, TellsHowLongReadsOfTableFilesTake) {
   for (const bool wanted : {true, false}) {
     TempDir dir;

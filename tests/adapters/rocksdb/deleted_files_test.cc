@@ -17,7 +17,7 @@
 namespace nvcache::rocksdb::testing {
 namespace {
 
-// What the keys of the live files' blocks begin with.
+// The prefixes of the keys of the live files' blocks.
 std::set<uint64_t> live_files(TestDb& db) {
   ::rocksdb::TablePropertiesCollection tables;
   EXPECT_ROCKS_OK(db->GetPropertiesOfAllTables(&tables));

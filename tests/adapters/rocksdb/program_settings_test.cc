@@ -1,4 +1,4 @@
-// What a user wrote wins over the options of the program whose cache is replaced.
+// A user's settings win over the options of the program whose cache is replaced.
 #include "adapters/rocksdb/program_settings.h"
 
 #include "adapters/rocksdb/program_options.h"

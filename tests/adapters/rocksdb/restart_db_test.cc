@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 class RestartDbTest : public ::testing::TestWithParam<Face> {
  protected:
-  // What a user writes; `more` is added.
+  // A user's specification; `more` is added.
   std::string spec(const std::string& more = "") const {
     return "nvcache://?size=64MiB&admission=always&eviction=clock&medium=file:" + medium_ +
            ",io=direct" + more;
@@ -148,7 +148,7 @@ TEST_P(RestartDbTest, AnotherOpenerOfTheMediumIsRefused) {
   EXPECT_NE(refused.ToString().find(medium_), std::string::npos) << refused.ToString();
 }
 
-// What a cache in place left when it was killed has no mark, and is overwritten, as always.
+// The file of a cache in place that was killed has no mark, and is overwritten, as always.
 TEST_P(RestartDbTest, AFileOfACacheInPlaceBecomesOneInRegions) {
   { const std::unique_ptr<FILE, int (*)(FILE*)> kept(fopen(medium_.c_str(), "w"), fclose); }
   {

@@ -18,7 +18,7 @@ Config config_of(const std::string& spec) {
   return config.value_or(Config{});
 }
 
-// What the cache is that RocksDB's keys make of it, beside the one that was written.
+// Whether RocksDB's defaults make the cache warm, with immutable keys.
 bool is_warm_and_immutable(const Config& config) {
   return config.space == SpaceKind::kRegions && config.restart == Restart::kWarm &&
          config.immutable_keys;

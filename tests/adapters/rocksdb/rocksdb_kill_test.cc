@@ -61,7 +61,7 @@ class Writer {
 // After a kill: what the tier serves then, the process that was killed had put there.
 constexpr char kAdmitNothing[] = "probability(0)";
 
-// What the openings after the kills saw, all together.
+// The findings of all openings after the kills.
 struct Seen {
   uint64_t wrong = 0;
   uint64_t recovered = 0;
@@ -154,7 +154,7 @@ TEST_P(RocksdbKillTest, EveryValueIsRightAndTheTierIsWarmOnADevice) {
   expect_right_and_warm();
 }
 
-// Controls. What is read must be found wrong where writes are lost that RocksDB acknowledged,
+// Controls. Values must be found wrong where writes are lost that RocksDB acknowledged,
 TEST_P(RocksdbKillTest, ControlWritesWithoutALog) {
   Seen seen;
   ASSERT_NO_FATAL_FAILURE(run(4, "unlogged", &seen));

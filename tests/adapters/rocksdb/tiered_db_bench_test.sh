@@ -105,7 +105,7 @@ own=$(ticker rocksdb.block.cache.miss)
   fail "$misses misses where RocksDB's own cache has $own"
 echo "ok: without lower tiers $misses misses, RocksDB's own cache $own"
 
-# What the user writes wins over the program's options.
+# The user's settings win over the program's options.
 read_all "$tiered" "tiered://?shards=2&high_priority=0.8&dram=300000B" ||
   fail "a setting that the program has, too: db_bench exits with an error"
 check_all_found "a setting that the program has, too"

@@ -47,7 +47,7 @@ print(most)
 END
 }
 
-# What is left out, and why.
+# The tests that are left out, and why.
 left_out() {  # test program
   case $1 in
     cache_test)

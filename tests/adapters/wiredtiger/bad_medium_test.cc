@@ -155,7 +155,7 @@ TEST(FullMediumTest, AFileSystemThatIsFull) {
   EXPECT_EQ(::umount(dir.path().c_str()), 0) << std::strerror(errno);
 }
 
-// What nvcache_test_attach attaches.
+// nvcache_test_attach attaches these.
 std::shared_ptr<FileBlockCache> attached_files;
 
 // In place (DRAM) and as a device (a file with direct I/O).

@@ -55,7 +55,7 @@ run() {
   config="cache=\"nvcache://?${spec% *}\",writes=${spec#* },stats=\"$work/stats.json\",stats_interval=1"
   rm -rf run stats.json
   served=0 invalidated=0
-  # What it was built with may be gone: the library lies beside its folder.
+  # The folder it was built in may be gone: the library lies beside its folder now.
   LD_LIBRARY_PATH=$(dirname "$format")/.. timeout "$hung_after_seconds" \
     "$format" -q -h run -c CONFIG \
     -C "extensions=[\"$extension\"=(early_load=true,config=($config))]" \

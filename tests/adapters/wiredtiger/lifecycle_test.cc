@@ -193,7 +193,7 @@ TEST(LifecycleTest, AnotherCacheInTheFileOfADatabaseIsRefused) {
   ASSERT_WT_OK(two.close());
 }
 
-// What a configuration that is refused must say.
+// A configuration that is refused, and the words that its message must have.
 struct Wrong {
   const char* name;
   Tier tier;

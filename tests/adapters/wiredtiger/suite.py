@@ -24,7 +24,7 @@ RESULT = re.compile(r"\]: (test_.+?) \.\.\. (\w+)", re.M)
 
 
 def run(suite, folder, group, extension):
-    """What became of each test; seconds."""
+    """The fate of each test; seconds."""
     command = ["/usr/bin/python3", suite / "test" / "suite" / "run.py", "-v", "2", "-j",
                str(os.cpu_count()), "-D", os.path.join(folder, "data"), "--timeout", "900"]
     if extension:

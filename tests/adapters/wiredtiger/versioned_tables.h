@@ -69,7 +69,7 @@ class VersionedTables {
 
   // For changes that the caller makes itself: the keys are gone, both ends included.
   void forget(uint32_t table, uint32_t first_key, uint32_t last_key);
-  // What is expected now: for a checkpoint, or a backup, of now, or for the same
+  // The values expected now: for a checkpoint, or a backup, of now, or for the same
   // tables with another name (empty: the same).
   VersionedTables snapshot(const std::string& prefix = "") const;
 

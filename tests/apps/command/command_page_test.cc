@@ -1,4 +1,4 @@
-// What the manual page takes from a command line of CLI11.
+// The parts of the manual page that come from a command line of CLI11.
 #include "apps/command/command_page.h"
 
 #include <gmock/gmock.h>

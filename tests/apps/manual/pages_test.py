@@ -20,7 +20,7 @@ CONTROL = "--control" in sys.argv
 PROGRAMS = {pathlib.Path(each).name: os.path.abspath(each)
             for each in sys.argv[1:] if not each.startswith("--")}
 FORMS = ("man", "bash", "zsh", "fish")
-# What memcached 1.6 has: memcached -h.
+# The letters of memcached 1.6: memcached -h.
 MEMCACHED_LETTERS = set("pUslaAdurmMckvhiVPteLDfnCbBIFXWYZSoRN")
 NVCACHED_SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "DATA", "SIGNALS",
                      "EXIT STATUS", "FILES", "ENVIRONMENT", "SYSTEMD", "NOTES", "LICENSE",
@@ -103,7 +103,7 @@ def faults_of_options(program, page):
 
 
 def faults_of_roff(page):
-    """What the formatters have to say of a page."""
+    """The complaints of the formatters about a page."""
     with tempfile.NamedTemporaryFile("w", suffix=".1") as file:
         file.write(page)
         file.flush()

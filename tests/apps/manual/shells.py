@@ -38,7 +38,7 @@ def run(command, folder, **environment):
 
 
 def bash(script, line, folder, path=None):
-    """What bash offers for the last of its words."""
+    """The words that bash offers for the last one."""
     program = line.split()[0]
     words = "\n".join(words_as_bash_has_them(line))
     return run(["bash", "--norc", "-c", BASH], folder, SCRIPT=str(script), WORDS=words, LINE=line,
@@ -46,7 +46,7 @@ def bash(script, line, folder, path=None):
 
 
 def fish(script, line, folder, path=None):
-    """What fish offers for the last word, without what it says of each."""
+    """The words that fish offers for the last one, without their descriptions."""
     quoted = line.replace("\\", "\\\\").replace("'", "\\'")
     command = f"source {script}; complete -C '{quoted}'"
     answers = run(["fish", "--no-config", "-c", command], folder,
@@ -55,7 +55,7 @@ def fish(script, line, folder, path=None):
 
 
 def zsh(script, line, folder, path=None):
-    """What zsh lists, in words; those of the line itself are among them."""
+    """The words that zsh lists; those of the line itself are among them."""
     environment = {**os.environ, "PATH": path or os.environ["PATH"], "TERM": "dumb",
                    "HOME": str(folder), "ZDOTDIR": str(folder)}
     pid, terminal = pty.fork()

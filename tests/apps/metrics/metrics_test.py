@@ -50,7 +50,7 @@ class Metrics:
                     re.findall(r'(\w+)="([^"]*)"', line))
 
     def faults(self, where, expression):
-        """What is wrong with the names in an expression."""
+        """The mistakes in the names of an expression."""
         for found in METRIC.finditer(expression):
             name, before = found[0], expression[:found.start()]
             kind = self.kinds.get(name)

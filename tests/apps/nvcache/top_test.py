@@ -156,7 +156,7 @@ def addresses_that_do_not_answer():
         answer = top(f"http://127.0.0.1:{port}/")
         equal(answer.returncode, FAILED)
         check(f"http://127.0.0.1:{port}/: the answer is 404" in answer.stderr, answer.stderr)
-        # What nvcached answers while it reads its items.
+        # The answer of nvcached while it reads its items.
         pages["/status.json"] = json.dumps({"state": "starting", "doing": "reading items",
                                             "unit": "regions", "done": 7, "all": 9, "seconds": 3})
         answer = top(f"http://127.0.0.1:{port}")

@@ -69,7 +69,7 @@ class TraceReaderTest : public ::testing::Test {
     EXPECT_TRUE(trace.ok()) << trace.status();
     return trace.ok() ? trace->sizes : std::vector<uint32_t>{};
   }
-  // What is said of one that is none.
+  // The message about bytes that are no trace.
   std::string problem_of(const std::string& name, const std::string& bytes) {
     return std::string(read_whole(write(name, bytes)).status().message());
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What requests and answers in flight take: bounded DRAM, and few zones of the store.
+"""The cost of requests and answers in flight: bounded DRAM, and few zones of the store.
 
 usage: buffers_test.py SERVER
 """

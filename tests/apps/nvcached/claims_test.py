@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a server claims when it starts, beside other servers: ports, unix sockets. And how one that
+"""The claims of a server that starts beside other servers: ports, unix sockets. And how one that
 runs in the background (-d) tells that it serves, or cannot.
 
 usage: claims_test.py SERVER

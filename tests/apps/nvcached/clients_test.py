@@ -347,7 +347,7 @@ def answer_of(server, request):
 
 
 def early_answer_of(server, request):
-    """What is there once the server has read all of an unfinished request. Its only worker then
+    """Returns once the server has read all of an unfinished request. Its only worker then
     answers another client."""
     read = ReadBytes(server)
     with server.connect() as client:

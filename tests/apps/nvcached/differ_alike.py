@@ -1,7 +1,7 @@
 """Whether two answers to the same command mean the same, for differ_test.py.
 
-Answers are taken apart into words and blocks of data, and compared byte by byte. What may differ is
-in ALLOWED, by the words with which docs/guide/nvcached.md says so; each is counted.
+Answers are taken apart into words and blocks of data, and compared byte by byte. The allowed
+differences are in ALLOWED, by the words with which docs/guide/nvcached.md says so; each is counted.
 """
 import base64
 import collections

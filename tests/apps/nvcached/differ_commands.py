@@ -70,7 +70,7 @@ class Commands:
             return self.meta()
         return self.text()
 
-    # What commands are made of.
+    # The parts of commands.
 
     def chance(self, percent):
         return self.random.random() * 100 < percent

@@ -109,7 +109,7 @@ class Browser:
         self.call("Page.navigate", url=address)
 
     def value(self, script):
-        """What a script's expression is, as a value of JSON."""
+        """The value of a script's expression, by JSON."""
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in result:
             raise AssertionError(f"{script}: {result['exceptionDetails']}")

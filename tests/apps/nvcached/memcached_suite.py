@@ -70,7 +70,7 @@ def prepare(tests, folder, server):
 
 
 def verdict(name, result, entries):
-    """What is wrong with the result, or ''."""
+    """The mistake in the result, or ''."""
     _, failed, early = result
     numbers, _ = entries.get(name, (set(), ""))
     bad = bool(failed) or (early != "" and not early.startswith("skipped"))

@@ -123,7 +123,7 @@ class MemoryStore final : public KvStore, private Pin::Owner {
     const MutexLock lock(mutex_);
     no_memory_for_ = std::move(key);
   }
-  // What puts, or all changes, answer from now on, and how many items readers hold.
+  // From now on puts, or all changes, end with `outcome`.
   void refuse_puts(KvOutcome outcome) {
     const MutexLock lock(mutex_);
     refuse_with_ = outcome;

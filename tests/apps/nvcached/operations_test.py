@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an operator does with nvcached, on the real store: certificates, passwords, metrics,
+"""The work of an operator with nvcached, on the real store: certificates, passwords, metrics,
 statistics, a data file that fails.
 
 usage: operations_test.py SERVER

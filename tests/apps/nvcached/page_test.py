@@ -114,7 +114,7 @@ def json_says_what_stats_says():
         equal(names, list(metrics))
         for name in ("get_hits_total", "cmd_set_total", "items", "data_bytes"):
             check(f"\nnvcached_{name} {metrics[name]}\n" in text, name)
-        # What a client resets stays.
+        # A reset by a client stays.
         server.ask(b"stats reset\r\n", b"RESET\r\n")
         equal(by_name(status_of(port), "stat")["get_hits"], 2)
         # A point of the charts comes within a second of the start.
@@ -203,7 +203,7 @@ def hostile_keys():
 
 
 def raw(port, request, close=True):
-    """What a connection that sends this is answered until its end."""
+    """The answer to a connection that sends this, until its end."""
     with socket.create_connection(("127.0.0.1", port), timeout=LONG_SECONDS) as client:
         send(client, request)
         if close:

@@ -1,6 +1,6 @@
 """Starts a server on a free port of the loopback interface, and ends it by its own pid.
 
-What a test expects decides when it goes on: the known answer, the close, the answer to a further
+A test goes on when it has what it expects: the known answer, the close, the answer to a further
 request, a condition. A time-out only ends a test of a server that hangs.
 """
 import os

@@ -66,7 +66,7 @@ class Worker(threading.Thread):
                         while not self.soak.over:
                             self.one(client)
                 except TimeoutError:
-                    # What was asked may still be done at any time: nothing would be known.
+                    # The request may still be carried out at any time: nothing would be known.
                     raise Wrong(f"no answer within {LONG_SECONDS} s") from None
                 except (OSError, EOFError):
                     time.sleep(0.05)  # killed, or not up yet

@@ -101,7 +101,7 @@ def later(seconds):
 
 
 def a_long_absence():
-    """What a server stored before it was away is a miss, and stale to meta commands."""
+    """An item from before an absence is a miss, and stale to meta commands."""
     with tempfile.TemporaryDirectory() as folder:
         options = ("-m", "8", f"--medium=file:{folder}/data")
 

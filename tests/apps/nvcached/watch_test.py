@@ -55,7 +55,7 @@ def fetchers_and_mutations():
             for line, wanted in zip(seen, expected):
                 check(line == wanted, (line, wanted))
             check(len(seen) == len(expected), seen)
-            # What a watcher sends is dropped; it is told of nothing that it did not ask for.
+            # A watcher's requests are dropped; it is told of nothing that it did not ask for.
             watcher.sendall(b"get a\r\nquit\r\n")
             with server.connect():
                 pass

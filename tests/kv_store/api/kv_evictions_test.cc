@@ -1,4 +1,4 @@
-// What a store says that it evicts is what it evicts.
+// A store evicts the items that it says it evicts.
 #include <gtest/gtest.h>
 
 #include <memory>

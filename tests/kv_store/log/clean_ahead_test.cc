@@ -114,7 +114,7 @@ TEST_F(CleanAheadTest, SmallStoresCleanNothingAhead) {
   EXPECT_EQ(count(KvCounter::kDrains), 0u);
 }
 
-// What is touched while the cleaner copies it keeps its new time of expiry, and a value that is
+// An item touched while the cleaner copies it keeps its new time of expiry, and a value that is
 // updated then keeps its new bytes.
 void change_items_that_move(KvStore* store) {
   std::atomic<bool> done{false};

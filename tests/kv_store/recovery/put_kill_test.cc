@@ -1,6 +1,6 @@
 // Ends of a process, and losses of power, at each step of a put while others go on behind it: room
-// was taken, the header is written, the value, the descriptor. What was acknowledged is there
-// afterwards, and stays there when the zones are cleaned, or copied into a store of another size.
+// was taken, the header is written, the value, the descriptor. Acknowledged puts are there
+// afterwards, and stay there when the zones are cleaned, or copied into a store of another size.
 #include <fstream>
 #include <functional>
 #include <map>
@@ -128,7 +128,7 @@ class PutClient {
 
  private:
   using Numbers = std::map<uint64_t, uint64_t>;
-  // What the end of the process leaves: bytes, and what was acknowledged or under way.
+  // The remains of the process: bytes, and what was acknowledged or under way.
   struct End {
     Image image;
     Numbers told;
@@ -152,7 +152,7 @@ class PutClient {
   KvResult put(uint64_t key, uint64_t number) {
     return store_->put(name_of(key), value_of(key, number), {}, {});
   }
-  // What is found of a put that was under way is what counts from then on.
+  // The state found of a put that was under way is the right one from then on.
   void settle() {
     for (const auto& [key, number] : std::exchange(under_way_, {})) {
       const KvItem item = store_->get(name_of(key));

@@ -164,8 +164,8 @@ TEST_F(RecoveryTest, ALossOfPowerIsRemembered) {
   EXPECT_TRUE(torn_after_use());
 }
 
-// What cannot be trusted is made anew, and its numbers do not begin again: a client may still hold
-// the number of a value that is gone.
+// A store that cannot be trusted is made anew, and its numbers do not begin again: a client may
+// still hold the number of a value that is gone.
 TEST_F(RecoveryTest, NumbersGoOnWhereAStoreIsMadeAnew) {
   std::vector<std::byte> image = image_with(test::small_config());
   set_state(&image, {.cas = 100'000, .boot = 0});

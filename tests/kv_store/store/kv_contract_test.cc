@@ -1,4 +1,4 @@
-// What every key-value store promises, on every medium and at every durability.
+// The promises of every key-value store, on every medium and at every durability.
 #include <array>
 #include <atomic>
 #include <map>

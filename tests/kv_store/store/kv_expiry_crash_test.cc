@@ -66,7 +66,7 @@ class ExpiringClient {
     start(std::make_unique<CrashingMedium>(image));
     for (auto& [key, told] : told_) {
       const std::optional<Value> found = look(key);
-      // What has expired is there again if the clock falls behind later.
+      // An expired item is there again if the clock falls behind later.
       if (!found && (has_expired(told.newest) || has_expired(told.under_way))) continue;
       told = {.newest = found, .under_way = {}};
     }

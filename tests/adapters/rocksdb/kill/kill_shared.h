@@ -1,4 +1,4 @@
-// What the program that is killed and the test that kills it share: a mapped file of counters,
+// Shared by the program that is killed and the test that kills it: a mapped file of counters,
 // which survive the kill, and the caches and options that both use.
 #pragma once
 

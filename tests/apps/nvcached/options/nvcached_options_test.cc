@@ -199,7 +199,7 @@ TEST(Options, AStoreThatCannotBeSaysWhy) {
   EXPECT_THAT(why("--store nvkv://?size=1MiB&x=1"), HasSubstr("unknown setting 'x'"));
 }
 
-// What a row's setter makes of the command line, or its error.
+// The settings that a row's setter makes of the command line, or its error.
 std::string outcome(const std::vector<std::string>& arguments) {
   const auto options = parse_options(arguments);
   return options.ok() ? "parsed" : std::string(options.status().message());

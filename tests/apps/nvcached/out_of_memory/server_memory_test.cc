@@ -30,7 +30,7 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   bool connected() const { return connected_; }
-  // What came until `end`, or until the server closed. False if neither happened.
+  // Reads until `end`, or until the server closes. False if neither happens.
   bool ask(std::string_view request, std::string_view end) {
     used_ = 0;
     (void)!send(fd_, request.data(), request.size(), MSG_NOSIGNAL);

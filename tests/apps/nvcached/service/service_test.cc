@@ -1,4 +1,4 @@
-// What all connections share: their counts.
+// The counts that all connections share.
 #include "apps/nvcached/service/service.h"
 
 #include <gtest/gtest.h>

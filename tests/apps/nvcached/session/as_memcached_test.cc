@@ -1,4 +1,4 @@
-// What differ_test.py found beside memcached 1.6.18, each by the commands that showed it.
+// Differences from memcached 1.6.18 that differ_test.py found, each by the commands that showed it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

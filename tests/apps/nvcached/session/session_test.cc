@@ -1,4 +1,4 @@
-// What requests mean: memcached's semantics over any KvStore.
+// The meaning of requests: memcached's semantics over any KvStore.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
