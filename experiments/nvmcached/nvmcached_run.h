@@ -6,7 +6,7 @@
 //   configurations[]  the four systems: name, what, spec, medium, emulated
 //   traces[]          the parameters
 //   runs[]            throughput: workload (a trace, or "100 B, 75% GET"), variant (the medium),
-//                     configuration (the system), round, metrics{} (kv/system.h);
+//                     configuration (the system), round, metrics{} (system.h);
 //                     or "error" instead of the metrics
 //   crashes[]         trace, system, misses before and after, items and bytes lost
 //   restart{}         null if not asked for

@@ -9,7 +9,7 @@
 //     co_await time.idle_until(disk_is_done_ns);       // others may have the core
 //   }
 //
-// A task may wait for another: co_await other_task(). One that does not wait idly keeps its core,
+// A task may wait for another: co_await another_task. One that does not wait idly keeps its core,
 // unless it hands it on: co_await time.yield(), as the OS takes cores from those that compute on.
 // Caller-locked.
 #pragma once

@@ -126,8 +126,8 @@ bool CachedFile::invalidate(const FileRange& range) {
     move_regions(range);
     erased = erase_some(&rest);
   }
-  // Others have their turn in between. What they enter now they have read or written since, or it
-  // is outdated by the regions; that some of it goes, too, costs a miss.
+  // Others have their turn in between. Blocks that they enter hold bytes read or written since, or
+  // are outdated by the regions; that some of them go, too, costs a miss.
   while (rest.size != 0) {
     MutexLock lock(mutex_);
     erased |= erase_some(&rest);

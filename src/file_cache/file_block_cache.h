@@ -65,7 +65,7 @@ struct FileStats {
   std::string to_prometheus() const;  // with HELP and TYPE lines
 };
 
-// What becomes of a block that is written.
+// The fate of a block that is written.
 enum class OnWrite : uint8_t {
   kOffer,   // offered with origin "write"; admission decides
   kUpdate,  // offered only if the range was cached (Open CAS's write-around)
@@ -151,7 +151,7 @@ class CachedFile {
   uint32_t inserts_ NVCACHE_GUARDED_BY(mutex_) = 0;
 };
 
-// What tells that a file is still the one that was closed.
+// Tells whether a file is still the one that was closed.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;

@@ -57,7 +57,7 @@ enum class Unfit : uint8_t {
   kWanted,  // another size, larger zones or another table are wanted
 };
 
-// What a file holds that does not fit.
+// The store of a file that does not fit.
 struct OldStore {
   Unfit why = Unfit::kNo;
   uint64_t item_bytes = 0;             // to plan the new store with

@@ -46,7 +46,7 @@ bool all_zero(ByteView bytes) {
                      [](std::byte each) { return each == std::byte{}; });
 }
 
-// What lies in the first sector of a device that is ours. The rest of the first MiB is zero.
+// The first sector of a device that is ours. The rest of the first MiB is zero.
 struct Mark {
   char text[32] = {};
   uint64_t device_bytes = 0;

@@ -22,7 +22,7 @@ namespace nvcache {
 [[nodiscard]] Status check_resize(std::string_view medium, uint64_t size_bytes,
                                   uint64_t max_size_bytes);
 
-// What an errno of an operation on a file means for a caller: RESOURCE_EXHAUSTED
+// The status for an errno of an operation on a file: RESOURCE_EXHAUSTED
 // for a full disk, quota or memory; DATA_LOSS for EIO; PERMISSION_DENIED and
 // NOT_FOUND as they are; else UNAVAILABLE. Names operation, path and cause.
 [[nodiscard]] Status errno_status(std::string_view operation, std::string_view path,

@@ -122,7 +122,7 @@ void CostModel::smooth_until(uint64_t when_ns) {
   last_ns_ = when_ns;
 }
 
-// What is owed goes to the medium while nobody waits for it.
+// Owed time goes to the medium while no thread waits for it.
 void CostModel::pay_back(uint64_t until_ns) {
   const double from_ns = std::max(static_cast<double>(last_ns_), write_pipe_free_ns_);
   const double idle_ns = static_cast<double>(until_ns) - from_ns;

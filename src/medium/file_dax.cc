@@ -55,7 +55,7 @@ Status DaxFileMedium::on_direct_read(Extent extent) {
   }
   const uint64_t begin = extent.offset / page_bytes_ * page_bytes_;
   const uint64_t length = extent.offset + extent.size_bytes - begin;
-  // What is not in memory is fetched at once, rather than a page fault at a time.
+  // Pages that are not in memory are fetched at once, rather than a page fault at a time.
   if (length > page_bytes_) madvise(base_ + begin, length, MADV_WILLNEED);
   if (madvise(base_ + begin, length, MADV_POPULATE_READ) == 0) return ok_status();
   const int error = errno;

@@ -45,7 +45,7 @@ class KeptFile final : public Medium, public PageFile {
   ByteView direct() const override { return {base_, size_bytes_}; }
   [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
-  // What an operator should know of the opening, a line each.
+  // Notes on the opening for an operator, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
   bool is_dax() const { return dax_ != nullptr; }
   // True if the file was empty, so that it holds zeros.

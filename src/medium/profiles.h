@@ -1,4 +1,4 @@
-// What emulated media cost: the parameters of the model in medium/cost_model.h.
+// The costs of emulated media: the parameters of the model in medium/cost_model.h.
 // Every number's source is in docs/design/model.md. Units: 1 GB/s = 1e9 bytes per
 // second = 1 byte per nanosecond.
 #pragma once

@@ -53,7 +53,7 @@ class Words {
   std::string_view text_;
 };
 
-// What of the machine belongs to an open medium alone.
+// The part of the machine that belongs to an open medium alone.
 enum class Owns : uint8_t { kNothing, kFile, kDevice };
 
 struct MediumRow {
@@ -172,14 +172,15 @@ std::string_view place_of_medium(std::string_view spec);
 // Reads a specification by the row that it begins with.
 [[nodiscard]] StatusOr<MediumOpener> parse_medium(std::string_view spec);
 
-// What a message about `spec` says: the problem, and what is allowed.
+// An error about `spec`: the problem, and what is allowed.
 [[nodiscard]] Status bad_medium(std::string_view problem, std::string_view spec,
                                 std::string_view allowed);
 
 // Every row's usage, and the profiles.
 std::string allowed_media();
 
-// What an emulated medium can lie on: "on=dram, on=file:PATH[,io=mmap|direct], on=numa:NODE".
+// The media that an emulated one can lie on: "on=dram, on=file:PATH[,io=mmap|direct],
+// on=numa:NODE".
 std::string allowed_inner_media();
 
 // Usage and help of each row, a line or more, for the help of a command.

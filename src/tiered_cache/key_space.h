@@ -5,7 +5,7 @@
 // caches are never the same. The rest of the key is mixed with a seed of the cache's own, of 64
 // bits, so that a cache does not find what another left under the same tag, either.
 //
-// What tag and seed are derived from:
+// Tag and seed are derived from:
 //
 //   a cold tier    a number that no other cache of the tier has had. The caller promises nothing.
 //   a warm tier    the name of the cache's owner, `owner=NAME`: the same in the next process, which
@@ -70,7 +70,7 @@ class KeySpace {
     const uint64_t file = mix64(key.file ^ form_ ^ seed_);
     return {.file = top_ | file >> kTagBits, .offset = key.offset ^ mix64(file ^ kOfOffsets)};
   }
-  // What inside() makes of `file`.
+  // The number that inside() makes of `file`.
   uint64_t inside_file(uint64_t file) const {
     return whole_ ? file ^ form_ : top_ | mix64(file ^ form_ ^ seed_) >> kTagBits;
   }

@@ -194,7 +194,7 @@ class alignas(64) ObjectShard {
   void evict(ObjectEntry* victim, RemovedEntries* removed) NVCACHE_REQUIRES(mutex_);
   void note_part() NVCACHE_REQUIRES(mutex_);
 
-  // What every lookup and release reads.
+  // Every lookup and release reads these.
   ObjectTable table_;  // changed under mutex_
   Sequence changes_;
   std::atomic<size_t> charged_bytes_{0};
@@ -202,7 +202,7 @@ class alignas(64) ObjectShard {
       0};  // as it was when the shard was last locked for a change
   TierCounters& counts_;
 
-  // What changes take.
+  // Changes take these.
   alignas(64) mutable Mutex mutex_;
   LowerTiers* const lower_tiers_;
   SharedRoom& room_;

@@ -15,7 +15,7 @@ void name_as(const TierStats& from, TierStats* to) {
   to->block_cache.eviction = from.block_cache.eviction;
 }
 
-// What one cache says of the tier that many share.
+// The statistics of the tier that many share, from one cache.
 TierStats whole_of(const TierStats& tier, bool open) {
   TierStats whole;
   add_stats(tier.block_cache, open, &whole.block_cache);

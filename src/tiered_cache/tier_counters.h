@@ -1,4 +1,4 @@
-// What a tier counts, and what a tiered cache counts at its first tier. The tables in
+// The counters of a tier, and of a tiered cache at its first tier. The tables in
 // tiered_stats.cc have a row for each total of TierStats and TieredStats. Thread-safe; an addition
 // takes no locked instruction (base/striped_counters.h).
 #pragma once

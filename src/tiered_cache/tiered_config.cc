@@ -208,7 +208,8 @@ constexpr std::array<TieredRow, 12> kTieredRows = {{
     setting::choice<&TieredConfig::demote_high, kTieredOnWords>("demote_high"),
 }};
 
-// What it evicts would have to find the lower tiers of the cache that put it there.
+// Only the lowest tier has a name: blocks that a shared tier evicts would have to find the lower
+// tiers of the cache that put them there.
 Status check_names(const TieredConfig& config) {
   for (size_t i = 0; i + 1 < config.tiers.size(); ++i) {
     const std::string& name = config.tiers[i].name;

@@ -55,7 +55,7 @@ struct TieredConfig {
   static constexpr int kMaxShardBits = 12;
 };
 
-// What a specification gives, and nothing that it does not: an adapter sets its own defaults there.
+// The settings that a specification gives, and no others: an adapter sets its own defaults there.
 // The tiers in it are complete. INVALID_ARGUMENT names the setting, what was given and what is
 // allowed.
 [[nodiscard]] StatusOr<Given<TieredConfig>> read_tiered_config(std::string_view spec);

@@ -1,4 +1,4 @@
-// What the rows of option_table.h set their fields with. `name` is the option as the user knows it,
+// The setters of the rows of option_table.h. `name` is the option as the user knows it,
 // for error texts. Templates, so that a row names the field and its bounds.
 //
 // Pure.
@@ -13,7 +13,7 @@
 
 namespace nvcache::server {
 
-// What a field of the settings, or of the options around them, is in `options`.
+// A field of the settings, or of the options around them, in `options`.
 template <typename T>
 T& of(Options& options, T Settings::*field) {
   return options.settings.*field;

@@ -86,7 +86,7 @@ constexpr OptionKind kIgnored = OptionKind::kIgnored;
 constexpr OptionKind kOwn = OptionKind::kOwn;
 using enum OptionTopic;
 
-// What the manual page has behind the help.
+// The sentences of the manual page behind the help.
 constexpr OptionPage more(const char* sentences) { return {sentences, nullptr, false}; }
 constexpr OptionPage allows(const char* values, const char* sentences = nullptr) {
   return {sentences, values, false};

@@ -23,7 +23,7 @@ enum class OptionKind : uint8_t {
   kOwn,        // memcached does not have it
 };
 
-// What an option is about: the page's headings, in this order.
+// The topic of an option: the page's headings, in this order.
 enum class OptionTopic : uint8_t {
   kNetwork,
   kStore,
@@ -33,7 +33,7 @@ enum class OptionTopic : uint8_t {
   kWithoutEffect
 };
 
-// What the manual page and completions have beside the help.
+// The parts of the manual page and of completions beside the help.
 struct OptionPage {
   const char* more = nullptr;    // sentences behind the help
   const char* values = nullptr;  // allowed ones, with blanks between: "dram file:FILE"

@@ -1,4 +1,4 @@
-// What a command line of nvcached says. A plain struct, filled by nvcached_options.h through the
+// The command line of nvcached, parsed. A plain struct, filled by nvcached_options.h through the
 // rows of option_table.h.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a key-value store counts: the totals of KvStats, one counter each. The table in kv_stats.cc
+// The counters of a key-value store, one for each total of KvStats. The table in kv_stats.cc
 // has a row for each. Thread-safe; an addition takes no locked instruction
 // (base/striped_counters.h).
 #pragma once

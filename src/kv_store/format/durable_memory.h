@@ -57,7 +57,7 @@ class DurableMemory {
   void fail() { failed_.store(true, std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
-  // What the store's durability requires.
+  // The flushes that the store's durability requires.
   bool flushes_updates() const { return durability_ != Durability::kVolatile; }
   bool flushes_all() const {
     return durability_ == Durability::kEach || durability_ == Durability::kEachLru;

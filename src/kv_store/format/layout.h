@@ -1,4 +1,4 @@
-// What lies on the medium of a key-value store: docs/design/format.md in code. Words have 8
+// The bytes on the medium of a key-value store: docs/design/format.md in code. Words have 8
 // bytes, little-endian: memory writes 8 bytes at once, and no more. Every word or group of
 // words that may be torn carries a check. Stateless.
 #pragma once
@@ -140,7 +140,7 @@ struct KvItemView {
   ByteView value() const { return {key() + header.key_bytes, header.value_bytes}; }
   uint32_t expires_s() const { return static_cast<uint32_t>(header.expiry); }
   uint64_t size_bytes() const { return kv_item_bytes(header.key_bytes, header.value_bytes); }
-  // What the descriptor's checksum covers.
+  // The bytes that the descriptor's checksum covers.
   ByteView checked() const {
     return {bytes + kKvExpiryBytes,
             kKvItemHeaderBytes - kKvExpiryBytes + uint64_t{header.key_bytes} + header.value_bytes};

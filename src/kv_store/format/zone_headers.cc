@@ -89,7 +89,8 @@ void ZoneHeaders::write(uint64_t zone, uint64_t version, uint64_t hot_line, uint
   restart_counts(zone);
   store_word(header + offsetof(KvZoneHeader, version), kv_version_word(version, zone, nonce_),
              std::memory_order_release);
-  // What it says holds for the version before. The line becomes durable as a whole.
+  // The word of the last cleaning holds for the version before. The line becomes durable as a
+  // whole.
   store_word(header + offsetof(KvZoneHeader, cleaning), 0, std::memory_order_release);
 }
 

@@ -168,7 +168,7 @@ class DescriptorTable {
   uint64_t memory_bytes() const { return (stripe_mask_ + 1) * sizeof(Stripe) + groups_; }
 
  private:
-  // What a group's overflow descriptors are. A writer that takes one says so first.
+  // The use of a group's overflow descriptors. A writer that takes one says so first.
   enum OverflowUse : uint8_t { kNoOverflow, kOverflow, kOverflowUnknown };
 
   std::atomic_ref<uint8_t> overflow_use(uint64_t group) const {

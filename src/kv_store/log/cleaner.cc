@@ -97,7 +97,7 @@ CleaningRule Cleaner::rule_of_full_store() const {
           .lists_evicted = parts_.config.tells_evictions()};
 }
 
-// A loss of power sets counts back. What they say must not cost an item its place.
+// A loss of power sets counts back. A wrong count must not cost an item its place.
 bool Cleaner::doubts_counts(uint64_t zone) const {
   return parts_.counts_are_old && parts_.config.cleaning == KvCleaning::kLive &&
          parts_.zones.is_unchecked(zone);

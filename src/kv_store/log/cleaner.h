@@ -70,7 +70,7 @@ class Cleaner final : public ZoneCleaner {
   void clear_descriptors(const std::vector<uint64_t>& zones);
 
  private:
-  // What a cleaning does with the items that it keeps.
+  // The work of a cleaning on the items that it keeps.
   struct Work {
     CleaningPlan plan;
     std::vector<ZoneMover::Move> moves;
@@ -84,7 +84,7 @@ class Cleaner final : public ZoneCleaner {
   bool doubts_counts(uint64_t zone) const;
   CleaningPlan plan(uint64_t zone, const CleaningRule& rule) const
       NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
-  // What to keep of a zone, so that an item has room. Empty: another zone may suit better.
+  // The items to keep of a zone, so that another has room. Empty: another zone may suit better.
   std::optional<CleaningPlan> plan_for(uint64_t zone, uint64_t item_bytes)
       NVCACHE_REQUIRES(parts_.zones.cleaning_mutex());
   // Changes nothing on the medium.

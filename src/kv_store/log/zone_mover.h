@@ -21,7 +21,7 @@ namespace nvcache {
 
 class ZoneMover {
  public:
-  // What an item becomes. `to` is an offset in the zone, at or before the item's own.
+  // The move of an item. `to` is an offset in the zone, at or before the item's own.
   struct Move {
     Survivor item;
     uint64_t to = 0;

@@ -40,7 +40,7 @@ struct CleaningPlan {
   }
 };
 
-// What survives has at most `keep_bytes`. `live`: unused items survive, too; if there is no room
+// Survivors have at most `keep_bytes`. `live`: unused items survive, too; if there is no room
 // for all, those used last.
 struct CleaningRule {
   bool live = false;

@@ -14,7 +14,7 @@
 
 namespace nvcache {
 
-// What a medium held when it was opened, or was formatted with.
+// The store that a medium held when it was opened, or was formatted with.
 struct KvFoundStore {
   KvSuperblock superblock;
   KvState state;
@@ -26,7 +26,7 @@ struct KvFoundStore {
 // where it holds anything else. Writes nothing.
 [[nodiscard]] StatusOr<std::optional<KvFoundStore>> find_store(KvMedium& on);
 
-// What a new opening may believe of the items that a medium holds.
+// How far a new opening may believe the items that a medium holds.
 enum class KvTrust : uint8_t {
   kNothing,    // deletes and updates may have been undone, or the new owner keeps nothing
   kAll,        // all is as the last owner acknowledged it
@@ -39,7 +39,7 @@ KvTrust trust_of(const KvState& found, uint64_t boot, Durability wanted, bool su
 
 // The same of a store that was found, and the opening that is configured.
 KvTrust trust_in(const KvFoundStore& found, const KvMedium& on, const KvConfig& config);
-// What the zones' headers count, which a loss of power may have set back.
+// The counts of the zones' headers, which a loss of power may have set back.
 ZoneHeaders::Live live_in(const KvMedium& on, const KvGeometry& geometry);
 
 // For the operator: why a store is made anew in which nothing is trusted, and what it held.

@@ -81,7 +81,7 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
   using Presence = ItemIndex::Presence;
   static constexpr uint64_t kBufferHandle = uint64_t{1} << 63;
 
-  // What a key has now, seen under its stripe's lock.
+  // The value of a key now, seen under its stripe's lock.
   struct CurrentValue {
     Presence presence = Presence::kAbsent;
     bool expired = false;
@@ -91,8 +91,8 @@ class KvStoreImpl final : public KvStore, private Pin::Owner {
     ItemLocation location;  // on the medium,
     ZonePin pin;            // where the pin keeps it
     explicit operator bool() const { return presence == Presence::kPresent; }
-    // What a condition of this kind sees; empty where it must see no value. A comparison sees an
-    // outdated one: a client that got it as such may replace it.
+    // The cas that a condition of this kind sees; empty where it must see no value. A comparison
+    // sees an outdated one: a client that got it as such may replace it.
     std::optional<uint64_t> cas_for(KvCondition::Kind kind) const {
       if (!*this || expired || (outdated && kind != KvCondition::kIfCas)) return std::nullopt;
       return cas;

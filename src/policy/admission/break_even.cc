@@ -92,7 +92,7 @@ class BreakEven final : public AdmissionPolicy {
     const double lookups = since(&totals_.lookups, traffic.lookups);
     const double hits = since(&totals_.hits, traffic.hits);
     const double written_kib = since(&totals_.written_bytes, traffic.written_bytes) / 1024;
-    // What was before the first account, or before the engine told of its reads, is nobody's debt.
+    // Traffic before the first account, or before the engine told of its reads, is no debt.
     if (!std::exchange(weighs_, storage_ns > 0)) {
       settled_ns_ = most_ns;
     } else {

@@ -14,10 +14,10 @@ namespace nvcache {
 
 class SharedLearning;
 
-// What a policy is made for. By default enough to check a specification.
+// The cache that a policy is made for. By default enough to check a specification.
 struct EvictionContext {
   uint32_t max_slots = 0;  // bounds the slots that the shard will ever use
-  // What the shards of a cache learn together. Null: the shard learns alone.
+  // The learning that the shards of a cache share. Null: the shard learns alone.
   std::shared_ptr<SharedLearning> learning = nullptr;
 };
 

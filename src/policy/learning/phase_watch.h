@@ -92,7 +92,7 @@ class PhaseWatch {
   static constexpr double kSecondUses = 1 / 32.0;
   static constexpr double kLaterUses = 1 / 128.0;
   static constexpr double kLeastLaterUses = 6;  // however small the sample is
-  // What a use that only this cache hits takes away: ln 2 / ln 1.5, where three of four uses are
+  // A use that only this cache hits takes this away: ln 2 / ln 1.5, where three of four uses are
   // the other's if the set is new, and two of four if not (Wald's sequential test).
   static constexpr double kAgainst = 1.7;
 

@@ -4,7 +4,7 @@
 // A shadow caches up to kMostKeys keys of a sample (key_sample.h), without blocks, by the rule of
 // `auto` (eviction/auto.cc).
 //
-// What a shadow earns is its hits less `insert_cost` for each insert: writes hurt, so an insert has
+// A shadow earns its hits less `insert_cost` for each insert: writes hurt, so an insert has
 // to earn more than itself. After every kWindow uses for each key of room, the settings change if
 // others earned more by kLead of the uses.
 //

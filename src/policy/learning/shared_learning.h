@@ -54,7 +54,7 @@ class SharedLearning {
   // all count as blocks that came in.
   void use(std::span<const SampledUse> uses);
 
-  // What to follow now.
+  // The settings to follow now.
   UseSettings settings() const { return ShadowCaches::settings_at(chosen_.load(kRelaxed)); }
   // How often the uses have become others.
   uint32_t phases() const { return phases_.load(kRelaxed); }
@@ -87,7 +87,7 @@ class SharedLearning {
   void become_full();
   void begin(double insert_cost);
 
-  // What an offer reads, in one cache line.
+  // An offer reads these, in one cache line.
   alignas(64) std::atomic<uint64_t> highest_sampled_{~uint64_t{0}};
   std::atomic<uint32_t> chosen_{ShadowCaches::kFirstSettings};
   std::atomic<uint32_t> phases_{0};

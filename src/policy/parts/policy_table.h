@@ -1,4 +1,4 @@
-// What the tables of policies share. A table has one row for each policy: its name, how to write
+// Shared by the tables of policies. A table has one row for each policy: its name, how to write
 // it, an example, and its factory. Whatever lists policies asks the table: the parser, its error
 // messages, the contract suites, the fuzzers' dictionary, the check of the documentation.
 //
