@@ -7,19 +7,22 @@ function belong to it.
 """
 import re
 
-# Comments, literals (raw ones first) and, of conditional code, all but the first branch.
+# Comments and literals, raw ones first.
+LITERAL = (r'R"(?P<mark>[^ ()\\]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|'
+           r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'")
+LITERALS = re.compile(LITERAL, re.S)
+# And, of conditional code, all but the first branch.
 HIDDEN = re.compile(
-    r'R"(?P<mark>[^ ()\\]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|'
-    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'|"
-    r"^[ \t]*#[ \t]*(?:else|elif)\b.*?^[ \t]*#[ \t]*endif[^\n]*|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
-    re.S | re.M)
+    LITERAL + r"|^[ \t]*#[ \t]*(?:else|elif)\b.*?^[ \t]*#[ \t]*endif[^\n]*|"
+    r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 SCOPE = re.compile(r"(inline )?(namespace|class|struct|union|enum|extern|typedef)\b")
 TEMPLATE = re.compile(r"template\s*<[^<>]*(?:<[^<>]*>[^<>]*)*>\s*(requires [^\n]*)?")
 
 
-def blank(text):
-    """The same text, with blanks for what holds no code."""
-    return HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)
+def blank(text, hidden=HIDDEN):
+    """The same text, with blanks for comments, literals and directives; for comments and literals
+    alone with LITERALS."""
+    return hidden.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)
 
 
 def end_of_braces(code, at):

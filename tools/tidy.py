@@ -4,11 +4,12 @@
 usage: tidy.py [ROOT]          check the tree at ROOT (default: .)
        tidy.py --self-test     prove that each kind of breach is found
 
-Checks: columns, lengths of files and of functions, methods of interfaces, a comment at the top of
-each header, files that nothing builds or names, links in Markdown, words that the glossary replaces
-or that were mended, whether the programs print the messages that docs/troubleshooting.md explains,
-and whether all descriptors come from src/base/descriptors.cc. Prints each breach as file:line
-and exits with 1 if there is any.
+Checks: columns, lengths of files, scripts, functions and classes (tidy_classes.py), methods of
+interfaces, a comment at the top of each header, sentences and names in comments
+(tidy_comments.py), unused fields and constants (tidy_names.py), files that nothing builds or names,
+links in Markdown, words that the glossary replaces or that were mended, whether the programs print
+the messages that docs/troubleshooting.md explains, and whether all descriptors come from
+src/base/descriptors.cc. Prints each breach as file:line and exits with 1 if there is any.
 """
 import pathlib
 import re
@@ -17,9 +18,13 @@ import sys
 import tempfile
 
 import cpp_functions
+import tidy_classes
+import tidy_comments
+import tidy_names
 
 COLUMNS = 100
 LINES = 400
+SCRIPT_LINES = 150  # of a shell
 FUNCTION_LINES = 70
 METHODS = 8
 README_LINES = 120
@@ -45,14 +50,17 @@ MENDED = [
     (re.compile(r"\b(nobody|whoever|by whom ever)\b", re.I), "who it is, or a passive"),
     (re.compile(r"\bmeanwhile\b", re.I), "during what, or after what"),
     (re.compile(r"\bso many\b", re.I), "how many"),
+]
+# In comments tidy_comments.py looks for it.
+MENDED_IN_PAGES = MENDED + [
     (re.compile(r"(^|[.:;] |^ *[-*] )What [a-z]"), "the thing as the subject (STYLE, Words)"),
 ]
 MENDED_IN = re.compile(r"(?!CHANGELOG|STYLE).*\.md|.*\.h")
 # A page of messages, and what prints them.
 MESSAGES = "docs/troubleshooting.md"
 PRINTERS = re.compile(r"(src|apps|cmake)/.*\.(cc|h|cmake)|apps/.*CMakeLists\.txt")
-# What makes a descriptor, and the one file that may call it. Names that are also of functions of
-# ours are known by their arguments, or by a `::` before them.
+# Calls that make a descriptor, and the one file that may have them. Names that are also of
+# functions of ours are known by their arguments, or by a `::` before them.
 MAKERS = re.compile(
     r"(?<![\w.>:])(?:(?:std)?::)?(?:"
     r"(?:open64|openat2?|creat|dup[23]?|socketpair|accept4|pipe2|eventfd|epoll_create1?|signalfd|"
@@ -110,6 +118,12 @@ def check_length(name, lines):
         yield f"{name}: {len(lines)} lines; allowed: {LINES}, or '{LONG_BECAUSE} ...' at the top"
 
 
+def check_script(name, lines):
+    is_shell = name.endswith(".sh") or re.match(r"#!.*\b(ba)?sh$", lines[0] if lines else "")
+    if is_shell and len(lines) > SCRIPT_LINES:
+        yield f"{name}: {len(lines)} lines of a shell; allowed: {SCRIPT_LINES}"
+
+
 def check_functions(name, text, lines):
     """Excepted: the bodies of tests, which are told from top to bottom."""
     if not name.endswith(CPP):
@@ -159,9 +173,8 @@ def check_mended(name, lines):
         if fenced or not header and line.startswith("    "):
             continue
         text = re.sub(r"`[^`]*`", "", line)
-        for pattern, better in MENDED:
-            # Of a class a header may say "What ...": a name for it, no sentence.
-            if (found := pattern.search(text)) and not (header and "What" in found.group(0)):
+        for pattern, better in MENDED if header else MENDED_IN_PAGES:
+            if found := pattern.search(text):
                 yield f"{name}:{number}: '{found.group(0).strip()}'; say {better}"
 
 
@@ -240,7 +253,7 @@ def check_dead(names, texts):
             if path.name in cmake or path.stem in cmake or any(p in cmake for p in patterns):
                 continue
         elif path.suffix == ".sh" and path.stem.removesuffix("_test") in cmake:
-            continue  # by ${tool}_test.sh
+            continue  # by the name of a tool and _test
         elif everything.count(path.name) - texts.get(name, "").count(path.name) > 0:
             continue
         elif path.suffix == ".py" and path.stem in everything.replace(texts.get(name, ""), ""):
@@ -262,6 +275,7 @@ def check(root):
         if is_code(name):
             breaches += check_columns(name, lines)
             breaches += check_length(name, lines)
+            breaches += check_script(name, lines)
             breaches += check_functions(name, text, lines)
             breaches += check_interfaces(name, text, lines)
             breaches += check_header(name, lines)
@@ -275,6 +289,9 @@ def check(root):
             breaches += check_readme(name, lines)
             breaches += check_mended(name, lines)
     breaches += check_messages(texts)
+    breaches += tidy_classes.check(texts)
+    breaches += tidy_comments.check(texts, is_code)
+    breaches += tidy_names.check(texts)
     breaches += check_dead([name for name in names if name in texts], texts)
     return breaches
 
@@ -288,7 +305,7 @@ def self_test():
             (root / name).write_text(text)
 
         write("CMakeLists.txt", "file(GLOB all src/*.cc)\n")
-        write("src/good.h", "// What it is.\n")
+        write("src/good.h", "// A good header.\n")
         write("src/good.cc", '#include "good.h"\n')
         write("README.md", "[good](src/good.h) [here](#title)\n\n# Title\n\n| " + "x " * 80 + "|\n")
         assert check(root) == [], check(root)
@@ -307,6 +324,10 @@ def self_test():
         write("src/faces.cc", f"class A {{\n{pure}{other}{nested}}};\n"
                               f"class C : A<B> {{\n{other}{pure}{ninth}}};\n"
                               f"// tidy: more methods because x\nclass D {{\n{pure}{ninth}}};\n")
+        write("src/large.h", "// A.\nclass A {\n" + "  int a;\n" * 599 + "};\n")
+        write("src/says.h", '// What it says.\n#include "large.h"\n')
+        write("script/long", "#!/usr/bin/env bash\n" * 151)
+        write("tools/fine.sh", "true\n" * 150)
         write("src/dead.h", "// Nobody includes it.\n")
         write("docs/page.md", "[gone](gone.md) [wrong](../README.md#nothing)\n")
         write("README.md", "\n" * 121)
@@ -320,14 +341,20 @@ def self_test():
                               'std::ifstream stream;\nint h = fcntl(1, F_GETFD) + dup(1);\n'
                               'int n = std::thread::hardware_concurrency();\n')
         write("apps/main.cc", "int main() {\n  std::ofstream file;\n}\n")
-        write("CMakeLists.txt", "file(GLOB all src/*.cc apps/*.cc)\n")
+        write("CMakeLists.txt", "file(GLOB all src/*.cc apps/*.cc)\n# fine.sh says.h\n")
         found = check(root)
-        assert len(found) == 21, found
+        assert len(found) == 26, found
         assert sum("src/opens.cc" in each for each in found) == 5, found
-        assert "src/faces.cc:17: C has 9 pure virtual functions" in "\n".join(found), found
-    print("a wide line, a long file, two long functions, a wide interface, a bare header, a word, "
-          "a dead file, two links, a long README, a message that nothing prints, three mended "
-          "words, four descriptors and a program that does not fill its streams were found")
+        for breach in ("src/faces.cc:17: C has 9 pure virtual functions",
+                       "src/large.h:2: A has 601 lines in all its files",
+                       "src/says.h:1: 'What ...'", "script/long: 151 lines of a shell",
+                       "the constant kTable is never used"):
+            assert breach in "\n".join(found), found
+    print("a wide line, two long files, two long functions, a long script, a wide interface, a "
+          "bare header, a word, a dead file, two links, a long README, a message that nothing "
+          "prints, three mended words, four descriptors and a program that does not fill its "
+          "streams were found;")
+    print(*(each.self_test() for each in (tidy_classes, tidy_comments, tidy_names)), sep="; ")
 
 
 def main():

@@ -12,7 +12,7 @@
 
 namespace nvcache {
 
-// Thread-safe on disjoint extents. The arguments must outlive it.
+// Thread-safe on disjoint extents. REQUIRES: the arguments outlive it.
 class BlockWriter {
  public:
   struct Parts {

@@ -29,7 +29,7 @@ class AdmissionControl {
   // The policy that the configuration names. INVALID_ARGUMENT: there is none of that name.
   [[nodiscard]] static StatusOr<std::unique_ptr<AdmissionPolicy>> policy_of(const Config& config);
 
-  // The arguments must outlive it.
+  // REQUIRES: the arguments outlive it.
   AdmissionControl(std::unique_ptr<AdmissionPolicy> policy, const Counters& counters,
                    const MeteredMedium& medium, Clock& clock);
 

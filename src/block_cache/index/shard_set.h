@@ -34,7 +34,7 @@ class ShardSet {
     EvictionSink* sink = nullptr;   // gets what evict_one() evicts
   };
 
-  // The arguments must outlive it, and `config` the call of open().
+  // REQUIRES: the arguments outlive it, and `config` the call of open().
   ShardSet(const Config& config, const Options& options, BlockReader& reader, Counters& counters)
       : hash_seed_(config.seed),
         config_(config),

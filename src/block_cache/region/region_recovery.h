@@ -57,7 +57,7 @@ class RegionRecovery {
     const RemovalList& removals;  // of the opening before; the table has its places
   };
 
-  // The arguments must outlive it.
+  // REQUIRES: the arguments outlive it.
   RegionRecovery(const Regions& regions, const RecoveryPlan& recovery)
       : regions_(regions),
         geometry_(regions.geometry),

@@ -63,7 +63,7 @@ class RegionWriter {
     BlockRecord* record = nullptr;  // zeros, but for offset_grains
   };
 
-  // Throws std::bad_alloc. The arguments must outlive it.
+  // Throws std::bad_alloc. REQUIRES: the arguments outlive it.
   RegionWriter(const Options& options, Medium& medium, RegionTable& table, Events events);
   ~RegionWriter();  // writes what is queued; what lies in the open regions is gone
 

@@ -43,7 +43,7 @@ class BlockStore final : private Pin::Owner {
     EvictionSink* sink = nullptr;   // gets what is evicted; must outlive the store
   };
 
-  // A store on an open medium. `clock` must outlive it. It has no blocks before open().
+  // A store on an open medium. It has no blocks before open(). REQUIRES: `clock` outlives it.
   BlockStore(const Config& config, std::unique_ptr<Medium> medium, Clock& clock,
              const Options& options, std::unique_ptr<AdmissionPolicy> admission);
   [[nodiscard]] Status open();
@@ -52,7 +52,7 @@ class BlockStore final : private Pin::Owner {
                                                                   std::unique_ptr<Medium> medium,
                                                                   Clock& clock,
                                                                   const Options& options);
-  ~BlockStore() override;  // all pins must be gone
+  ~BlockStore() override;  // REQUIRES: all pins are gone
 
   uint64_t hash_of(const BlockKey& key) const { return shards_.hash_of(key); }
 
