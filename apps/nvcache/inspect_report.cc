@@ -24,7 +24,7 @@ std::string counted(const BlockTotals& totals) {
   return fmt::format("{} blocks, {}", grouped(totals.blocks), format_bytes(totals.bytes));
 }
 
-// As far as the keys say whose they are.
+// The engine that blocks belong to, as far as their keys tell.
 struct Engine {
   std::string_view name;
   std::string_view known;  // of a block

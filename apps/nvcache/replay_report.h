@@ -10,7 +10,7 @@
 namespace nvcache {
 
 std::string replay_text(const ReplayTable& table, const ReplayPlan& plan);
-// Of all traces: the mean of the ratios, the sum of the bytes.
+// The means over all traces: the mean of the ratios, the sum of the bytes.
 std::string replay_means_text(const std::vector<ReplayTable>& tables, const ReplayPlan& plan);
 
 // A document of the kind "replay", schema 1, that `nvcache report` draws.

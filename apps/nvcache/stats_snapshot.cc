@@ -115,7 +115,8 @@ StatusOr<StatsSnapshot> parse_json(std::string_view text) {
   return snapshot;
 }
 
-// Of the histogram of nvcached's latencies: a step of one command, or a sum that is not shown.
+// Adds from the histogram of nvcached's latencies: a step of one command, or a sum that is not
+// shown.
 void add_latency(const PrometheusSample& sample, StatsSnapshot* into) {
   const auto bound = sample.labels.find("le");
   const auto command = sample.labels.find("command");

@@ -145,7 +145,7 @@ void note_if(const StatsGroup& group, std::string_view name, std::string_view no
   if (value > 0) part->notes.push_back(fmt::format(fmt::runtime(note), value));
 }
 
-// Of a block cache, alone or in a tier.
+// Notes the health of a block cache, alone or in a tier.
 void note_health(const StatsGroup& cache, PartFigures* part) {
   note_if(cache, "failed", "MEDIUM OFF: it fails too often, and is tried once a second", part);
   if (cache.number("recovering").value_or(0) > 0) {

@@ -107,7 +107,7 @@ class Watched {
 // "write_budget(50MiB/s,...)" within an admission policy's description, in bytes a second.
 std::optional<double> budget_in(std::string_view admission, double size_bytes);
 
-// As a size to be shown, however large or small a file says that it is.
+// Returns a size that can be shown, however large or small a file says that it is.
 uint64_t whole_bytes(double bytes);
 
 }  // namespace nvcache

@@ -127,7 +127,8 @@ class BlockCache {
   StatusOr<uint64_t> erase(const Blocks& blocks, Gone gone = Gone::kForGood) {
     return erase_blocks(blocks, gone);
   }
-  // Of one key; says whether it was there. Of kDurable the other one says whether it holds.
+  // Erases one key, and returns whether it was there. With kDurable, only the other function says
+  // whether the erasure holds.
   bool erase(const BlockKey& key, Gone gone = Gone::kForGood) {
     return erase_blocks({.keys = {&key, 1}}, gone).value_or(0) != 0;
   }

@@ -17,7 +17,7 @@ class Residents {
   virtual ~Residents() = default;
   virtual uint32_t slot_limit() const = 0;          // all slots in use are below this
   virtual bool evictable(uint32_t slot) const = 0;  // holds a block without pins
-  // Of the block in a slot below slot_limit(), or of the one that left it last.
+  // Returns the hash of the block in a slot below slot_limit(), or of the one that left it last.
   virtual uint64_t key_hash(uint32_t slot) const = 0;
 };
 

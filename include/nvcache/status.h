@@ -82,7 +82,7 @@ class [[nodiscard]] Status {
   friend bool operator==(const Status& a, const Status& b) {
     return a.code_ == b.code_ && a.message() == b.message();
   }
-  // Of any stream of characters. <iosfwd> does: a template waits for the rest.
+  // For any stream of characters. <iosfwd> does: a template waits for the rest.
   template <typename Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream,
                                                       const Status& status) {

@@ -31,7 +31,8 @@ class [[nodiscard]] StatusOr {
              !std::is_same_v<std::remove_cvref_t<U>, StatusOr> &&
              !std::is_same_v<std::remove_cvref_t<U>, Status>)
   explicit StatusOr(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
-  // Of a type that this one's can be made of: std::unique_ptr<Derived> for a std::unique_ptr<Base>.
+  // From a type that this one's can be made of: std::unique_ptr<Derived> for a
+  // std::unique_ptr<Base>.
   template <typename U>
     requires(!std::is_same_v<T, U> && std::is_convertible_v<U &&, T> &&
              !std::is_convertible_v<StatusOr<U> &&, T>)

@@ -20,7 +20,7 @@ class JsonText {
   void end_object() { end('}'); }
   void begin_array() { begin('['); }
   void end_array() { end(']'); }
-  // Of the value that follows, in an object.
+  // Writes the name of the value that follows, in an object.
   void name(std::string_view name);
   void value(bool value) { add(value ? "true" : "false"); }
   void value(uint32_t value) { add(std::to_string(value)); }

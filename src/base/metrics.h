@@ -39,7 +39,7 @@ constexpr std::string_view metric_kind_name(MetricKind kind) {
                                       : "histogram";
 }
 
-// Of tables that no counters fill.
+// For tables that no counters fill.
 enum class NoCounter : size_t { kFieldCount };
 
 template <typename S, typename Counter = NoCounter>

@@ -15,7 +15,7 @@ Status invalid_argument(fmt::format_string<Args...> format, Args&&... args) {
   return invalid_argument_error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Of ASCII; other bytes stay.
+// Changes ASCII letters alone; other bytes stay.
 constexpr char lower(char letter) {
   return 'A' <= letter && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }

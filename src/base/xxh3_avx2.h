@@ -6,7 +6,7 @@
 
 namespace nvcache {
 
-// Of bytes that are more than a few: for up to 240, XXH3 has no use for wide registers.
+// The hash of more than 240 bytes: for fewer, XXH3 has no use for wide registers.
 // Thread-safe. The processor must have AVX2.
 uint64_t xxh3_avx2(const void* bytes, size_t size, uint64_t seed);
 

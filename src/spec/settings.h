@@ -36,7 +36,7 @@ struct Setting {
   std::string_view name;
   // INVALID_ARGUMENT names the setting, what was given and what is allowed.
   Status (*read)(const Setting& row, std::string_view value, Config* config) = nullptr;
-  // As it may be given again; null if no configuration keeps it.
+  // Returns the value as it may be given again. Null if no configuration keeps it.
   std::string (*print)(const Config& config) = nullptr;
   const void* member = nullptr;  // stands for the member that it writes
   double least = 0;              // of a number, or a size in bytes

@@ -88,7 +88,7 @@ class Connection {
   // Turns the connection into a watcher's, and serves it as one.
   bool begin_watching();
   bool pass_on_lines();
-  // Of a client that came (no reason) or went.
+  // Tells of a client that came (no reason) or went.
   void tell_watchers(std::string_view event, std::string_view reason = "") const;
   // Whether this connection has the buffer memory that it wants.
   enum class Held : uint8_t {

@@ -27,7 +27,7 @@ class Pace {
     moved_bytes_ = 0;
   }
 
-  // Of buffers, in bytes times seconds; 0 without any.
+  // The cost of buffers, in bytes times seconds; 0 without any.
   double cost(uint64_t held_bytes) const {
     return static_cast<double>(held_bytes) * seconds_for(held_bytes);
   }

@@ -70,7 +70,7 @@ bool claim(int fd, const addrinfo& info, int type) {
   return true;
 }
 
-// As long as the list that it is of.
+// Valid as long as the list that the address is in.
 std::string_view bytes_of(const addrinfo& info) {
   return {reinterpret_cast<const char*>(info.ai_addr), info.ai_addrlen};
 }

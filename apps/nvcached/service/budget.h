@@ -27,7 +27,7 @@ class Budget {
   [[nodiscard]] bool take_of_reserve(uint64_t amount) {
     return take_up_to(amount, most_ - reserve_ / 4);
   }
-  // Of what is in use already: false only if all is taken.
+  // Takes from the last part, too: false only if all is taken.
   [[nodiscard]] bool take_last(uint64_t amount) { return take_up_to(amount, most_); }
   void give(uint64_t amount) {
     const uint64_t before = used_.fetch_sub(amount, std::memory_order_relaxed);

@@ -119,11 +119,11 @@ class Items {
                         uint32_t expires_s);
   [[nodiscard]] Status clear() { return store_.clear(); }
 
-  // As KvStore::visit(). Counts nothing as fetched.
+  // Visits like KvStore::visit(). Counts nothing as fetched.
   uint64_t visit(uint64_t cursor,
                  const std::function<void(std::string_view key, const ItemSummary&)>& visitor);
 
-  // Of the bytes of a value in the store, those that a client sent.
+  // Returns how many bytes of a value in the store a client sent.
   static uint64_t client_bytes(uint64_t value_bytes);
 
   ItemHints& hints() { return hints_; }

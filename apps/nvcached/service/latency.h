@@ -25,7 +25,7 @@ inline constexpr size_t kTimed = static_cast<size_t>(Timed::kEnd);
 inline constexpr std::array<const char*, kTimed> kTimedNames = {"get", "set"};
 
 struct LatencyTotals {
-  // Of each step: longer than the bound before, and at most its own. The last is beyond all bounds.
+  // A count for each step: longer than the bound before, at most its own. The last has no bound.
   std::array<uint64_t, kLatencyBoundsNs.size() + 1> counts{};
   uint64_t sum_ns = 0;
 };

@@ -31,8 +31,8 @@ using MetricValue = std::variant<uint64_t, double, std::string, LatencyTable>;
 struct MetricRow {
   const char* stat = nullptr;    // name in `stats`; null: not there
   const char* metric = nullptr;  // name in Prometheus, behind "nvcached_"; null: not there
-  // Of the metric. A counter only grows, from the start of the server (in `stats`, from its
-  // reset). Says nothing of a row that is in `stats` alone: that may be a text.
+  // The kind of the metric. A counter only grows, from the start of the server (in `stats`, from
+  // its reset). Says nothing of a row that is in `stats` alone: that may be a text.
   MetricKind kind = MetricKind::kGauge;
   const char* help = nullptr;
   MetricValue (*value)(const MetricSnapshot& snapshot) = nullptr;

@@ -13,8 +13,8 @@
 
 namespace nvcache::server {
 
-// Of a server that serves: all rows, each with its names, kind, help and value; the bounds of
-// latencies; the top prefixes.
+// The status of a server that serves: all rows, each with its names, kind, help and value; the
+// bounds of latencies; the top prefixes.
 std::string status_json(Service& service, uint64_t now_ms);
 
 // The work of a server before it serves. `done` of `all` are counted in `unit`; `all` is 0 while no

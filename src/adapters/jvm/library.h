@@ -10,9 +10,11 @@ namespace nvcache::jvm {
 
 struct Library {
   const void* base = nullptr;  // where it lies, which tells it from others
-  // Of dlopen(); keeps it loaded, for its caches may outlive the class loader that brought it.
+  // The handle of dlopen(); keeps it loaded, for its caches may outlive the class loader that
+  // brought it.
   void* handle = nullptr;
-  // Of its stage. Null, all three, where no stage is wanted, or `problem` says why there is none.
+  // The functions of its stage. Null, all three, where no stage is wanted, or `problem` says why
+  // there is none.
   Make make = nullptr;
   OpenBySpec open_by_spec = nullptr;
   Close close = nullptr;

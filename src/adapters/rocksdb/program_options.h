@@ -6,7 +6,7 @@
 
 namespace nvcache::rocksdb {
 
-// Of a HyperClockCache, which has no pools.
+// The options of a HyperClockCache, which has no pools.
 inline ProgramCache program_of(const ::rocksdb::ShardedCacheOptions& options) {
   return {.capacity_bytes = options.capacity,
           .shard_bits = options.num_shard_bits,

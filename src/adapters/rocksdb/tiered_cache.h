@@ -40,7 +40,7 @@ class TieredBlockCacheBase : public ::rocksdb::Cache {
   void Erase(const Slice& key) final;
   uint64_t NewId() final { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Of the first tier.
+  // Sets the capacity of the first tier.
   void SetCapacity(size_t capacity) final;
   void SetStrictCapacityLimit(bool strict) final;
   bool HasStrictCapacityLimit() const final;

@@ -13,7 +13,7 @@
 
 namespace nvcache::rocksdb {
 
-// As NewTieredCache. `allocator`, which may be null, is where RocksDB puts its blocks.
+// Does what NewTieredCache does. `allocator`, which may be null, is where RocksDB puts its blocks.
 ::rocksdb::Status open_tiered(const TieredConfig& config,
                               std::shared_ptr<::rocksdb::MemoryAllocator> allocator,
                               std::shared_ptr<::rocksdb::Cache>* cache,

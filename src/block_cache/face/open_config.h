@@ -9,7 +9,7 @@
 
 namespace nvcache {
 
-// As open_block_cache() of a specification.
+// Does what open_block_cache() of a specification does.
 [[nodiscard]] StatusOr<std::unique_ptr<BlockCache>> open_block_cache(const Config& config);
 
 }  // namespace nvcache

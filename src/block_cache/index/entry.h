@@ -142,7 +142,7 @@ class Entry {
     return now.pins() == 0;
   }
 
-  // As retire(), but only for a live block without pins, which can be freed at once.
+  // Like retire(), but only for a live block without pins, which can be freed at once.
   [[nodiscard]] bool retire_unpinned() {
     EntryWord now{word_.load(std::memory_order_relaxed)};
     while (now.state() == EntryWord::kLive && now.pins() == 0) {

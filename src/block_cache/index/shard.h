@@ -112,7 +112,7 @@ class Shard final : public Residents {
 
   // The write of a filling block is done. Readers see the block from here on.
   void publish(uint32_t slot);
-  // As publish(), but keeps the writer's pin: the caller must unpin the slot in every case.
+  // Like publish(), but keeps the writer's pin: the caller must unpin the slot in every case.
   void publish_pinned(uint32_t slot);
   // A filling block is not written after all: removes it. `failed`: by a fault of the medium.
   void abandon(uint32_t slot, bool failed = false);
@@ -128,7 +128,7 @@ class Shard final : public Residents {
 
   // Evicts the policy's next victim. Returns the block's bytes, 0 if the policy names none.
   uint32_t evict_one();
-  // As evict_one(), but keeps the block's bytes until the caller unpins the slot.
+  // Like evict_one(), but keeps the block's bytes until the caller unpins the slot.
   std::optional<DetachedBlock> detach_one(EvictionSink& sink);
 
   // For a space in regions (shard_regions.cc). From here on keys that are erased for good are
@@ -167,7 +167,7 @@ class Shard final : public Residents {
   // Removes a block that was damaged when it was read, if no other thread has removed it. The
   // caller has pinned it.
   void remove_damaged(uint64_t hash, uint32_t slot) { remove_if_live(hash, slot, Cause::kDamaged); }
-  // As remove_damaged(), of a block that the medium failed to read.
+  // Like remove_damaged(), for a block that the medium failed to read.
   void remove_unreadable(uint64_t hash, uint32_t slot) {
     remove_if_live(hash, slot, Cause::kFailed);
   }

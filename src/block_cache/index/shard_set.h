@@ -80,11 +80,11 @@ class ShardSet {
   }
   // Evicts what reaches into a range of places.
   void evict_between(uint64_t first_grain, uint64_t end_grain) const;
-  // As those of a shard, which all shards answer alike.
+  // The functions of a shard; all shards answer alike.
   bool evicts() const { return shards_.front()->evicts(); }
   bool evicts_in_passes() const { return shards_.front()->evicts_in_passes(); }
 
-  // As those of a shard, on all of them. They return how many blocks they removed.
+  // The functions of a shard, on all of them. They return how many blocks they removed.
   uint64_t erase_file(uint64_t file) const;
   uint64_t erase_matching(FunctionRef<bool(const BlockKey&)> matches) const;
   uint64_t erase_all() const;

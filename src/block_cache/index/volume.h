@@ -73,7 +73,7 @@ class Volume {
 
   // Waits until all that was entered before is on the medium, or lost.
   virtual void drain() = 0;
-  // As BlockCache::resize(). May throw std::bad_alloc.
+  // Does the work of BlockCache::resize(). May throw std::bad_alloc.
   [[nodiscard]] virtual Status resize(uint64_t size_bytes) = 0;
   // A round of the maintenance thread.
   virtual void maintain() = 0;

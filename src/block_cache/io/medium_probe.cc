@@ -111,7 +111,7 @@ void MediumProbe::note(const Status& status) {
   }
 }
 
-// Of a place that is known to be bad a failure says nothing of the medium.
+// The failure of a place that is known to be bad says nothing of the medium.
 bool MediumProbe::try_a_place() {
   const std::optional<SetAsidePlace> place = parts_.places.take_to_try(parts_.clock.now_ns());
   if (!place) return false;

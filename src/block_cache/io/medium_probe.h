@@ -40,7 +40,7 @@ class MediumProbe {
   // Takes the result of a write of blocks: counts it, and looks again at what was set aside where
   // it says that the medium takes writes.
   void note_write(uint64_t bytes, const Status& status);
-  // Of a medium that is switched off: whether a put may reach it. Asks for a probe if one is due.
+  // Whether a put may reach a medium that is switched off. Asks for a probe if one is due.
   bool lets_pass();
   // Blocks were lost with a place that could not be written: sees whether the next one can be,
   // before there are blocks for it.

@@ -52,7 +52,7 @@ constexpr uint32_t kVersion1 = 1;
 constexpr uint32_t kClosed = 1;
 constexpr uint32_t kImmutableKeys = 2;
 
-// Of all bytes before the checksum.
+// The checksum of all bytes before it.
 template <typename Raw>
 uint64_t checksum_of(const Raw& raw, uint64_t seed) {
   const auto* const bytes = reinterpret_cast<const char*>(&raw);

@@ -67,7 +67,7 @@ struct RegionFooter {
   static std::optional<RegionFooter> decode(uint64_t nonce, ByteView from);
   // Whether the bytes begin as a footer does: this cache's, an earlier one's, or a damaged one.
   static bool resembles_one(ByteView from);
-  // As decode(), if it is the footer of that region.
+  // Like decode(), but nothing if it is not the footer of that region.
   static std::optional<RegionFooter> decode_of(const Geometry& geometry, uint64_t nonce,
                                                uint32_t region, ByteView from);
 
@@ -75,7 +75,7 @@ struct RegionFooter {
   static uint64_t tail_bytes(uint64_t count) { return kBytes + count * sizeof(BlockRecord); }
 };
 
-// Of the records as they lie on the medium.
+// The checksum of the records as they lie on the medium.
 uint64_t checksum_records(uint64_t nonce, std::span<const BlockRecord> records);
 
 // Whether each record lies within a region and none reaches into the index.

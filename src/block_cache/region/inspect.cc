@@ -89,7 +89,7 @@ class Inspector {
     return ok_status();
   }
 
-  // As RegionHead reads it.
+  // Reads the list in the way of RegionHead.
   void read_list() {
     const ReadMedium within = [this](uint64_t offset, MutableBytes into) -> Status {
       const uint64_t end = found_.medium_bytes;
@@ -193,7 +193,7 @@ class Inspector {
     return ok_status();
   }
 
-  // Of blocks that are neither listed as removed nor replaced in a newer region.
+  // Checks the blocks that are neither listed as removed nor replaced in a newer region.
   Status check_blocks(InspectedRegion* region) {
     for (const BlockRecord& record : records_) {
       if (record.size_bytes == 0 || is_removed(record, *region) ||

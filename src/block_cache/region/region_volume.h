@@ -17,7 +17,7 @@ namespace nvcache {
 
 class RegionVolume final : public Volume {
  public:
-  // As RegionSpace::open().
+  // Fails as RegionSpace::open() does.
   [[nodiscard]] static StatusOr<std::unique_ptr<Volume>> open(const Parts& parts);
   ~RegionVolume() override;
 

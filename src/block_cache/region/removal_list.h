@@ -121,7 +121,7 @@ class RemovalList {
 // The list that version 1 of the superblock kept of what was removed from mutable keys: whole
 // regions have this offset.
 inline constexpr uint32_t kWholeRegionOfVersion1 = ~uint32_t{0};
-// Of that list as it lies on the medium.
+// The checksum of that list as it lies on the medium.
 uint64_t checksum_of_version_1(std::span<const RemovalList::Place> removed);
 
 }  // namespace nvcache

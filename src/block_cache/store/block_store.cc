@@ -17,7 +17,7 @@ bool choose_verify(const Config& config, const Traits& traits) {
   return config.verify == Verify::kAlways;
 }
 
-// As the medium is read, and as this cache wants it.
+// How blocks are read: by the ways of the medium, and the wishes of this cache.
 Reads choose_reads(const Config& config, const Traits& traits) {
   if (layout_of(config.space).reads_copies) return Reads::kByCopy;
   if (traits.reads >= Reads::kInPlaceAsked) return traits.reads;
