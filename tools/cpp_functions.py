@@ -5,6 +5,7 @@ opens after a parameter list begins a function; after namespace, class, struct, 
 extern it opens a scope with functions in it; any other one holds data. Lambdas and blocks within a
 function belong to it.
 """
+import functools
 import re
 
 # Comments and literals, raw ones first.
@@ -19,6 +20,7 @@ SCOPE = re.compile(r"(inline )?(namespace|class|struct|union|enum|extern|typedef
 TEMPLATE = re.compile(r"template\s*<[^<>]*(?:<[^<>]*>[^<>]*)*>\s*(requires [^\n]*)?")
 
 
+@functools.cache
 def blank(text, hidden=HIDDEN):
     """The same text, with blanks for comments, literals and directives; for comments and literals
     alone with LITERALS."""
