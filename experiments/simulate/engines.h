@@ -1,8 +1,8 @@
-// The engines that can be simulated, a row each. To add one, five files: its model (NAME_model.h
-// and NAME_model.cc), its row (NAME_engine.cc: workloads, memory and tier, its tables and its
-// page), two lines here, and its test. Its page tells of the model in page_end.txt; counters that
-// no other engine has go into Result (simulate.h) and its JSON. engines_test.cc checks each row.
-// Constants.
+// The engines that can be simulated, a row each. To add one, five files: its model (header and
+// source, as memcached_model.h), its row (a source as memcached_engine.cc: workloads, memory and
+// tier, its tables and its page), two lines here, and its test. Its page tells of the model in
+// page_end.txt; counters that no other engine has go into Result (simulate.h) and its JSON.
+// engines_test.cc checks each row. Constants.
 #pragma once
 
 #include <array>

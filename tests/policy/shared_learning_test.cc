@@ -1,4 +1,4 @@
-// What the shards of a cache learn together, from when on, and of how large a cache.
+// The learning that the shards of a cache share: from when on, and of how large a cache.
 #include "policy/learning/shared_learning.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096;
 
-// What the options say of the store.
+// The store as the options have it.
 StatusOr<Given<KvConfig>> settings_of(const Options& options) {
   const auto rows = kv_config_rows();
   Given<KvConfig> given;

@@ -71,8 +71,8 @@ struct KvConfig {
   static constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 43;  // 40 bits of 8-byte grains
 };
 
-// What a specification gives, and nothing that it does not. INVALID_ARGUMENT names the setting,
-// what was given and what is allowed.
+// Reads what a specification gives, and nothing that it does not. INVALID_ARGUMENT names the
+// setting, what was given and what is allowed.
 [[nodiscard]] StatusOr<Given<KvConfig>> read_kv_config(std::string_view spec);
 // Reads one `key=value`, for configurations that come in another form.
 [[nodiscard]] Status read_kv_setting(std::string_view pair, Given<KvConfig>* given);
