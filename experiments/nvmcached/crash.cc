@@ -107,7 +107,7 @@ class CrashRun {
   uint64_t whole_bytes() const { return plan_.cache_bytes / 4096 * 4096; }
 
   StatusOr<std::unique_ptr<KvStoreImpl>> open(Image& image) {
-    auto config = parse_kv_config(store_spec(kind_.durability, whole_bytes(), trace_));
+    auto config = store_config(kind_.durability, whole_bytes(), trace_);
     if (!config.ok()) return config.status();
     if (plan_.write_cache_bytes) config->write_cache_bytes = *plan_.write_cache_bytes;
     KvMedium medium;

@@ -61,7 +61,7 @@ StatusOr<std::unique_ptr<System>> System::open(const Kind& kind, const std::stri
                                                uint64_t size_bytes, const Trace& trace) {
   std::unique_ptr<System> system(new System(kind, trace));
   const auto open_on = [&](const std::string& on) -> StatusOr<std::unique_ptr<KvStore>> {
-    auto config = parse_kv_config(store_spec(kind.durability, size_bytes, trace));
+    auto config = store_config(kind.durability, size_bytes, trace);
     if (!config.ok()) return config.status();
     config->medium = on;
     auto opened = open_kv_medium(*config, system->clock_);

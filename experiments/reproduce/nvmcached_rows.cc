@@ -135,7 +135,7 @@ std::vector<Row> nvmcached_rows() {
       mix_row("kv-mix-usr", "USR"),
       mix_row("kv-mix-var", "VAR"),
       parameter("kv-slots", kKvBucketSlots, "slots of a bucket of the table"),
-      parameter("kv-hot-stable", 80, "the rule of cleaning=paper"),
+      parameter("kv-hot-stable", 80, "the paper's rule of cleaning"),
       parameter("kv-write-mru", 1024, "the list of the write cache"),
       parameter("kv-write-hits", 3, "writes that make a key hot"),
       parameter("kv-key", nvmcached::mixed_trace(100, 50, 0.5).key_bytes, "the keys of the mixes"),

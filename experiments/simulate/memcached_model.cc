@@ -77,11 +77,11 @@ const Profile& memory_profile(const Options& options) {
 StatusOr<KvConfig> store_config(const Options& options, const nvmcached::Trace& trace) {
   const std::string_view durability = find_row(kStores, options.configuration)->durability;
   const uint64_t bytes = options.nvram_bytes / options.scale;
-  StatusOr<KvConfig> config = parse_kv_config(nvmcached::store_spec(durability, bytes, trace));
+  StatusOr<KvConfig> config = nvmcached::store_config(durability, bytes, trace);
   if (!config.ok()) return config;
   // What is written often is not scaled (kv_keys.h), nor is its room.
-  StatusOr<KvConfig> whole = parse_kv_config(nvmcached::store_spec(
-      durability, std::min(options.nvram_bytes, KvConfig::kMaxSizeBytes), trace));
+  StatusOr<KvConfig> whole = nvmcached::store_config(
+      durability, std::min(options.nvram_bytes, KvConfig::kMaxSizeBytes), trace);
   if (!whole.ok()) return whole;
   config->write_cache_bytes = whole->write_cache_bytes;
   config->now_s = [] { return 1u; };  // nothing expires

@@ -157,10 +157,16 @@ StatusOr<std::vector<Trace>> parse_traces(std::string_view text) {
 }
 
 std::string store_spec(std::string_view durability, uint64_t size_bytes, const Trace& trace) {
-  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaning=paper&cleaner=inline",
-                     size_bytes, durability,
-                     std::clamp(size_bytes / kZones, kLeastZoneBytes, kMostZoneBytes),
+  return fmt::format("nvkv://?size={}&durability={}&zone={}&item={}&cleaner=inline", size_bytes,
+                     durability, std::clamp(size_bytes / kZones, kLeastZoneBytes, kMostZoneBytes),
                      std::max<uint64_t>(32, static_cast<uint64_t>(trace.mean_stored_bytes())));
+}
+
+StatusOr<KvConfig> store_config(std::string_view durability, uint64_t size_bytes,
+                                const Trace& trace) {
+  StatusOr<KvConfig> config = parse_kv_config(store_spec(durability, size_bytes, trace));
+  if (config.ok()) config->cleaning = KvCleaning::kPaper;
+  return config;
 }
 
 Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill) {

@@ -10,6 +10,7 @@
 
 #include "base/prng.h"
 #include "experiments/workload/zipfian.h"
+#include "kv_store/api/config.h"
 #include "nvcache/status_or.h"
 
 namespace nvcache::nvmcached {
@@ -50,6 +51,9 @@ std::string_view kv_traces_text();
 // The specification, without its medium, of a store for the trace, as section 4 compares them:
 // `durability` tells its systems apart.
 std::string store_spec(std::string_view durability, uint64_t size_bytes, const Trace& trace);
+// Its configuration, with the paper's rule of cleaning, which no specification gives.
+[[nodiscard]] StatusOr<KvConfig> store_config(std::string_view durability, uint64_t size_bytes,
+                                              const Trace& trace);
 
 // Zipfian GETs and SETs over `keys` of 10 bytes (Figure 4).
 Trace mixed_trace(uint32_t value_bytes, double get_percent, double fill);

@@ -12,7 +12,11 @@ Status bad_setting(std::string_view key, std::string_view given, std::string_vie
   return invalid_argument("{}: '{}' given; allowed: {}", key, shown(given), allowed);
 }
 
-Status unknown_setting(std::string_view name, std::string_view allowed) {
+Status unknown_setting(std::string_view name, std::string_view allowed, const QueryForm& form) {
+  for (const Retired& each : form.retired) {
+    if (each.name == name)
+      return invalid_argument("{}: no longer a setting; {}", name, each.instead);
+  }
   return invalid_argument("unknown setting '{}'; allowed: {}", shown(name), allowed);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,9 +21,6 @@ namespace nvcache {
 // INVALID_ARGUMENT "key: 'given' given; allowed: ...".
 Status bad_setting(std::string_view key, std::string_view given, std::string_view allowed);
 
-// INVALID_ARGUMENT "unknown setting 'name'; allowed: ...".
-Status unknown_setting(std::string_view name, std::string_view allowed);
-
 // A size from low to high.
 [[nodiscard]] Status set_size(std::string_view key, std::string_view value, uint64_t low,
                               uint64_t high, uint64_t* to);
@@ -32,13 +30,23 @@ Status unknown_setting(std::string_view name, std::string_view allowed);
 [[nodiscard]] bool split_outside(std::string_view text, char separator, bool brackets,
                                  std::pair<std::string_view, std::string_view>* parts);
 
+// A setting that was, and what stands in its place: the error of a specification that gives it.
+struct Retired {
+  std::string_view name;
+  std::string_view instead;
+};
+
 struct QueryForm {
   std::string_view scheme;      // "nvcache://"
   std::string_view form;        // the whole form, in errors
   std::string_view after = {};  // in errors about the text after the scheme; empty: `form`
   bool brackets = false;        // '&' inside of brackets belongs to the value
   bool percent = true;          // %XX stands for a byte of a value
+  std::span<const Retired> retired = {};
 };
+
+// INVALID_ARGUMENT "unknown setting 'name'; allowed: ...", or what became of a retired one.
+Status unknown_setting(std::string_view name, std::string_view allowed, const QueryForm& form);
 
 // The part after the scheme and '?'.
 [[nodiscard]] StatusOr<std::string_view> query_of(std::string_view spec, const QueryForm& form);

@@ -42,6 +42,8 @@ struct Setting {
   double least = 0;              // of a number, or a size in bytes
   double most = 0;
   bool repeats = false;  // may be given more than once
+  // Who needs it, where most need not know of it: the guide says the same. Empty: anyone may.
+  std::string_view needed_by = {};
 };
 
 // A word of a choice.
@@ -143,6 +145,13 @@ constexpr Setting<Config> printed(Setting<Config> row, std::string (*print)(cons
   return row;
 }
 
+// The same row, for those alone who need it.
+template <typename Config>
+constexpr Setting<Config> needed(std::string_view by, Setting<Config> row) {
+  row.needed_by = by;
+  return row;
+}
+
 }  // namespace setting
 
 // A whole number, in digits alone.
@@ -207,7 +216,7 @@ template <typename Config>
     for (const Setting<Config>& each : rows) {
       names.append(names.empty() ? "" : ", ").append(each.name);
     }
-    return unknown_setting(name, names);
+    return unknown_setting(name, names, form);
   }
   if (!row->repeats && given->has(name)) {
     std::string but;

@@ -188,6 +188,9 @@ constexpr std::array<Word<bool>, 2> kMetadataWords = {{{"charge", true}, {"free"
 constexpr std::array<Word<bool>, 2> kDemoteWords = {{{"background", true}, {"foreground", false}}};
 constexpr std::array<Word<bool>, 2> kTieredKeysWords = {{{"immutable", true}, {"mutable", false}}};
 
+constexpr std::string_view kNeedRatios =
+    "programs that set RocksDB's `high_pri_pool_ratio` or `low_pri_pool_ratio`";
+
 constexpr std::array<TieredRow, 12> kTieredRows = {{
     setting::own<&TieredConfig::policy>("policy", read_policy,
                                         [](const TieredConfig& c) { return c.policy; }),
@@ -197,11 +200,13 @@ constexpr std::array<TieredRow, 12> kTieredRows = {{
      .member = &setting::kMemberId<&TieredConfig::tiers>,
      .repeats = true},
     setting::choice<&TieredConfig::strict, kTieredOnWords>("strict"),
-    setting::number<&TieredConfig::high_ratio>("high_priority", 0, 1),
-    setting::number<&TieredConfig::low_ratio>("low_priority", 0, 1),
+    setting::needed(kNeedRatios, setting::number<&TieredConfig::high_ratio>("high_priority", 0, 1)),
+    setting::needed(kNeedRatios, setting::number<&TieredConfig::low_ratio>("low_priority", 0, 1)),
     setting::own<&TieredConfig::shard_bits>("shards", read_shards, print_shards),
-    setting::choice<&TieredConfig::charge_metadata, kMetadataWords>("metadata"),
-    setting::choice<&TieredConfig::demote_in_background, kDemoteWords>("demote"),
+    setting::needed("programs that set RocksDB's `metadata_charge_policy`",
+                    setting::choice<&TieredConfig::charge_metadata, kMetadataWords>("metadata")),
+    setting::needed("programs that may have no thread more",
+                    setting::choice<&TieredConfig::demote_in_background, kDemoteWords>("demote")),
     setting::choice<&TieredConfig::immutable_keys, kTieredKeysWords>("keys"),
     setting::own<&TieredConfig::owner>("owner", read_owner,
                                        [](const TieredConfig& c) { return c.owner; }),

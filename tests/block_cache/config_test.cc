@@ -22,7 +22,7 @@ std::string error_of(const std::string& spec) {
 TEST(Config, ReadsEveryKey) {
   const StatusOr<Config> config = parse_config(
       "nvcache://?size=1GiB&max_size=2GiB&medium=file:/mnt/x&admission=small_bypass(16GiB)+obp(0.2)"
-      "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5&seed=9"
+      "&eviction=clock&verify=always&shards=8&write_queue=4MiB&maintenance=0.5"
       "&space=regions&region=4MiB&rewrite=0.25&discard=on&format=yes&restart=warm&keys=immutable"
       "&restart_rate=5MiB");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -35,7 +35,6 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->shards, 8u);
   EXPECT_EQ(config->write_queue_bytes, 4u << 20);
   EXPECT_EQ(config->maintenance_seconds, 0.5);
-  EXPECT_EQ(config->seed, 9u);
   EXPECT_EQ(config->space, SpaceKind::kRegions);
   EXPECT_EQ(config->region_bytes, 4u << 20);
   EXPECT_EQ(config->rewrite, 0.25);

@@ -17,7 +17,7 @@ class FileBlockCacheTest : public testing::Test {
   void open_cache(const std::string& more = "", OnWrite on_write = OnWrite::kOffer) {
     cache_ = test::open(
         (more.find("size=") == std::string::npos ? "nvcache://?size=4MiB" : "nvcache://?") +
-        std::string("&verify=always&seed=3&eviction=clock") +
+        std::string("&verify=always&eviction=clock") +
         (more.find("admission=") == std::string::npos ? "&admission=always" + more : more));
     files_ = std::make_unique<FileBlockCache>(cache_, on_write);
     file_ = files_->open("a", {.device = 1, .inode = 2, .size_bytes = 1 << 20, .modified_ns = 5});

@@ -288,7 +288,7 @@ TEST(KvSpec, SaysWhatIsWrong) {
       {"nvkv://?size=1MiB&medium=emulated:optane,load=2", "unknown option"},
       {"nvkv://?size=1MiB&medium=emulated:flash", "byte-addressable"},
       {"nvkv://?size=1MiB&zone=512KiB", "allowed: 3 zones or more"},
-      {"nvkv://?size=1MiB&hot=2", "hot"},
+      {"nvkv://?size=1MiB&sync=-2", "sync"},
   };
   for (const auto& [spec, reason] : cases) {
     const auto store = open_kv_store(spec);

@@ -55,6 +55,39 @@ TEST(SettingsRecipe, TheGuideHasTheRowsOfEachScheme) {
   EXPECT_EQ(settings_below("## A key-value store"), names_of(kv_config_rows()));
 }
 
+// The guide's rows of these settings end with those who need them.
+template <typename Config>
+void expect_needs_in_guide(std::span<const Setting<Config>> rows) {
+  for (const Setting<Config>& row : rows) {
+    if (row.needed_by.empty()) continue;
+    std::ifstream guide(checkout_folder() + "/docs/guide/configuration.md");
+    const std::string end = ". For " + std::string(row.needed_by) + " |";
+    bool found = false;
+    for (std::string line; std::getline(guide, line);) {
+      const std::string first = line.substr(0, line.find('|', 1));
+      const bool its_row = first.find("`" + std::string(row.name) + "`") != std::string::npos;
+      found = found || (its_row && line.starts_with("| `") && line.ends_with(end));
+    }
+    EXPECT_TRUE(found) << row.name << ": no row of the guide ends with" << end;
+  }
+}
+
+TEST(SettingsRecipe, WhatFewNeedSaysWhoDoes) {
+  expect_needs_in_guide(config_rows());
+  expect_needs_in_guide(tiered_config_rows());
+  expect_needs_in_guide(kv_config_rows());
+}
+
+TEST(SettingsRecipe, ARetiredSettingSaysWhatStandsInItsPlace) {
+  const auto message = [](const auto& read) { return std::string(read.status().message()); };
+  EXPECT_EQ(message(read_config("nvcache://?size=1GiB&seed=7")),
+            "seed: no longer a setting; leave it out");
+  EXPECT_EQ(message(read_kv_config("nvkv://?size=1GiB&cleaning=paper")),
+            "cleaning: no longer a setting; live items stay, as with cleaning=live");
+  EXPECT_NE(message(read_kv_config("nvkv://?size=1GiB&hot=0.5")).find("no longer a setting"),
+            std::string::npos);
+}
+
 // Printed, and read into a configuration that has it otherwise.
 template <typename Config>
 void expect_read_back(std::span<const Setting<Config>> rows, const Config& config) {
@@ -71,7 +104,7 @@ TEST(SettingsRecipe, ARowReadsWhatItPrints) {
   expect_read_back(config_rows(),
                    parse_config("nvcache://?size=1GiB&max_size=3GiB&shards=4&region=2MiB"
                                 "&medium=nvme:/dev/x&restart=warm&keys=immutable&owner=a&discard=on"
-                                "&restart_rate=1MiB&rewrite=0.25&maintenance=0.5&seed=7&format=yes")
+                                "&restart_rate=1MiB&rewrite=0.25&maintenance=0.5&format=yes")
                        .value());
   expect_read_back(tiered_config_rows(),
                    parse_tiered_config("tiered://?dram=3MiB&strict=on&shards=8&low_priority=0.25"
@@ -79,7 +112,7 @@ TEST(SettingsRecipe, ARowReadsWhatItPrints) {
                        .value());
   expect_read_back(kv_config_rows(),
                    parse_kv_config("nvkv://?size=1GiB&durability=each&survives=power&zone=1MiB"
-                                   "&item=512&cleaning=paper&cleaner=inline&hot=0.25&sync=0"
+                                   "&item=512&cleaner=inline&sync=0"
                                    "&max_absence=60&after_absence=empty")
                        .value());
 }
@@ -87,10 +120,11 @@ TEST(SettingsRecipe, ARowReadsWhatItPrints) {
 TEST(SettingsRecipe, CachesThatDifferSayHow) {
   const Config config = parse_config("nvcache://?size=1GiB").value();
   Config other = config;
-  other.seed = 2;
+  other.rewrite = 0.5;
   other.size_bytes = uint64_t{2} << 30;
   EXPECT_EQ(differences(config_rows(), other, config),
-            "given size=2GiB, max_size=1GiB, seed=2; open with size=1GiB, max_size=size, seed=1");
+            "given size=2GiB, max_size=1GiB, rewrite=0.5; open with size=1GiB, max_size=size, "
+            "rewrite=0.75");
 }
 
 // An adapter's default: what was written wins, and what was not is no mistake.
@@ -99,10 +133,10 @@ TEST(SettingsRecipe, ADefaultTouchesOnlyWhatWasNotGiven) {
   EXPECT_TRUE(given.has("verify") && given.has<&Config::verify>());
   EXPECT_FALSE(given.has("restart") || given.has<&Config::restart>());
   given.set_default<&Config::verify>(Verify::kAlways);
-  given.set_default<&Config::seed>(9);
+  given.set_default<&Config::maintenance_seconds>(9);
   EXPECT_EQ(given.values.verify, Verify::kNever);
-  EXPECT_EQ(given.values.seed, 9u);
-  EXPECT_FALSE(given.has<&Config::seed>());
+  EXPECT_EQ(given.values.maintenance_seconds, 9);
+  EXPECT_FALSE(given.has<&Config::maintenance_seconds>());
 }
 
 }  // namespace

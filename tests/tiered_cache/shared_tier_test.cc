@@ -225,7 +225,7 @@ TEST(SharedTier, EverySettingIsNamedByItsRefusal) {
        {"size=9MiB", "max_size=9MiB", "medium=file:/nowhere/y", "admission=second_touch",
         "eviction=clock", "verify=always", "shards=2", "write_queue=2MiB", "region=64KiB",
         "rewrite=0.5", "discard=on", "format=yes", "keys=immutable", "restart_rate=1MiB",
-        "maintenance=2", "seed=7"}) {
+        "maintenance=2"}) {
     const std::string key = setting.substr(0, setting.find('='));
     std::string tier = "name=each,space=regions," + setting;
     if (key != "size") tier += ",size=8MiB";

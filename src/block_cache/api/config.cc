@@ -19,10 +19,12 @@
 namespace nvcache {
 namespace {
 
+constexpr std::array<Retired, 1> kRetiredCache = {{{"seed", "leave it out"}}};
 constexpr QueryForm kCacheForm = {
     .scheme = "nvcache://",
     .form = "nvcache://?size=SIZE[&key=value...]",
-    .after = "nothing between nvcache:// and '?': nvcache://?size=SIZE[&key=value...]"};
+    .after = "nothing between nvcache:// and '?': nvcache://?size=SIZE[&key=value...]",
+    .retired = kRetiredCache};
 
 using CacheRow = Setting<Config>;
 
@@ -147,14 +149,7 @@ std::string print_shards(const Config& config) {
   return config.shards == 0 ? "auto" : std::to_string(config.shards);
 }
 
-Status read_seed(const CacheRow& row, std::string_view value, Config* config) {
-  const std::optional<uint64_t> seed = parse_whole(value);
-  if (!seed) return bad_setting(row.name, value, "a whole number");
-  config->seed = *seed;
-  return ok_status();
-}
-
-constexpr std::array<CacheRow, 20> kCacheRows = {{
+constexpr std::array<CacheRow, 19> kCacheRows = {{
     setting::own<&Config::size_bytes>("size", read_size,
                                       [](const Config& c) { return exact_size(c.size_bytes); }),
     setting::printed(setting::size<&Config::max_size_bytes>("max_size", Config::kMinSizeBytes,
@@ -171,18 +166,21 @@ constexpr std::array<CacheRow, 20> kCacheRows = {{
     setting::size<&Config::write_queue_bytes>("write_queue", uint64_t{2} << 20, uint64_t{16} << 30),
     setting::choice<&Config::space, kSpaceWords>("space"),
     setting::own<&Config::region_bytes>("region", read_region, print_region),
-    setting::number<&Config::rewrite>("rewrite", 0, Config::kMostRewrite),
-    setting::choice<&Config::discard, kCacheOnWords>("discard"),
-    setting::choice<&Config::format, kYesWords>("format"),
+    setting::needed("drives whose writes are counted to the byte",
+                    setting::number<&Config::rewrite>("rewrite", 0, Config::kMostRewrite)),
+    setting::needed("storage that others share",
+                    setting::choice<&Config::discard, kCacheOnWords>("discard")),
+    setting::needed("a medium that another version or a fault left",
+                    setting::choice<&Config::format, kYesWords>("format")),
     setting::choice<&Config::restart, kRestartWords>("restart"),
-    setting::own<&Config::restart_bytes_per_second>(
-        "restart_rate", read_restart_rate,
-        [](const Config& c) { return exact_size(c.restart_bytes_per_second); }),
+    setting::needed("drives that other programs read at the same time",
+                    setting::own<&Config::restart_bytes_per_second>(
+                        "restart_rate", read_restart_rate,
+                        [](const Config& c) { return exact_size(c.restart_bytes_per_second); })),
     setting::choice<&Config::immutable_keys, kCacheKeysWords>("keys"),
     setting::own<&Config::owner>("owner", read_owner, [](const Config& c) { return c.owner; }),
-    setting::number<&Config::maintenance_seconds>("maintenance", 0, 3600),
-    setting::own<&Config::seed>("seed", read_seed,
-                                [](const Config& c) { return std::to_string(c.seed); }),
+    setting::needed("`eviction=lfru`",
+                    setting::number<&Config::maintenance_seconds>("maintenance", 0, 3600)),
 }};
 
 // Those that only a cache in regions has: complete_config() refuses them with any other.

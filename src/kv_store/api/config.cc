@@ -13,7 +13,11 @@
 namespace nvcache {
 namespace {
 
-constexpr QueryForm kStoreForm = {.scheme = "nvkv://", .form = "nvkv://?size=SIZE[&key=value...]"};
+constexpr std::array<Retired, 2> kRetiredStore = {
+    {{"cleaning", "live items stay, as with cleaning=live"},
+     {"hot", "a full store keeps the half of the items that were used last"}}};
+constexpr QueryForm kStoreForm = {
+    .scheme = "nvkv://", .form = "nvkv://?size=SIZE[&key=value...]", .retired = kRetiredStore};
 constexpr uint64_t kMinZoneBytes = 4 << 10;
 constexpr uint64_t kMaxZoneBytes = uint64_t{1} << 30;
 
@@ -26,8 +30,6 @@ constexpr std::array<Word<Durability>, 4> kDurabilityWords = {{{"cache", Durabil
 constexpr std::array<Word<KvSurvives>, 3> kSurvivesWords = {{{"auto", KvSurvives::kAuto},
                                                              {"process", KvSurvives::kProcess},
                                                              {"power", KvSurvives::kPower}}};
-constexpr std::array<Word<KvCleaning>, 2> kCleaningWords = {
-    {{"live", KvCleaning::kLive}, {"paper", KvCleaning::kPaper}}};
 constexpr std::array<Word<bool>, 2> kCleanerWords = {{{"thread", true}, {"inline", false}}};
 constexpr std::array<Word<bool>, 2> kAfterAbsenceWords = {{{"stale", false}, {"empty", true}}};
 
@@ -37,7 +39,7 @@ Status read_medium(const StoreRow& row, std::string_view value, KvConfig* config
   return value.empty() ? bad_setting(row.name, value, kAllowed.data()) : ok_status();
 }
 
-constexpr std::array<StoreRow, 13> kStoreRows = {{
+constexpr std::array<StoreRow, 11> kStoreRows = {{
     setting::size<&KvConfig::size_bytes>("size", KvConfig::kMinSizeBytes, KvConfig::kMaxSizeBytes),
     setting::own<&KvConfig::medium>("medium", read_medium,
                                     [](const KvConfig& c) { return c.medium; }),
@@ -46,9 +48,8 @@ constexpr std::array<StoreRow, 13> kStoreRows = {{
     setting::size<&KvConfig::zone_bytes>("zone", kMinZoneBytes, kMaxZoneBytes),
     setting::size<&KvConfig::item_bytes>("item", 32, uint64_t{1} << 27),
     setting::size<&KvConfig::write_cache_bytes>("write_cache", 0, uint64_t{1} << 40),
-    setting::choice<&KvConfig::cleaning, kCleaningWords>("cleaning"),
-    setting::choice<&KvConfig::clean_ahead, kCleanerWords>("cleaner"),
-    setting::number<&KvConfig::hot_share>("hot", 0, 1),
+    setting::needed("programs that may have no thread more",
+                    setting::choice<&KvConfig::clean_ahead, kCleanerWords>("cleaner")),
     setting::number<&KvConfig::sync_seconds>("sync", 0, 86400),
     setting::number<&KvConfig::max_absence_s>("max_absence", 1, 1 << 30),
     setting::choice<&KvConfig::empty_after_absence, kAfterAbsenceWords>("after_absence"),

@@ -4,7 +4,7 @@
 // The paper cleans the oldest zone, and evicts its items that were not used lately (NVMcached,
 // section 3.3). That loses items from a store with room to spare. So as long as the live items fill
 // less than kFullShare of the zones, the zone with the most garbage is cleaned, of a sample, and
-// all its live items stay. In a fuller store, and with `cleaning=paper`, the paper's rule holds.
+// all its live items stay. In a fuller store, and with KvCleaning::kPaper, the paper's rule holds.
 //
 // Where a large item finds no zone that has room beside its live items, some of them are evacuated:
 // the smallest are copied behind those of another zone, and get descriptors that lead there. A kill

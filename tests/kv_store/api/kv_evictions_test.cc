@@ -6,16 +6,27 @@
 #include <span>
 #include <string>
 
+#include "kv_store/api/config.h"
+#include "kv_store/open_config.h"
 #include "nvcache/kv_store.h"
 
 namespace nvcache {
 namespace {
 
-class KvEvictionsTest : public testing::TestWithParam<const char*> {
+struct Cleaning {
+  const char* settings;
+  KvCleaning cleaning;
+};
+
+class KvEvictionsTest : public testing::TestWithParam<Cleaning> {
  protected:
   void open() {
-    auto store = open_kv_store(
-        std::string("nvkv://?size=2MiB&medium=dram&zone=64KiB&item=128&") + GetParam(), evictions_);
+    KvConfig config =
+        parse_kv_config(std::string("nvkv://?size=2MiB&medium=dram&zone=64KiB&item=128&") +
+                        GetParam().settings)
+            .value();
+    config.cleaning = GetParam().cleaning;
+    auto store = open_kv_store(config, evictions_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
@@ -78,10 +89,12 @@ TEST_P(KvEvictionsTest, AFullQueueCountsWhatIsLost) {
   EXPECT_EQ(evictions_->take().lost, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cleaning, KvEvictionsTest,
-                         testing::Values("cleaning=live&cleaner=inline", "cleaning=live",
-                                         "cleaning=paper&cleaner=inline", "cleaning=paper",
-                                         "durability=each&cleaner=inline"));
+INSTANTIATE_TEST_SUITE_P(
+    Cleaning, KvEvictionsTest,
+    testing::Values(Cleaning{"cleaner=inline", KvCleaning::kLive}, Cleaning{"", KvCleaning::kLive},
+                    Cleaning{"cleaner=inline", KvCleaning::kPaper},
+                    Cleaning{"", KvCleaning::kPaper},
+                    Cleaning{"durability=each&cleaner=inline", KvCleaning::kLive}));
 
 }  // namespace
 }  // namespace nvcache
