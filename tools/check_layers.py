@@ -75,7 +75,7 @@ FACES = {
     "src/block_cache/api": "config.h counters.h stats_text.h",
     "src/block_cache/io": """aligned_buffer.h block_reader.h medium_health.h medium_probe.h
         set_aside.h space.h""",
-    "src/block_cache/index": """admission_control.h dead_files.h entry.h erased_keys.h file_set.h
+    "src/block_cache/index": """admission_control.h gone_files.h entry.h erased_keys.h file_set.h
         key_generations.h recovered_block.h shard.h shard_set.h volume.h""",
     "src/block_cache/in_place": "in_place_volume.h",
     "src/block_cache/region": "inspect.h region_volume.h",
@@ -86,7 +86,7 @@ FACES = {
     "src/kv_store/medium": "media.h",
     "src/kv_store/format": """durable_memory.h items.h layout.h superblock.h time_record.h
         zone_headers.h""",
-    "src/kv_store/index": "descriptor_table.h marks.h",
+    "src/kv_store/index": "descriptor_table.h use_list.h",
     "src/kv_store/write_cache": "write_cache.h",
     "src/kv_store/log": "cleaner.h parts.h zone_mover.h zone_walk.h",
     "src/kv_store/recovery": "absence.h found_store.h recovery.h",

@@ -151,7 +151,7 @@ class Conductor {
   void conduct() {
     sampled_ns_ = shared_.start_ns;
     sample_metrics(shared_.engine.metrics());
-    watch(plan_.warmup_seconds, plan_.warmup_ops, "warming up");
+    wait_for(plan_.warmup_seconds, plan_.warmup_ops, "warming up");
     result_.warmup_seconds = shared_.elapsed();
     result_.before = shared_.engine.metrics();
     shared_.engine.take_storage_reads();
@@ -160,7 +160,7 @@ class Conductor {
     const double machine_before = machine_cpu_seconds();
     const uint64_t measured_ns = shared_.clock.now_ns();
     advance(Phase::kWarmup, Phase::kMeasured);
-    watch(plan_.seconds, 0, "measuring");
+    wait_for(plan_.seconds, 0, "measuring");
     advance(Phase::kMeasured, Phase::kStopped);
     result_.seconds = seconds_between(measured_ns, shared_.clock.now_ns());
     const double awake_seconds = awake_.cpu_seconds() - awake_before;
@@ -177,7 +177,7 @@ class Conductor {
   }
 
   // Until the time is over, or `most_ops` operations (0: any number) are done.
-  void watch(double seconds, uint64_t most_ops, const char* what) {
+  void wait_for(double seconds, uint64_t most_ops, const char* what) {
     const uint64_t from_ns = shared_.clock.now_ns();
     for (;;) {
       const uint64_t now_ns = shared_.clock.now_ns();

@@ -171,7 +171,7 @@ class TieredCache {
   // Erases all blocks of files that are gone, by the first 8 bytes of keys of 16, from all tiers:
   // none of these keys is ever looked up again. For a while the lower tiers let none of them in.
   // Cost: a pass over the metadata of each tier; writes nothing to a medium. Allocates.
-  virtual void erase_dead_files(std::span<const uint64_t> files) = 0;
+  virtual void erase_gone_files(std::span<const uint64_t> files) = 0;
 
   virtual TieredStats stats() const = 0;
 

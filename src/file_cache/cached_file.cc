@@ -29,7 +29,7 @@ bool CachedFile::read(uint64_t offset, MutableBytes into, ReadTicket* ticket) {
   if (forgotten_.load(std::memory_order_acquire)) return false;
   ticket->cacheable = true;
   // Before the lookup: a write from now on makes the ticket worthless.
-  ticket->regions = region_sum(range);
+  ticket->stretches = stretch_sum(range);
   const Lookup lookup = owner_.cache_->lookup({id_, offset}, {.copy_into = into});
   if (lookup.size_bytes == into.size()) {
     counts.add(FileCount::kServedReads, 1);
@@ -54,7 +54,7 @@ void CachedFile::count_disk_read(uint64_t size_bytes, bool whole_block, uint64_t
 
 void CachedFile::offer(uint64_t offset, ByteView block, const ReadTicket& ticket) {
   if (!ticket.cacheable) return;
-  put({offset, block.size()}, block, Origin::kRead, ticket.token, ticket.regions);
+  put({offset, block.size()}, block, Origin::kRead, ticket.token, ticket.stretches);
 }
 
 bool CachedFile::begin_write(const FileRange& range) {
@@ -72,7 +72,7 @@ void CachedFile::end_write(const FileRange& range, ByteView block, bool was_cach
       owner_.on_write_ == OnWrite::kOffer || (owner_.on_write_ == OnWrite::kUpdate && was_cached);
   if (wanted && !test_hooks.skip_update && block.size() == range.size && cacheable(range)) {
     try {
-      put(range, block, Origin::kWrite, {}, region_sum(range));
+      put(range, block, Origin::kWrite, {}, stretch_sum(range));
     } catch (const std::bad_alloc&) {  // the write itself is done, and must not fail for this
     }
   }
@@ -97,23 +97,23 @@ uint64_t CachedFile::metadata_bytes(uint64_t* extents) const {
 // ---- what is cached of it
 
 // The sum of counts that only grow is unchanged only if each of them is.
-uint32_t CachedFile::region_sum(const FileRange& range) const {
+uint32_t CachedFile::stretch_sum(const FileRange& range) const {
   NVCACHE_ASSERT_SLOW(range.size != 0);
   uint32_t sum = 0;
-  const uint64_t first = range.offset / kRegionBytes;
-  const uint64_t last = (range.end() - 1) / kRegionBytes;
-  for (uint64_t i = 0; i < std::min(last - first + 1, kRegions); ++i) {
-    sum += regions_[(first + i) % kRegions].load(std::memory_order_acquire);
+  const uint64_t first = range.offset / kStretchBytes;
+  const uint64_t last = (range.end() - 1) / kStretchBytes;
+  for (uint64_t i = 0; i < std::min(last - first + 1, kStretches); ++i) {
+    sum += stretches_[(first + i) % kStretches].load(std::memory_order_acquire);
   }
   return sum;
 }
 
-void CachedFile::move_regions(const FileRange& range) {
+void CachedFile::move_stretches(const FileRange& range) {
   NVCACHE_ASSERT_SLOW(range.size != 0);
-  const uint64_t first = range.offset / kRegionBytes;
-  const uint64_t last = (range.end() - 1) / kRegionBytes;
-  for (uint64_t i = 0; i < std::min(last - first + 1, kRegions); ++i) {
-    regions_[(first + i) % kRegions].fetch_add(1, std::memory_order_acq_rel);
+  const uint64_t first = range.offset / kStretchBytes;
+  const uint64_t last = (range.end() - 1) / kStretchBytes;
+  for (uint64_t i = 0; i < std::min(last - first + 1, kStretches); ++i) {
+    stretches_[(first + i) % kStretches].fetch_add(1, std::memory_order_acq_rel);
   }
 }
 
@@ -123,11 +123,11 @@ bool CachedFile::invalidate(const FileRange& range) {
   FileRange rest = range;
   {
     MutexLock lock(mutex_);
-    move_regions(range);
+    move_stretches(range);
     erased = erase_some(&rest);
   }
   // Others have their turn in between. Blocks that they enter hold bytes read or written since, or
-  // are outdated by the regions; that some of them go, too, costs a miss.
+  // are outdated by the stretches; that some of them go, too, costs a miss.
   while (rest.size != 0) {
     MutexLock lock(mutex_);
     erased |= erase_some(&rest);
@@ -156,11 +156,11 @@ bool CachedFile::erase_some(FileRange* rest) {
   if (kept) extents_.insert(range);
   // Nobody asks for a file that is gone. To erase its many blocks must not make the offers of other
   // files stale, whose keys share generations with them.
-  const bool dead = forgotten_.load(std::memory_order_acquire);
+  const bool gone = forgotten_.load(std::memory_order_acquire);
   uint64_t erased = 0;
   for (const FileRange& extent : removed) {
     const BlockKey key{id_, extent.offset};
-    erased += owner_.cache_->erase(key, dead ? Gone::kMayReturn : Gone::kForGood) ? 1 : 0;
+    erased += owner_.cache_->erase(key, gone ? Gone::kMayReturn : Gone::kForGood) ? 1 : 0;
   }
   if (erased != 0) owner_.counts_.add(FileCount::kInvalidated, erased);
   return erased != 0;
@@ -172,12 +172,13 @@ bool CachedFile::erase_some(FileRange* rest) {
 // has just put into the cache. Why admission is asked before all that: while an engine
 // writes, nearly every block is refused, and must cost it no lock and no map.
 void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
-                     uint32_t regions) {
+                     uint32_t stretches) {
   owner_.counts_.add(FileCount::kOffers, 1);
   if (test_hooks.skip_overlap && origin == Origin::kWrite)
     owner_.cache_->erase({id_, extent.offset});
   const auto outdated = [&] {
-    const bool stale = region_sum(extent) != regions || forgotten_.load(std::memory_order_acquire);
+    const bool stale =
+        stretch_sum(extent) != stretches || forgotten_.load(std::memory_order_acquire);
     if (stale) owner_.counts_.add(FileCount::kStaleOffers, 1);
     return stale;
   };
@@ -208,7 +209,7 @@ void CachedFile::put(const FileRange& extent, ByteView block, Origin origin, Mis
   MutexLock lock(mutex_);
   [[maybe_unused]] const size_t arrived = std::erase(on_their_way_, extent);
   NVCACHE_ASSERT_SLOW(arrived == 1);
-  if (region_sum(extent) != regions) {
+  if (stretch_sum(extent) != stretches) {
     // The put of a written block has no token, and may have come after the erase.
     if (verdict.admitted() && !extents_.contains(extent))
       owner_.cache_->erase({id_, extent.offset});

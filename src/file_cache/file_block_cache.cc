@@ -92,7 +92,7 @@ void FileBlockCache::drop(std::shared_ptr<CachedFile> file) try {
   {
     // A written block that is on its way to the cache is taken out again at its end.
     MutexLock lock(file->mutex_);
-    file->move_regions(CachedFile::beyond(0));
+    file->move_stretches(CachedFile::beyond(0));
   }
   {
     MutexLock lock(mutex_);

@@ -9,8 +9,8 @@
 //   file.offer(ticket, block)
 //
 // Between begin_write and end_write, and after, no reader can cache what it read
-// before: each write moves on the counts of the regions it touches, and an offer
-// whose regions have moved since its ticket is refused. A block on its way into
+// before: each write moves on the counts of the stretches it touches, and an offer
+// whose stretches have moved since its ticket is refused. A block on its way into
 // the cache is in the file's extent map first, so a write in between finds it.
 //
 // Concurrent reads and writes of overlapping ranges are as defined as the file's own
@@ -77,7 +77,7 @@ class FileBlockCache;
 // Says when a read began; hand it to offer().
 struct ReadTicket {
   MissToken token;
-  uint32_t regions = 0;
+  uint32_t stretches = 0;
   bool cacheable = false;
 };
 
@@ -109,8 +109,8 @@ class CachedFile {
 
  private:
   friend class FileBlockCache;
-  static constexpr uint64_t kRegionBytes = uint64_t{256} << 10;
-  static constexpr uint64_t kRegions = 64;
+  static constexpr uint64_t kStretchBytes = uint64_t{256} << 10;
+  static constexpr uint64_t kStretches = 64;
   // Extents at once under the lock: about half a millisecond.
   static constexpr size_t kErasedAtOnce = 1024;
 
@@ -123,8 +123,8 @@ class CachedFile {
     return {offset, kFarEnd - std::min(offset, kFarEnd)};
   }
 
-  uint32_t region_sum(const FileRange& range) const;
-  void move_regions(const FileRange& range) NVCACHE_REQUIRES(mutex_);
+  uint32_t stretch_sum(const FileRange& range) const;
+  void move_stretches(const FileRange& range) NVCACHE_REQUIRES(mutex_);
   // Removes what `range` overlaps and outdates the tickets of readers; whether
   // anything was cached.
   bool invalidate(const FileRange& range);
@@ -132,7 +132,7 @@ class CachedFile {
   // The first of them only. `rest` is what is left of the range, empty if that is nothing.
   bool erase_some(FileRange* rest) NVCACHE_REQUIRES(mutex_);
   void put(const FileRange& extent, ByteView block, Origin origin, MissToken token,
-           uint32_t regions);
+           uint32_t stretches);
   void sweep() NVCACHE_REQUIRES(mutex_);
   void sweep_one() NVCACHE_REQUIRES(mutex_);
   uint64_t sweep_all();  // how many extents are left
@@ -143,7 +143,7 @@ class CachedFile {
   const uint64_t id_;
   std::atomic<uint64_t> size_bytes_;
   std::atomic<bool> forgotten_{false};  // removed or renamed while open: no more caching
-  std::array<std::atomic<uint32_t>, kRegions> regions_{};
+  std::array<std::atomic<uint32_t>, kStretches> stretches_{};
   mutable Mutex mutex_;
   ExtentMap extents_ NVCACHE_GUARDED_BY(mutex_);
   std::vector<FileRange> on_their_way_ NVCACHE_GUARDED_BY(mutex_);

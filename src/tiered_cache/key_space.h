@@ -17,7 +17,7 @@
 //                  these caches have the same file, as copies of one database do, they share its
 //                  blocks, and one that erases them erases them for both.
 //
-// All blocks of a file keep one `file`: erase_dead_files() finds them. That has 40 bits left of the
+// All blocks of a file keep one `file`: erase_gone_files() finds them. That has 40 bits left of the
 // 64 of the engine's; the others go into `offset`. For a million files of 16384 blocks, any two
 // blocks of one cache have the same key with a probability of less than 2^-36, and an erased file
 // takes the blocks of another one of the same cache with it with a probability of 2^-20.

@@ -81,7 +81,7 @@ void LowerTier::supersede(const BlockKey& key) {
   }
 }
 
-void LowerTier::erase_dead_files(std::span<const uint64_t> files) {
+void LowerTier::erase_gone_files(std::span<const uint64_t> files) {
   BlockStore* const store = opened();
   if (store == nullptr) return;
   std::vector<uint64_t> inside;

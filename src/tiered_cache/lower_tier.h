@@ -53,7 +53,7 @@ class LowerTier {
   void erase(const BlockKey& key);
   // The key has a value elsewhere. Where keys are immutable it is the same one, and may come back.
   void supersede(const BlockKey& key);
-  void erase_dead_files(std::span<const uint64_t> files);
+  void erase_gone_files(std::span<const uint64_t> files);
   // Whether a block that supersede() did not find may still come back.
   bool may_return() const {
     const BlockStore* const store = opened();

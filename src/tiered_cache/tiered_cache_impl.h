@@ -62,7 +62,7 @@ class TieredCacheImpl final : public TieredCache, public TieredCacheControl, pri
   void ref(Handle* handle) override;
   bool release(Handle* handle, bool erase_if_last = false) override;
   void erase(std::string_view key) override;
-  void erase_dead_files(std::span<const uint64_t> files) override;
+  void erase_gone_files(std::span<const uint64_t> files) override;
   TieredStats stats() const override;
   TieredCacheControl* control() override { return this; }
 

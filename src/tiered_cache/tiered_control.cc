@@ -10,18 +10,18 @@
 namespace nvcache {
 
 // The lower tiers first: they refuse what leaves the first tier meanwhile.
-void TieredCacheImpl::erase_dead_files(std::span<const uint64_t> files) {
-  for (const auto& tier : lower_) tier->erase_dead_files(files);
+void TieredCacheImpl::erase_gone_files(std::span<const uint64_t> files) {
+  for (const auto& tier : lower_) tier->erase_gone_files(files);
   std::vector<uint64_t> sorted(files.begin(), files.end());
   std::ranges::sort(sorted);
-  std::vector<std::string> dead;
+  std::vector<std::string> gone;
   for_each([&](std::string_view key, const Object&) {
     BlockKey block_key;
     if (parse_block_key(key, &block_key) && std::ranges::binary_search(sorted, block_key.file)) {
-      dead.emplace_back(key);
+      gone.emplace_back(key);
     }
   });
-  for (const std::string& key : dead) {
+  for (const std::string& key : gone) {
     const uint64_t hash = hash_object_key(key);
     RemovedEntries removed;
     (void)objects_.shard_of(hash).replace(key, hash, {}, &removed);

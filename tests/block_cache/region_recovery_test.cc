@@ -216,7 +216,7 @@ TEST(RegionRecovery, RegionsThatComeIntoUseBeforeItBringNothingBack) {
   (*space)->set_limit(after);
   EXPECT_EQ((*space)->free_regions(), after - before);
   const std::atomic<bool> stop{false};
-  (*space)->recover({.shards = parts.shards, .dead_files = parts.dead_files, .stop = stop});
+  (*space)->recover({.shards = parts.shards, .gone_files = parts.gone_files, .stop = stop});
   EXPECT_GT(parts.counters.sum(Count::kRecovered), 100u);
   EXPECT_GE((*space)->free_regions(), after - before);
   for (uint64_t key = 0; key < kRecoveryKeys; ++key) {

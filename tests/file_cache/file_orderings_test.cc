@@ -20,26 +20,26 @@ using Thread = WeakMemory::Thread;
 struct WriteAndOffer {
   Order move = Order::acq_rel;
   Order sum = Order::acquire;
-  enum { kFile, kRegion };
+  enum { kFile, kStretch };
   static constexpr size_t kMap = 0;
   uint64_t cached = 1;
 
   Thread write(WeakMemory& m) {
     co_await m.lock(kMap);
-    co_await m.add(kRegion, 1, move);
+    co_await m.add(kStretch, 1, move);
     cached = 1;
     co_await m.unlock(kMap);
     co_await m.store(kFile, 1, Order::relaxed);
     co_await m.lock(kMap);
-    co_await m.add(kRegion, 1, move);
+    co_await m.add(kStretch, 1, move);
     cached = 1;
     co_await m.unlock(kMap);
   }
   Thread read(WeakMemory& m) {
-    const uint64_t ticket = co_await m.load(kRegion, sum);
+    const uint64_t ticket = co_await m.load(kStretch, sum);
     const uint64_t read = co_await m.load(kFile, Order::relaxed);
     co_await m.lock(kMap);
-    const uint64_t now = co_await m.load(kRegion, sum);
+    const uint64_t now = co_await m.load(kStretch, sum);
     if (now == ticket) cached = read;
     co_await m.unlock(kMap);
   }

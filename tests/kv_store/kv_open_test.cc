@@ -339,34 +339,34 @@ TEST(KvVersions, WhatWasClearedStaysSoWhenVersionsComeRound) {
   }
 }
 
-TEST(KvMarks, HoldsTheItemsUsedLast) {
+TEST(KvUseList, HoldsTheItemsUsedLast) {
   std::vector<uint8_t> bytes(10000);
-  KvMarks marks(bytes.data(), bytes.size());
-  marks.set_length(1600);
-  for (uint64_t slot = 0; slot < 10000; ++slot) marks.use(slot);
+  KvUseList list(bytes.data(), bytes.size());
+  list.set_length(1600);
+  for (uint64_t slot = 0; slot < 10000; ++slot) list.use(slot);
   uint64_t hot = 0;
-  for (uint64_t slot = 0; slot < 10000; ++slot) hot += marks.hot(slot);
+  for (uint64_t slot = 0; slot < 10000; ++slot) hot += list.hot(slot);
   EXPECT_LE(hot, 1600u);
   EXPECT_GE(hot, 1400u);
-  EXPECT_TRUE(marks.hot(9999));
-  EXPECT_FALSE(marks.hot(0));
+  EXPECT_TRUE(list.hot(9999));
+  EXPECT_FALSE(list.hot(0));
   // Generations' numbers come round; what was used long ago does not.
   for (int round = 0; round < 50; ++round) {
-    for (uint64_t slot = 5000; slot < 10000; ++slot) marks.use(slot);
-    for (uint64_t slot = 0; slot < 5000; ++slot) ASSERT_FALSE(marks.hot(slot)) << slot;
+    for (uint64_t slot = 5000; slot < 10000; ++slot) list.use(slot);
+    for (uint64_t slot = 0; slot < 5000; ++slot) ASSERT_FALSE(list.hot(slot)) << slot;
   }
 }
 
 // Before the first cleaning sets a length, too.
-TEST(KvMarks, WhatWasUsedLongAgoStaysColdInANewStore) {
+TEST(KvUseList, WhatWasUsedLongAgoStaysColdInANewStore) {
   std::vector<uint8_t> bytes(10000);
-  KvMarks marks(bytes.data(), bytes.size());
-  for (uint64_t slot = 0; slot < 5000; ++slot) marks.use(slot);
+  KvUseList list(bytes.data(), bytes.size());
+  for (uint64_t slot = 0; slot < 5000; ++slot) list.use(slot);
   for (int round = 0; round < 50; ++round) {
     for (uint64_t slot = 5000; slot < 10000; ++slot) {
-      marks.use(slot);
+      list.use(slot);
       if (slot % 100 == 0) {
-        ASSERT_FALSE(marks.hot(slot % 4900)) << slot % 4900;
+        ASSERT_FALSE(list.hot(slot % 4900)) << slot % 4900;
       }
     }
   }

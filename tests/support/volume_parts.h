@@ -42,7 +42,7 @@ struct VolumeParts {
         clock(its_clock),
         health(counters, its_clock),
         reader(medium, health, counters, medium.traits().reads),
-        dead_files(its_clock),
+        gone_files(its_clock),
         admission(std::make_unique<OpenDoor>(may_evict), counters, medium, its_clock),
         shards(config, {.verify = verify}, reader, counters) {}
 
@@ -53,7 +53,7 @@ struct VolumeParts {
   Counters counters;
   MediumHealth health;
   BlockReader reader;
-  DeadFiles dead_files;
+  GoneFiles gone_files;
   AdmissionControl admission;
   ShardSet shards;
 };

@@ -90,7 +90,7 @@ TEST_F(SharedTierRestart, FilesAndBlocksThatOneOwnerErasesTheOtherKeeps) {
   one.cache->drain();
   other.cache->drain();
   const uint64_t files[] = {test::file_of_keys()};
-  one.cache->erase_dead_files(files);
+  one.cache->erase_gone_files(files);
   EXPECT_EQ(count_version(one, 1, 50, 10), 0u);
   EXPECT_EQ(count_version(other, 1, 50, 20), 50u);
   Engine third(spec("third"));

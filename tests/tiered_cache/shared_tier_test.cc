@@ -104,13 +104,13 @@ TEST(SharedTier, BlocksThatOneCacheErasesOrReplacesTheOtherKeeps) {
 }
 
 TEST(SharedTier, FilesThatDieInOneCacheLiveOnInTheOther) {
-  const std::string spec = spec_sharing("name=dead_files,size=1MiB,shards=1");
+  const std::string spec = spec_sharing("name=gone_files,size=1MiB,shards=1");
   Engine one(spec);
   Engine other(spec);
   put_versions(one, 1, 24, 1);
   put_versions(other, 1, 14, 2);
   const uint64_t files[] = {test::file_of_keys()};
-  one.cache->erase_dead_files(files);
+  one.cache->erase_gone_files(files);
   EXPECT_EQ(count_version(one, 1, 24, 1), 0u);
   EXPECT_EQ(count_version(other, 1, 14, 2), 14u);
   put_versions(other, 15, 30, 2);

@@ -83,7 +83,7 @@ TEST(SharedTierThreads, CachesThatComeAndGoTakeNothingFromOneThatStays) {
         test::put_versions(engine, 1, 40, 100 + t);
         EXPECT_EQ(test::count_version(engine, 1, 40, 100 + t), 40u);
         const uint64_t files[] = {test::file_of_keys()};
-        if (life % 2 == 0) engine.cache->erase_dead_files(files);
+        if (life % 2 == 0) engine.cache->erase_gone_files(files);
         if (life % 3 == 0) engine.cache->erase_unreferenced();
       }
     });

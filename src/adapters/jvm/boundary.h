@@ -84,7 +84,7 @@ struct Boundary {
   void (*ref)(Cache*, TieredCache::Handle*);
   bool (*release)(Cache*, TieredCache::Handle*, bool erase_if_last);
   void (*erase)(Cache*, PlainText key);
-  void (*erase_dead_files)(Cache*, PlainSpan<const uint64_t> files);
+  void (*erase_gone_files)(Cache*, PlainSpan<const uint64_t> files);
   void (*erase_unreferenced)(Cache*);
   void (*for_each)(Cache*, const Visitor&);
   TieredCacheControl::Limits (*limits)(Cache*);

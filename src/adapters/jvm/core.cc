@@ -154,9 +154,9 @@ constexpr Boundary kBoundary = {
     .release = [](Cache* cache, TieredCache::Handle* handle,
                   bool erase_if_last) { return cache->tiered->release(handle, erase_if_last); },
     .erase = [](Cache* cache, PlainText key) { cache->tiered->erase(key); },
-    .erase_dead_files =
+    .erase_gone_files =
         [](Cache* cache, PlainSpan<const uint64_t> files) {
-          cache->tiered->erase_dead_files(files);
+          cache->tiered->erase_gone_files(files);
         },
     .erase_unreferenced = [](Cache* cache) { cache->control->erase_unreferenced(); },
     .for_each =

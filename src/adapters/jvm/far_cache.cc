@@ -56,8 +56,8 @@ class FarCache final : public TieredCache, public TieredCacheControl {
     return far_.release(cache_, handle, erase_if_last);
   }
   void erase(std::string_view key) override { far_.erase(cache_, key); }
-  void erase_dead_files(std::span<const uint64_t> files) override {
-    far_.erase_dead_files(cache_, files);
+  void erase_gone_files(std::span<const uint64_t> files) override {
+    far_.erase_gone_files(cache_, files);
   }
   TieredCacheControl* control() override { return this; }
 

@@ -59,10 +59,10 @@ class DeletedFilesListener final : public ::rocksdb::EventListener {
     if (!info.status.ok()) return;
     {
       MutexLock lock(mutex_);
-      const std::optional<uint64_t> dead = live_.remove(info.file_path);
-      if (!dead) return;
+      const std::optional<uint64_t> gone = live_.remove(info.file_path);
+      if (!gone) return;
       try {
-        deleted_.push_back(*dead);
+        deleted_.push_back(*gone);
       } catch (const std::bad_alloc&) {  // they leave by eviction
       }
     }
@@ -128,7 +128,7 @@ std::shared_ptr<::rocksdb::EventListener> NewDeletedFilesListener(
     const std::shared_ptr<TieredCache>& cache) {
   return std::make_shared<DeletedFilesListener>(
       [weak = std::weak_ptr(cache)](std::span<const uint64_t> files) {
-        if (const auto alive = weak.lock()) alive->erase_dead_files(files);
+        if (const auto alive = weak.lock()) alive->erase_gone_files(files);
       });
 }
 

@@ -1,6 +1,6 @@
 // The table files of databases that are known to be there, by path, and what the keys of their
 // blocks begin with. Several paths may have one such beginning: a file that was ingested twice, an
-// import, a checkpoint. Its blocks are dead once the last of these paths is gone.
+// import, a checkpoint. Its blocks are of no use once the last of these paths is gone.
 //
 // Caller-locked. A path is kept as a hash: some 100 bytes a file. RocksDB does not say that a
 // database is closed, so its files stay; beyond kMostFiles another one is forgotten, and its blocks

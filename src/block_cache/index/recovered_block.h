@@ -16,7 +16,7 @@ struct RecoveredBlock {
   uint64_t place = 0;
   uint32_t size_bytes = 0;
   uint32_t checksum = 0;
-  bool is_dead = false;  // its file is gone: it shall not come in
+  bool is_gone = false;  // its file is gone: it shall not come in
   bool is_in = false;    // the answer
 };
 

@@ -51,7 +51,7 @@ void Shard::restore(std::span<RecoveredBlock> blocks) {
 }
 
 bool Shard::restore_locked(const RecoveredBlock& block) try {
-  if (block.is_dead || (erased_keys_ != nullptr && erased_keys_->covers(block.key))) return false;
+  if (block.is_gone || (erased_keys_ != nullptr && erased_keys_->covers(block.key))) return false;
   if (find_slot(block.hash, block.key)) return false;
   // Older blocks come last: they do not displace those that are in.
   if (first_free_ == kNoSlot && slot_limit_ == max_slots_) return false;

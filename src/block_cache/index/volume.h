@@ -13,7 +13,7 @@
 #include "block_cache/api/config.h"
 #include "block_cache/api/counters.h"
 #include "block_cache/index/admission_control.h"
-#include "block_cache/index/dead_files.h"
+#include "block_cache/index/gone_files.h"
 #include "block_cache/index/key_generations.h"
 #include "block_cache/index/shard_set.h"
 #include "block_cache/io/aligned_buffer.h"
@@ -43,7 +43,7 @@ class Volume {
     BlockReader& reader;
     ShardSet& shards;
     AdmissionControl& admission;
-    const DeadFiles& dead_files;
+    const GoneFiles& gone_files;
   };
 
   // Ends its threads; writes what is queued, and, where blocks outlive the opening, what is open.

@@ -262,7 +262,7 @@ void RegionRecovery::give(const Index& index, uint32_t shard, std::span<Recovere
                           uint64_t grains) {
   const uint32_t region = index.footer.region;
   regions_.table.add(region, grains, static_cast<uint32_t>(blocks.size()));
-  for (RecoveredBlock& block : blocks) block.is_dead = recovery_.dead_files.has(block.key.file);
+  for (RecoveredBlock& block : blocks) block.is_gone = recovery_.gone_files.has(block.key.file);
   recovery_.shards.at(shard).restore(blocks);
   for (const RecoveredBlock& block : blocks) {
     if (block.is_in) continue;

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "block_cache/index/dead_files.h"
+#include "block_cache/index/gone_files.h"
 #include "block_cache/index/recovered_block.h"
 #include "block_cache/index/shard_set.h"
 #include "block_cache/region/aligned_io.h"
@@ -38,7 +38,7 @@ namespace nvcache {
 // Where blocks come back to, and how. The members must outlive the recovery.
 struct RecoveryPlan {
   ShardSet& shards;
-  const DeadFiles& dead_files;    // blocks of them stay away
+  const GoneFiles& gone_files;    // blocks of them stay away
   const std::atomic<bool>& stop;  // ends it early
   uint32_t threads = 1;           // that are at work at a time; not more than shards
   double bytes_per_second = 0;    // of indexes; 0: as fast as it goes

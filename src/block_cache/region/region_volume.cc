@@ -162,7 +162,7 @@ uint32_t RegionVolume::recovery_threads() const {
 bool RegionVolume::recover() try {
   if (closing_ || !space_->recovering()) return false;
   space_->recover({.shards = parts_.shards,
-                   .dead_files = parts_.dead_files,
+                   .gone_files = parts_.gone_files,
                    .stop = closing_,
                    .threads = recovery_threads(),
                    .bytes_per_second = static_cast<double>(parts_.config.restart_bytes_per_second),

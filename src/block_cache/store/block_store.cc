@@ -45,7 +45,7 @@ BlockStore::BlockStore(const Config& config, std::unique_ptr<Medium> medium, Clo
       health_(counters_, clock),
       reader_(*medium_, health_, counters_, choose_reads(config, medium_->traits())),
       generations_(options.tokens),
-      dead_files_(clock),
+      gone_files_(clock),
       admission_(std::move(admission), counters_, *medium_, clock),
       shards_(config_,
               {.verify = choose_verify(config, medium_->traits()),
@@ -63,7 +63,7 @@ Status BlockStore::open() {
                            .reader = reader_,
                            .shards = shards_,
                            .admission = admission_,
-                           .dead_files = dead_files_});
+                           .gone_files = gone_files_});
   if (!opened.ok()) return opened.status();
   volume_ = *std::move(opened);
   pending_ = volume_->keeps_pending() ? volume_.get() : nullptr;
@@ -95,7 +95,7 @@ Verdict BlockStore::judge(uint64_t hash, const BlockKey& key, uint64_t size_byte
   if (!shards_.space().can_hold(asked_bytes)) return refuse(Reason::kNoSpace);
   if (health_.off() && !volume_->probe().lets_pass()) [[unlikely]]
     return refuse(Reason::kMediumFailed);
-  if (dead_files_.has(key.file)) return refuse(Reason::kStaleToken);
+  if (gone_files_.has(key.file)) return refuse(Reason::kStaleToken);
   Shard& shard = shards_.of(hash);
   if (shard.contains(hash, key)) return refuse(Reason::kDuplicate);
   const bool worth_it = shard.offer(hash, asked_bytes);
@@ -118,7 +118,7 @@ StatusOr<uint64_t> BlockStore::erase(const Blocks& blocks, Gone gone) {
   uint64_t erased = 0;
   for (const BlockKey& key : blocks.keys) erased += erase(key, gone) ? 1 : 0;
   if (gone == Gone::kMayReturn) {
-    erased += erase_dead_files(blocks.files);
+    erased += erase_gone_files(blocks.files);
   } else {
     for (const uint64_t file : blocks.files) erased += erase_file(file);
   }
@@ -143,14 +143,14 @@ uint64_t BlockStore::erase_file(uint64_t file) {
   return erased;
 }
 
-uint64_t BlockStore::erase_dead_files(std::span<const uint64_t> files) {
+uint64_t BlockStore::erase_gone_files(std::span<const uint64_t> files) {
   if (files.empty()) return 0;
   uint64_t erased = 0;
   std::vector<uint64_t> rest(files.begin(), files.end());
-  if (std::erase(rest, DeadFiles::kNone) > 0) erased += erase_file(DeadFiles::kNone);
-  for (const uint64_t file : rest) dead_files_.add(file);
-  const FileSet dead(std::move(rest));
-  return erased + erase_matching([&](const BlockKey& key) { return dead.has(key.file); });
+  if (std::erase(rest, GoneFiles::kNone) > 0) erased += erase_file(GoneFiles::kNone);
+  for (const uint64_t file : rest) gone_files_.add(file);
+  const FileSet gone(std::move(rest));
+  return erased + erase_matching([&](const BlockKey& key) { return gone.has(key.file); });
 }
 
 void BlockStore::clear() {

@@ -19,7 +19,7 @@
 #include "block_cache/api/config.h"
 #include "block_cache/api/counters.h"
 #include "block_cache/index/admission_control.h"
-#include "block_cache/index/dead_files.h"
+#include "block_cache/index/gone_files.h"
 #include "block_cache/index/key_generations.h"
 #include "block_cache/index/shard_set.h"
 #include "block_cache/index/volume.h"
@@ -128,7 +128,7 @@ class BlockStore final : private Pin::Owner {
   bool fetched(uint64_t hash, const PinnedBlock& found, Fetch outcome);
   void release(uint64_t handle) override;
   uint64_t erase_file(uint64_t file);
-  uint64_t erase_dead_files(std::span<const uint64_t> files);
+  uint64_t erase_gone_files(std::span<const uint64_t> files);
 
   const HomeProcess home_;
   const Config config_;
@@ -139,7 +139,7 @@ class BlockStore final : private Pin::Owner {
   BlockReader reader_;
   Refusals refused_;
   KeyGenerations generations_;  // kept for tokens
-  DeadFiles dead_files_;
+  GoneFiles gone_files_;
   AdmissionControl admission_;
   ShardSet shards_;
   std::unique_ptr<Volume> volume_;   // there once open() succeeded
@@ -167,7 +167,7 @@ class BlockStore final : private Pin::Owner {
     }
   } else if (pending_ == nullptr) {
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    dead_files_.note_lookup(key.file);
+    gone_files_.note_lookup(key.file);
     return {};
   }
   return serve(hash, key, found, options, slot);

@@ -22,7 +22,7 @@ Lookup BlockStore::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& 
     stripe.add(Count::kHitBytes, lookup.size_bytes);
   } else {
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
-    dead_files_.note_lookup(key.file);
+    gone_files_.note_lookup(key.file);
   }
   return lookup;
 }

@@ -40,7 +40,7 @@ std::array<uint64_t, kWords> words_of(const KvSuperblock& block) {
                                         g.groups,
                                         g.version_bits,
                                         g.headers_at,
-                                        g.marks_at,
+                                        g.uses_at,
                                         g.table_at,
                                         g.zones_at,
                                         block.nonce,
@@ -60,8 +60,8 @@ bool plausible(const KvGeometry& g, uint64_t medium_bytes) {
   }
   if (g.zones > g.size_bytes / g.zone_bytes || g.groups > g.size_bytes / kKvGroupSlots)
     return false;
-  return g.headers_at == kHeadersAt && g.marks_at == g.headers_at + g.zones * kKvLineBytes &&
-         g.table_at == round_up(g.marks_at + g.slots(), kPageBytes) &&
+  return g.headers_at == kHeadersAt && g.uses_at == g.headers_at + g.zones * kKvLineBytes &&
+         g.table_at == round_up(g.uses_at + g.slots(), kPageBytes) &&
          g.zones_at == round_up(g.table_at + g.slots() * sizeof(KvDescriptor), kPageBytes) &&
          g.zones_at + g.zones * g.zone_bytes <= g.size_bytes;
 }
@@ -74,8 +74,8 @@ StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes, uin
   g.groups = std::max<uint64_t>(1, size_bytes / item_bytes / kUsedPerGroup);
   g.zones = size_bytes / zone_bytes;
   g.headers_at = kHeadersAt;
-  g.marks_at = g.headers_at + g.zones * kKvLineBytes;
-  g.table_at = round_up(g.marks_at + g.slots(), kPageBytes);
+  g.uses_at = g.headers_at + g.zones * kKvLineBytes;
+  g.table_at = round_up(g.uses_at + g.slots(), kPageBytes);
   g.zones_at = round_up(g.table_at + g.slots() * sizeof(KvDescriptor), kPageBytes);
   const uint64_t left = size_bytes > g.zones_at ? (size_bytes - g.zones_at) / zone_bytes : 0;
   if (left < 3) {
@@ -86,8 +86,8 @@ StatusOr<KvGeometry> plan_geometry(uint64_t size_bytes, uint64_t zone_bytes, uin
   }
   // Fewer zones need fewer headers; the room that this leaves stays unused.
   g.zones = left;
-  g.marks_at = g.headers_at + g.zones * kKvLineBytes;
-  g.table_at = round_up(g.marks_at + g.slots(), kPageBytes);
+  g.uses_at = g.headers_at + g.zones * kKvLineBytes;
+  g.table_at = round_up(g.uses_at + g.slots(), kPageBytes);
   g.zones_at = round_up(g.table_at + g.slots() * sizeof(KvDescriptor), kPageBytes);
   return g;
 }
@@ -152,7 +152,7 @@ StatusOr<KvSuperblock> KvSuperblockFile::parse() const {
                     .groups = words[5],
                     .version_bits = words[6],
                     .headers_at = words[7],
-                    .marks_at = words[8],
+                    .uses_at = words[8],
                     .table_at = words[9],
                     .zones_at = words[10]};
   block.nonce = words[11];

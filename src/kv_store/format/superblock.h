@@ -24,7 +24,7 @@ struct KvGeometry {
   uint64_t groups = 0;
   uint64_t version_bits = 32;  // of a zone's version that a descriptor holds
   uint64_t headers_at = 0;     // zone headers
-  uint64_t marks_at = 0;       // a byte a slot: the order of use, where it is durable
+  uint64_t uses_at = 0;        // a byte a slot: the order of use, where it is durable
   uint64_t table_at = 0;
   uint64_t zones_at = 0;
 

@@ -107,7 +107,7 @@ bool Cleaner::clean(uint64_t zone, uint64_t item_bytes) try {
   if (parts_.zones.is_pinned(zone)) return false;
   const auto list_length = static_cast<uint64_t>(static_cast<double>(parts_.headers.live().items) *
                                                  parts_.config.hot_share);
-  parts_.marks.set_length(list_length);
+  parts_.use_list.set_length(list_length);
   if (parts_.headers.is_fresh(zone)) return switch_zone(zone, {});
   std::optional<CleaningPlan> plan = plan_for(zone, item_bytes);
   return plan && switch_zone(zone, *std::move(plan));

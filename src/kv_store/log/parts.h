@@ -17,7 +17,7 @@
 #include "kv_store/format/superblock.h"
 #include "kv_store/format/zone_headers.h"
 #include "kv_store/index/descriptor_table.h"
-#include "kv_store/index/marks.h"
+#include "kv_store/index/use_list.h"
 #include "kv_store/log/zone_log.h"
 #include "kv_store/medium/media.h"
 
@@ -37,10 +37,10 @@ struct KvParts {
         zones(memory, geometry),
         table(memory, geometry, recovered),
         // Where the order of use is durable, it lies on the medium.
-        mark_bytes(memory.flushes_use() ? 0 : geometry.slots()),
-        marks(memory.flushes_use() ? reinterpret_cast<uint8_t*>(memory.at(geometry.marks_at))
-                                   : &mark_bytes[0],
-              geometry.slots()) {}
+        use_bytes(memory.flushes_use() ? 0 : geometry.slots()),
+        use_list(memory.flushes_use() ? reinterpret_cast<uint8_t*>(memory.at(geometry.uses_at))
+                                      : &use_bytes[0],
+                 geometry.slots()) {}
   KvParts(const KvParts&) = delete;
   KvParts& operator=(const KvParts&) = delete;
 
@@ -59,8 +59,8 @@ struct KvParts {
   ZoneHeaders headers;
   ZoneLog zones;
   DescriptorTable table;
-  ReservedArray<uint8_t> mark_bytes;
-  KvMarks marks;
+  ReservedArray<uint8_t> use_bytes;
+  KvUseList use_list;
 };
 
 }  // namespace nvcache

@@ -39,9 +39,10 @@ CleaningPlan plan_cleaning(const KvParts& parts, uint64_t zone, uint64_t hot_lin
         ++plan.expired;
         continue;
       }
-      survivor.age = parts.marks.age(survivor.slot);
+      survivor.age = parts.use_list.age(survivor.slot);
       // After a recovery, only the hot line tells which old items were used.
-      const bool is_hot = rule.live || parts.marks.hot(survivor.slot) || (unchecked && in_last_set);
+      const bool is_hot =
+          rule.live || parts.use_list.hot(survivor.slot) || (unchecked && in_last_set);
       if (in_last_set) {
         last_set.push_back(survivor);
         still_hot += is_hot;

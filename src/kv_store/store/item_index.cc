@@ -133,7 +133,7 @@ bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
     return SlotUse::kInUse;
   };
   const auto choice = parts_.table.choose_slot(
-      bucket, use_of, [&](uint64_t candidate) { return parts_.marks.age(candidate); });
+      bucket, use_of, [&](uint64_t candidate) { return parts_.use_list.age(candidate); });
   if (!choice) return false;
   *slot = choice->slot;
   *evicted = choice->evicts;
@@ -152,7 +152,7 @@ bool ItemIndex::free_slot(const Bucket& bucket, uint64_t* slot, bool* evicted) {
     parts_.counters.add(KvCounter::kEvicted, 1);
     parts_.counters.add(KvCounter::kTableEvicted, 1);
   }
-  parts_.marks.forget(choice->slot);
+  parts_.use_list.forget(choice->slot);
   return true;
 }
 

@@ -61,8 +61,8 @@ class ItemIndex {
 
   // Notes that an item was used.
   void note_use(uint64_t slot) {
-    parts_.marks.use(slot);
-    if (parts_.memory.flushes_use()) parts_.memory.persist(parts_.geometry.marks_at + slot, 1);
+    parts_.use_list.use(slot);
+    if (parts_.memory.flushes_use()) parts_.memory.persist(parts_.geometry.uses_at + slot, 1);
   }
 
   uint64_t memory_bytes() const { return parts_.geometry.slots() / 8; }

@@ -15,7 +15,7 @@
 //            INSERT_COST for each insert (learning/shadow_caches.h)
 //   full:    with the first contest, no score counts for more than two uses. Before, time stood
 //            nearly still: what was used often long ago looked like what is used often
-//   forget:  when the uses become others (learning/phase_watch.h), all scores fall below that of
+//   forget:  when the uses become others (learning/phase_detector.h), all scores fall below that of
 //   one
 //            use: the blocks that come take the places of all that was there, as in an empty cache
 //

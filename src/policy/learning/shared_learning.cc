@@ -20,7 +20,8 @@ SharedLearning::Learned::Learned(uint64_t cache_blocks, std::optional<double> in
                                  const Learned* before)
     : blocks(cache_blocks),
       sample(sample_for(blocks)),
-      watch(before == nullptr ? PhaseWatch(sample.keys) : PhaseWatch(sample.keys, before->watch)) {
+      watch(before == nullptr ? PhaseDetector(sample.keys)
+                              : PhaseDetector(sample.keys, before->watch)) {
   if (insert_cost) shadows.emplace(blocks, *insert_cost);
 }
 

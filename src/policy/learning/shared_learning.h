@@ -1,7 +1,7 @@
 // What `auto` (eviction/auto.cc) learns of the uses of a cache: which settings suit them, by shadow
-// caches (shadow_caches.h), and when they have become others, by a phase watch (phase_watch.h). All
-// shards of a cache tell it of the uses of sampled keys, and follow it. So a cache learns from as
-// many lookups, however many shards it has.
+// caches (shadow_caches.h), and when they have become others (phase_detector.h). All shards of a
+// cache tell it of the uses of sampled keys, and follow it. So a cache learns from as many lookups,
+// however many shards it has.
 //
 // The watch begins with the first offer, and the shadow caches when there is no room for all any
 // more: while there is, all settings are the same.
@@ -20,7 +20,7 @@
 
 #include "base/mutex.h"
 #include "policy/learning/key_sample.h"
-#include "policy/learning/phase_watch.h"
+#include "policy/learning/phase_detector.h"
 #include "policy/learning/shadow_caches.h"
 
 namespace nvcache {
@@ -81,7 +81,7 @@ class SharedLearning {
     uint64_t blocks;
     KeySample sample;
     std::optional<ShadowCaches> shadows;
-    PhaseWatch watch;
+    PhaseDetector watch;
   };
 
   void become_full();

@@ -7,7 +7,7 @@
 // one with a chance of 8 / 65535.
 //
 // The table grows by linear hashing: growing by a bucket copies the bucket that it splits, so
-// nothing is forgotten. Half of the copies are dead weight that ages out.
+// nothing is forgotten. Half of the copies are mere weight that ages out.
 //
 // Thread-safe and lock-free: racing threads may both find a block unknown, or lose one entry while
 // its bucket is being split.

@@ -31,19 +31,19 @@ std::set<uint64_t> live_files(TestDb& db) {
   return files;
 }
 
-uint64_t count_dead(const FakeBlockCache& cache, TestDb& db) {
+uint64_t count_gone(const FakeBlockCache& cache, TestDb& db) {
   const std::set<uint64_t> live = live_files(db);
-  uint64_t dead = 0;
+  uint64_t gone = 0;
   for (const BlockKey& key : cache.keys()) {
     const bool lives = std::ranges::any_of(
         kForms, [&](Form form) { return live.contains(key.file ^ static_cast<uint64_t>(form)); });
-    dead += lives ? 0 : 1;
+    gone += lives ? 0 : 1;
   }
-  return dead;
+  return gone;
 }
 
-void wait_until_none_is_dead(const FakeBlockCache& cache, TestDb& db) {
-  while (count_dead(cache, db) > 0) std::this_thread::yield();
+void wait_until_none_is_left(const FakeBlockCache& cache, TestDb& db) {
+  while (count_gone(cache, db) > 0) std::this_thread::yield();
 }
 
 Caches both_faces(const std::shared_ptr<FakeBlockCache>& fake) {
@@ -65,7 +65,7 @@ TEST(DeletedFilesListenerTest, BlocksOfFilesThatACompactionReplacedLeaveBothFace
   EXPECT_GT(before, 1000u);
   db.fill(2);
   ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  wait_until_none_is_dead(*fake, db);
+  wait_until_none_is_left(*fake, db);
   EXPECT_LT(fake->keys().size(), before / 2) << "they were of files that are gone";
   db.read_and_verify(5000, 2);
 }
@@ -81,16 +81,16 @@ TEST(DeletedFilesListenerTest, FilesOfAnEarlierOpeningAreKnownByTheirCompaction)
   }
   options.listeners.push_back(NewDeletedFilesListener(std::shared_ptr<BlockCache>(fake)));
   TestDb db(dir.file("db"), options);
-  EXPECT_EQ(count_dead(*fake, db), 0u) << "files keep what their keys begin with";
+  EXPECT_EQ(count_gone(*fake, db), 0u) << "files keep what their keys begin with";
   db.fill(2);
   ::rocksdb::CompactRangeOptions all;
   all.bottommost_level_compaction = ::rocksdb::BottommostLevelCompaction::kForce;
   ASSERT_ROCKS_OK(db->CompactRange(all, nullptr, nullptr));
-  wait_until_none_is_dead(*fake, db);
+  wait_until_none_is_left(*fake, db);
 }
 
 // Whether blocks of files from before an opening, which go without a compaction, leave the cache.
-void delete_old_files(bool noted, uint64_t* dead_left) {
+void delete_old_files(bool noted, uint64_t* left) {
   TempDir dir;
   const auto fake = std::make_shared<FakeBlockCache>();
   ::rocksdb::Options options = db_options(both_faces(fake));
@@ -109,17 +109,17 @@ void delete_old_files(bool noted, uint64_t* dead_left) {
   ASSERT_ROCKS_OK(
       ::rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, nullptr));
   EXPECT_EQ(live_files(db).size(), 0u);
-  if (noted) wait_until_none_is_dead(*fake, db);
-  *dead_left = count_dead(*fake, db);
+  if (noted) wait_until_none_is_left(*fake, db);
+  *left = count_gone(*fake, db);
 }
 
 TEST(DeletedFilesListenerTest, FilesOfAnEarlierOpeningAreKnownIfTheyAreNoted) {
-  uint64_t dead = 0;
-  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/true, &dead));
-  EXPECT_EQ(dead, 0u);
+  uint64_t gone = 0;
+  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/true, &gone));
+  EXPECT_EQ(gone, 0u);
   // The control.
-  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/false, &dead));
-  EXPECT_GT(dead, 0u);
+  ASSERT_NO_FATAL_FAILURE(delete_old_files(/*noted=*/false, &gone));
+  EXPECT_GT(gone, 0u);
 }
 
 TEST(DeletedFilesListenerTest, OnlyItsOwnListenerTakesFiles) {
@@ -140,7 +140,7 @@ TEST(DeletedFilesListenerTest, WithoutItTheyStay) {
   db.read_and_verify(5000, 1);
   db.fill(2);
   ASSERT_ROCKS_OK(db->CompactRange(::rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  EXPECT_GT(count_dead(*fake, db), 1000u);
+  EXPECT_GT(count_gone(*fake, db), 1000u);
 }
 
 TEST(DeletedFilesListenerTest, TheyLeaveATieredCache) {

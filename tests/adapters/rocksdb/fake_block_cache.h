@@ -68,7 +68,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     uint64_t erased = 0;
     for (const BlockKey& key : blocks.keys) erased += blocks_.erase({key.file, key.offset});
     stats_.erases += erased;
-    if (gone == Gone::kMayReturn) dead_.insert(blocks.files.begin(), blocks.files.end());
+    if (gone == Gone::kMayReturn) gone_.insert(blocks.files.begin(), blocks.files.end());
     for (const uint64_t file : blocks.files) {
       erased +=
           std::erase_if(blocks_, [file](const auto& each) { return each.first.first == file; });
@@ -131,7 +131,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     if (refuse_ != Reason::kAdmitted) return Verdict::refuse(refuse_);
     if (size_bytes == 0 || size_bytes > kMaxBlockBytes) return Verdict::refuse(Reason::kBadSize);
     if (blocks_.contains({key.file, key.offset})) return Verdict::refuse(Reason::kDuplicate);
-    if (dead_.contains(key.file)) return Verdict::refuse(Reason::kStaleToken);
+    if (gone_.contains(key.file)) return Verdict::refuse(Reason::kStaleToken);
     return Verdict::admit();
   }
 
@@ -155,7 +155,7 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
 
   mutable std::mutex mutex_;
   std::map<std::pair<uint64_t, uint64_t>, Block> blocks_;
-  std::set<uint64_t> dead_;
+  std::set<uint64_t> gone_;
   Stats stats_;
   Reason refuse_ = Reason::kAdmitted;
   int pins_ = 0;

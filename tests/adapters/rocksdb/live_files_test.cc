@@ -1,4 +1,4 @@
-// Which files are dead when a path is gone.
+// Which files are gone when a path is.
 #include "adapters/rocksdb/live_files.h"
 
 #include <gtest/gtest.h>

@@ -98,7 +98,7 @@ TEST_F(CleanerTest, UsedItemsMoveBeforeTheHotLineThenStay) {
   make(keeping());
   const uint64_t zone = insert("cold", "goes").zone;
   insert("hot", "stays");
-  parts_->marks.set_length(1600);
+  parts_->use_list.set_length(1600);
   use("hot");
   ASSERT_TRUE(clean(zone));
   EXPECT_EQ(find("cold"), "");
@@ -115,7 +115,7 @@ TEST_F(CleanerTest, UsedItemsMoveBeforeTheHotLineThenStay) {
 TEST_F(CleanerTest, ExpiredItemsGoHoweverMuchUsed) {
   make(keeping());
   const uint64_t zone = insert("a", "one", /*expires_s=*/1010).zone;
-  parts_->marks.set_length(1600);
+  parts_->use_list.set_length(1600);
   use("a");
   now_s_ = 1010;
   ASSERT_TRUE(clean(zone));

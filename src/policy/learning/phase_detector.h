@@ -32,17 +32,17 @@
 namespace nvcache {
 
 // Caller-locked.
-class PhaseWatch {
+class PhaseDetector {
  public:
   // For that many keys of the sample, kWays at least. Throws std::bad_alloc.
-  explicit PhaseWatch(uint32_t keys)
+  explicit PhaseDetector(uint32_t keys)
       : keys_(std::max(keys, kWays)),
         recent_uses_(std::max(kLeastRecentUses, kRecentUsesPerKey * keys_)),
         buckets_(keys_ / kWays) {}
 
   // For a cache that has grown or shrunk: goes on from `before`, with those of its keys that the
   // new sample has, too. Throws std::bad_alloc.
-  PhaseWatch(uint32_t keys, const PhaseWatch& before) : PhaseWatch(keys) {
+  PhaseDetector(uint32_t keys, const PhaseDetector& before) : PhaseDetector(keys) {
     recent_ratio_ = before.recent_ratio_;
     usual_ratio_ = before.usual_ratio_;
     for (const Bucket& bucket : before.buckets_) {

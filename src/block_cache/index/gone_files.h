@@ -18,12 +18,12 @@
 namespace nvcache {
 
 // Thread-safe. The clock must outlive it.
-class DeadFiles {
+class GoneFiles {
  public:
   static constexpr size_t kPlaces = 1024;
   static constexpr uint64_t kRememberedNs = 600'000'000'000;
 
-  explicit DeadFiles(const Clock& clock) : clock_(clock) {}
+  explicit GoneFiles(const Clock& clock) : clock_(clock) {}
 
   void add(uint64_t file) {
     Place& place = places_[place_of(file)];

@@ -4,7 +4,7 @@
 // items that were used in the last 16 generations: at most `length` items.
 //
 // Thread-safe. use() is a load, and a store if the item was not used in this generation. Each such
-// store also clears old marks in some other slots, at most 65: no call is longer in a larger store.
+// store also clears old uses in some other slots, at most 65: no call is longer in a larger store.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace nvcache {
 
-class KvMarks {
+class KvUseList {
  public:
   static constexpr uint32_t kGenerations = 16;
 
   // `bytes` has a byte for each slot and must outlive this object.
-  KvMarks(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) { set_length(0); }
+  KvUseList(uint8_t* bytes, uint64_t slots) : bytes_(bytes), slots_(slots) { set_length(0); }
 
   // A list of less than a 512th of the slots is as long as that.
   void set_length(uint64_t items) {
@@ -30,13 +30,13 @@ class KvMarks {
     sweep_step_.store(slots_ / kSweepTurns / quota + 1, std::memory_order_relaxed);
   }
 
-  // True if the mark changed.
+  // True if this is the first use in its generation.
   bool use(uint64_t slot) {
     NVCACHE_ASSERT_SLOW(slot < slots_);
     const uint8_t now = now_.load(std::memory_order_relaxed);
-    std::atomic_ref<uint8_t> mark(bytes_[slot]);
-    if (mark.load(std::memory_order_relaxed) == now) return false;
-    mark.store(now, std::memory_order_relaxed);
+    std::atomic_ref<uint8_t> last(bytes_[slot]);
+    if (last.load(std::memory_order_relaxed) == now) return false;
+    last.store(now, std::memory_order_relaxed);
     sweep();
     const uint64_t used = used_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (used >= quota_.load(std::memory_order_relaxed)) next_generation();
@@ -48,10 +48,10 @@ class KvMarks {
 
   // Generations since the item's last use. kGenerations or more: not on the list.
   uint32_t age(uint64_t slot) const {
-    const uint8_t mark = std::atomic_ref<uint8_t>(bytes_[slot]).load(std::memory_order_relaxed);
-    if (mark == 0) return kCold;
+    const uint8_t last = std::atomic_ref<uint8_t>(bytes_[slot]).load(std::memory_order_relaxed);
+    if (last == 0) return kCold;
     const uint8_t now = now_.load(std::memory_order_relaxed);
-    return now >= mark ? now - mark : now + kLast - mark;
+    return now >= last ? now - last : now + kLast - last;
   }
   bool hot(uint64_t slot) const { return age(slot) < kGenerations; }
 
@@ -69,7 +69,7 @@ class KvMarks {
     turning_.store(false, std::memory_order_release);
   }
 
-  // Clears marks that fell off the list before their generation's number comes round.
+  // Clears uses that fell off the list before their generation's number comes round.
   void sweep() {
     const uint64_t step = sweep_step_.load(std::memory_order_relaxed);
     const uint64_t from = swept_.fetch_add(step, std::memory_order_relaxed);

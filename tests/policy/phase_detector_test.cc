@@ -1,5 +1,5 @@
 // When uses pass for others than before, and when not.
-#include "policy/learning/phase_watch.h"
+#include "policy/learning/phase_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace nvcache {
 namespace {
 
-class PhaseWatchTest : public testing::Test {
+class PhaseDetectorTest : public testing::Test {
  protected:
   static constexpr uint32_t kKeys = 200;
 
@@ -29,10 +29,10 @@ class PhaseWatchTest : public testing::Test {
   }
 
   Prng random_{1};
-  PhaseWatch watch_{kKeys};
+  PhaseDetector watch_{kKeys};
 };
 
-TEST_F(PhaseWatchTest, TellsOfANewSetOnce) {
+TEST_F(PhaseDetectorTest, TellsOfANewSetOnce) {
   be_used();
   const auto next = [this](uint64_t) { return 1000 + below(kKeys * 8 / 10); };
   const uint64_t uses = told_after(10 * kKeys, next);
@@ -42,13 +42,13 @@ TEST_F(PhaseWatchTest, TellsOfANewSetOnce) {
   EXPECT_GT(told_after(10 * kKeys, next), 0u) << "if it has not followed";
 }
 
-TEST_F(PhaseWatchTest, AScanIsNoPhase) {
+TEST_F(PhaseDetectorTest, AScanIsNoPhase) {
   be_used();
   const auto scan = [](uint64_t i) { return static_cast<uint32_t>(1000 + i); };
   EXPECT_EQ(told_after(100 * kKeys, scan), 0u);
 }
 
-TEST_F(PhaseWatchTest, TwoScansOfTheSameAreNoPhase) {
+TEST_F(PhaseDetectorTest, TwoScansOfTheSameAreNoPhase) {
   be_used();
   // Each of a third of as many keys as there are.
   constexpr uint64_t kLength = kKeys / 3;
@@ -60,7 +60,7 @@ TEST_F(PhaseWatchTest, TwoScansOfTheSameAreNoPhase) {
   EXPECT_EQ(told_after(2 * kLength, scans), 0u) << "nor when they come later";
 }
 
-TEST_F(PhaseWatchTest, AFewScansOfLittleAreNoPhase) {
+TEST_F(PhaseDetectorTest, AFewScansOfLittleAreNoPhase) {
   for (uint32_t length : {kKeys / 20, kKeys / 10}) {
     be_used();
     const auto scans = [&](uint64_t i) {
@@ -71,7 +71,7 @@ TEST_F(PhaseWatchTest, AFewScansOfLittleAreNoPhase) {
 }
 
 // To go on costs more than to follow in the end, whatever comes.
-TEST_F(PhaseWatchTest, TellsOfALittleSetThatStays) {
+TEST_F(PhaseDetectorTest, TellsOfALittleSetThatStays) {
   be_used();
   const auto next = [this](uint64_t) { return 1000 + below(kKeys / 20); };
   const uint64_t uses = told_after(10 * kKeys, next);
@@ -79,7 +79,7 @@ TEST_F(PhaseWatchTest, TellsOfALittleSetThatStays) {
   EXPECT_LT(uses, kKeys);
 }
 
-TEST_F(PhaseWatchTest, TellsOfALoopThatFits) {
+TEST_F(PhaseDetectorTest, TellsOfALoopThatFits) {
   be_used();
   const auto loop = [](uint64_t i) { return static_cast<uint32_t>(1000 + i % (kKeys / 2)); };
   const uint64_t uses = told_after(10 * kKeys, loop);
@@ -88,9 +88,9 @@ TEST_F(PhaseWatchTest, TellsOfALoopThatFits) {
 }
 
 // As many keys as there are at most, of which none may pass for another.
-TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
+TEST(PhaseDetector, AScanOfAnyLengthIsNoPhase) {
   constexpr uint32_t kKeys = 2048;
-  PhaseWatch watch(kKeys);
+  PhaseDetector watch(kKeys);
   for (uint64_t i = 0; i < 100 * kKeys; ++i) {
     watch.use(static_cast<uint32_t>(mix64(i % kKeys)), true);
   }
@@ -100,7 +100,7 @@ TEST(PhaseWatch, AScanOfAnyLengthIsNoPhase) {
 }
 
 // All blocks come in while there is room, until it is full of a set that is not used any more.
-TEST_F(PhaseWatchTest, TellsOfANewSetInACacheThatHadRoom) {
+TEST_F(PhaseDetectorTest, TellsOfANewSetInACacheThatHadRoom) {
   for (uint32_t key = 0; key < kKeys; ++key) watch_.fill(static_cast<uint32_t>(mix64(key)));
   const auto next = [this](uint64_t) { return 1000 + below(kKeys * 8 / 10); };
   const uint64_t uses = told_after(10 * kKeys, next);
@@ -108,20 +108,20 @@ TEST_F(PhaseWatchTest, TellsOfANewSetInACacheThatHadRoom) {
   EXPECT_LT(uses, kKeys);
 }
 
-TEST_F(PhaseWatchTest, WhatCameInAndIsUsedIsNoPhase) {
+TEST_F(PhaseDetectorTest, WhatCameInAndIsUsedIsNoPhase) {
   for (uint32_t key = 0; key < kKeys; ++key) watch_.fill(static_cast<uint32_t>(mix64(key)));
   // One use in three is of other keys.
   const auto next = [this](uint64_t i) { return i % 3 == 0 ? 1000 + below(kKeys) : below(kKeys); };
   EXPECT_EQ(told_after(100 * kKeys, next), 0u);
 }
 
-TEST_F(PhaseWatchTest, GoesOnWhenTheCacheGrows) {
+TEST_F(PhaseDetectorTest, GoesOnWhenTheCacheGrows) {
   constexpr uint32_t kNew = kKeys / 4;
   be_used();
   for (uint32_t key = 0; key < kNew; ++key) watch_.fill(static_cast<uint32_t>(mix64(1000 + key)));
-  PhaseWatch grown(2 * kKeys, watch_);
-  PhaseWatch fresh(2 * kKeys);
-  const auto uses = [this](PhaseWatch& watch) {
+  PhaseDetector grown(2 * kKeys, watch_);
+  PhaseDetector fresh(2 * kKeys);
+  const auto uses = [this](PhaseDetector& watch) {
     uint32_t count = 1;
     while (!watch.use(static_cast<uint32_t>(mix64(1000 + below(kNew))), false)) ++count;
     return count;
@@ -129,20 +129,20 @@ TEST_F(PhaseWatchTest, GoesOnWhenTheCacheGrows) {
   EXPECT_LT(uses(grown), uses(fresh)) << "they came before it grew";
 }
 
-TEST_F(PhaseWatchTest, ALoopThatIsTooLongIsNoPhase) {
+TEST_F(PhaseDetectorTest, ALoopThatIsTooLongIsNoPhase) {
   be_used();
   const auto loop = [](uint64_t i) { return static_cast<uint32_t>(1000 + i % (2 * kKeys)); };
   EXPECT_EQ(told_after(100 * kKeys, loop), 0u);
 }
 
 // Where the cache hits as much as before, another might hit more: that is for the shadows to learn.
-TEST_F(PhaseWatchTest, WhatIsHitAsOftenAsBeforeIsNoPhase) {
+TEST_F(PhaseDetectorTest, WhatIsHitAsOftenAsBeforeIsNoPhase) {
   be_used();
   const auto next = [this](uint64_t i) { return i % 2 == 0 ? below(kKeys) : 1000 + below(50); };
   EXPECT_EQ(told_after(100 * kKeys, next), 0u);
 }
 
-TEST_F(PhaseWatchTest, ChanceIsNoPhase) {
+TEST_F(PhaseDetectorTest, ChanceIsNoPhase) {
   const auto next = [this](uint64_t) { return below(2 * kKeys); };
   EXPECT_EQ(told_after(1'000'000, next), 0u);
 }

@@ -1,5 +1,5 @@
 // The blocks of files that an engine deleted leave at once, and do not come in again.
-#include "block_cache/index/dead_files.h"
+#include "block_cache/index/gone_files.h"
 
 #include <string>
 #include <vector>
@@ -17,17 +17,17 @@ namespace {
 using test::put_blocks;
 using test::wait_for_recovery;
 
-constexpr const char* kDeadSpec =
+constexpr const char* kGoneSpec =
     "nvcache://?size=16MiB&admission=always&eviction=lru&maintenance=0";
 
-TEST(DeadFiles, AllTheirBlocksLeaveInOnePassAndNoOthers) {
-  const auto cache = test::open(kDeadSpec);
+TEST(GoneFiles, AllTheirBlocksLeaveInOnePassAndNoOthers) {
+  const auto cache = test::open(kGoneSpec);
   for (uint64_t file = 1; file <= 20; ++file) put_blocks(*cache, file, 50, 1000);
   const MissToken token = cache->lookup({30, 1}).token;
   EXPECT_EQ(test::erase_files(*cache, {3, 7, 8, 99}, Gone::kMayReturn), 150u);
   for (uint64_t file = 1; file <= 20; ++file) {
-    const bool dead = file == 3 || file == 7 || file == 8;
-    EXPECT_EQ(test::count_blocks(*cache, file, 50, 1000), dead ? 0u : 50u) << file;
+    const bool gone = file == 3 || file == 7 || file == 8;
+    EXPECT_EQ(test::count_blocks(*cache, file, 50, 1000), gone ? 0u : 50u) << file;
   }
   EXPECT_EQ(cache->stats().erases, 150u);
   const std::vector<std::byte> block(1000);
@@ -35,8 +35,8 @@ TEST(DeadFiles, AllTheirBlocksLeaveInOnePassAndNoOthers) {
       << "tokens of others stay good";
 }
 
-TEST(DeadFiles, APinnedBlockStaysReadable) {
-  const auto cache = test::open(kDeadSpec);
+TEST(GoneFiles, APinnedBlockStaysReadable) {
+  const auto cache = test::open(kGoneSpec);
   put_blocks(*cache, 5, 1, 1000);
   const Lookup held = cache->lookup({5, 0});
   EXPECT_EQ(test::erase_files(*cache, {5}, Gone::kMayReturn), 1u);
@@ -44,27 +44,27 @@ TEST(DeadFiles, APinnedBlockStaysReadable) {
   EXPECT_TRUE(test::holds(held.pin.bytes(), {5, 0}, 1000));
 }
 
-TEST(DeadFiles, NoBlockOfTheirsComesInUntilTheyAreForgotten) {
+TEST(GoneFiles, NoBlockOfTheirsComesInUntilTheyAreForgotten) {
   VirtualClock clock;
-  DeadFiles files(clock);
+  GoneFiles files(clock);
   EXPECT_FALSE(files.has(5));
   files.add(5);
   EXPECT_TRUE(files.has(5));
   EXPECT_FALSE(files.has(6));
-  clock.wait_until_ns(DeadFiles::kRememberedNs - 1);
+  clock.wait_until_ns(GoneFiles::kRememberedNs - 1);
   EXPECT_TRUE(files.has(5));
-  clock.wait_until_ns(DeadFiles::kRememberedNs);
+  clock.wait_until_ns(GoneFiles::kRememberedNs);
   EXPECT_FALSE(files.has(5));
 
-  const auto cache = test::open(kDeadSpec);
+  const auto cache = test::open(kGoneSpec);
   EXPECT_EQ(test::erase_files(*cache, {5}, Gone::kMayReturn), 0u);
   EXPECT_EQ(test::put(*cache, {5, 1}, 1000).reason, Reason::kStaleToken);
   EXPECT_TRUE(test::put(*cache, {6, 1}, 1000).admitted());
 }
 
 // A file that was ingested twice, or that a checkpoint has, lives on under the same keys.
-TEST(DeadFiles, ALookupTellsThatAFileLivesOn) {
-  const auto cache = test::open(kDeadSpec);
+TEST(GoneFiles, ALookupTellsThatAFileLivesOn) {
+  const auto cache = test::open(kGoneSpec);
   put_blocks(*cache, 5, 10, 1000);
   EXPECT_EQ(test::erase_files(*cache, {5, 6}, Gone::kMayReturn), 10u);
   EXPECT_FALSE(cache->lookup({5, 1}).hit());
@@ -73,10 +73,10 @@ TEST(DeadFiles, ALookupTellsThatAFileLivesOn) {
   EXPECT_EQ(test::put(*cache, {6, 1}, 1000).reason, Reason::kStaleToken);
 }
 
-TEST(DeadFiles, MoreFilesThanTheTableHasPlacesAreAllErased) {
-  const auto cache = test::open(kDeadSpec);
+TEST(GoneFiles, MoreFilesThanTheTableHasPlacesAreAllErased) {
+  const auto cache = test::open(kGoneSpec);
   std::vector<uint64_t> files;
-  for (uint64_t file = 0; file < 3 * DeadFiles::kPlaces; ++file) {
+  for (uint64_t file = 0; file < 3 * GoneFiles::kPlaces; ++file) {
     put_blocks(*cache, file, 1, 600);
     files.push_back(file);
   }
@@ -86,7 +86,7 @@ TEST(DeadFiles, MoreFilesThanTheTableHasPlacesAreAllErased) {
 }
 
 // The clock stands still, so the rate does not let the recovery end.
-TEST(DeadFiles, WhatHasNotComeBackYetStaysAwayAndNothingIsWritten) {
+TEST(GoneFiles, WhatHasNotComeBackYetStaysAwayAndNothingIsWritten) {
   const TempDir folder;
   const std::string spec =
       "nvcache://?size=5MiB&space=regions&region=128KiB&admission=always&eviction=clock"
@@ -111,7 +111,7 @@ TEST(DeadFiles, WhatHasNotComeBackYetStaysAwayAndNothingIsWritten) {
   EXPECT_EQ(cache->stats().medium_writes, writes);
 }
 
-TEST(DeadFiles, TheirObjectsLeaveEveryTierOfATieredCache) {
+TEST(GoneFiles, TheirObjectsLeaveEveryTierOfATieredCache) {
   test::Engine engine(
       "tiered://?metadata=free&shards=1&high_priority=0&dram=64KiB&tier=(size=4MiB)");
   for (uint64_t id = 0; id < 100; ++id) engine.put_held(id);
@@ -119,9 +119,9 @@ TEST(DeadFiles, TheirObjectsLeaveEveryTierOfATieredCache) {
   EXPECT_GT(engine.blocks(1), 0u);
   BlockKey key;
   ASSERT_TRUE(parse_block_key(test::key_of(1), &key));
-  engine.cache->erase_dead_files(std::vector<uint64_t>{key.file + 1});
+  engine.cache->erase_gone_files(std::vector<uint64_t>{key.file + 1});
   EXPECT_EQ(engine.blocks(0) + engine.blocks(1), 100u);
-  engine.cache->erase_dead_files(std::vector<uint64_t>{key.file});
+  engine.cache->erase_gone_files(std::vector<uint64_t>{key.file});
   EXPECT_EQ(engine.blocks(0) + engine.blocks(1), 0u);
   // Objects that are used a little longer stay in the first tier.
   for (uint64_t id = 0; id < 100; ++id) engine.put_held(id);
