@@ -71,7 +71,7 @@ class EmulatedStorage final : public ::rocksdb::FileSystemWrapper {
   void SupportedOps(int64_t& supported) override { supported = 0; }
 #endif
 
-  // What was read since the last call. Costs a look at 16 histograms.
+  // Returns the reads since the last call. Costs a look at 16 histograms.
   StorageStats take_stats();
 
   // For its files: begins a read of that many bytes at `now_ns`; the time at which it is done.

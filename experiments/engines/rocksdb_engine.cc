@@ -26,7 +26,7 @@ std::string folder_of(const std::string& directory, uint32_t database) {
   return fmt::format("{}/{}", directory, database);
 }
 
-// What is opened before the databases, and closed after them.
+// Opened before the databases, and closed after them.
 struct Below {
   std::shared_ptr<BlockCache> tier;  // pinned by the cache
   RocksdbCache cache;

@@ -1,4 +1,4 @@
-// What the engine and the loader of RocksDB share.
+// The parts that the engine and the loader of RocksDB share.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@
 
 namespace nvcache {
 
-// What WiredTiger returned as a status. `detail` may be empty.
+// Returns the code that WiredTiger returned as a status. `detail` may be empty.
 [[nodiscard]] Status wiredtiger_status(const char* what, int error, std::string_view detail = {});
 
 // Thread-safe. Close all sessions first.

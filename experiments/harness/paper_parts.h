@@ -1,4 +1,4 @@
-// What the commands of a paper's evaluation share: its figures and tables, and their documents.
+// The commands of a paper's evaluation share this: its figures and tables, and their documents.
 #pragma once
 
 #include <memory>

@@ -41,7 +41,7 @@ Value metric(const char* name, double factor = 1) {
   };
 }
 
-// What the figures are drawn from.
+// The runs that figures are drawn from.
 class Results {
  public:
   explicit Results(const json& document)

@@ -22,7 +22,7 @@
 
 namespace nvcache::hybrid_cache {
 
-// What `nvcache bench hybrid-cache` was asked to do.
+// The options of `nvcache bench hybrid-cache`.
 struct Options : BenchOptions {
   Options() {
     seconds = warmup_seconds = 8;
@@ -49,8 +49,8 @@ struct Options : BenchOptions {
   }
 };
 
-// What the figures and tables need, by workload; nothing twice. An SCM-only cache of
-// 64-128 is that of 32-128.
+// Returns the experiments that the figures and tables need, by workload; nothing twice. An SCM-only
+// cache of 64-128 is that of 32-128.
 std::vector<Experiment> plan_experiments(const Options& options);
 
 // Runs and how long they take, as a line of text.

@@ -44,9 +44,9 @@ std::span<const Policy> policies();
 // The specification of a server's block cache under a policy: lru:... or tiered://...
 std::string cache_spec(const Options& options, const Server& server, const Policy& policy);
 
-// What a server costs relative to 2P by the prices of its modules: SCM at 0.38 of DRAM's
-// price a GB (Table 1). What the paper leaves open is fitted to two of Table 4's costs, those of
-// 64-0 and 32-256; the other two follow.
+// Returns a server's cost relative to 2P by the prices of its modules: SCM at 0.38 of DRAM's
+// price a GB (Table 1). The price that the paper leaves open is fitted to two of Table 4's costs,
+// those of 64-0 and 32-256; the other two follow.
 double computed_cost(const Server& server);
 bool is_cost_fitted(const Server& server);
 

@@ -237,7 +237,7 @@ public final class Application {
       add(sent, record.key, record.value);
       ++sent_count;
     }
-    // What would restore the stores after a loss: nobody reads it here, and the driver keeps it.
+    // This would restore the stores after a loss: nobody reads it here, and the driver keeps it.
     for (String topic : driver.producedTopicNames()) {
       if (topic.equals("sent")) continue;
       driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer())

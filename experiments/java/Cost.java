@@ -1,4 +1,4 @@
-// What this process has cost up to now: time, and what it has read, as the kernel counts it. Two of
+// The cost of this process up to now: time, and the bytes that it read, as the kernel counts it. Two of
 // them enclose what a program measures.
 import java.io.IOException;
 import java.io.UncheckedIOException;

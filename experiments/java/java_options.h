@@ -1,4 +1,4 @@
-// What `nvcache bench flink` and `nvcache bench kafka-streams` were asked to do.
+// The options of `nvcache bench flink` and `nvcache bench kafka-streams`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the runs of a Java program gave: what it printed, the JSON of kind "java", schema 1, and a
-// table of it. Pure.
+// The results of the runs of a Java program: what it printed, the JSON of kind "java", schema 1,
+// and a table of it. Pure.
 //
 //   runs[]     one object a run: case, configuration ("none" or "nvcache"), pair, metrics{}
 //   summary[]  one object a case: metrics{name: {none, nvcache, ratio}}, each of them

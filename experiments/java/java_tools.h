@@ -1,4 +1,4 @@
-// What runs a Java program: a JDK, the jars and the library to preload. Thread-safe.
+// The tools that run a Java program: a JDK, the jars and the library to preload. Thread-safe.
 #pragma once
 
 #include <string>

@@ -190,8 +190,8 @@ class CrashRun {
     return ok_status();
   }
 
-  // An item counts with its share of the table. What lies in the write cache is lost as it
-  // is, and does not count.
+  // An item counts with its share of the table. Items in the write cache are lost as they
+  // are, and do not count.
   void drop_newest(KvStore& store, Image& image) {
     uint64_t dropped_bytes = 0;
     const auto limit =

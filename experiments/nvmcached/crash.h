@@ -6,7 +6,7 @@
 //
 // The crash: the experiment copies the medium while the store is open, as a power failure leaves
 // it. In the copy it overwrites the items stored last (`drop_share` of everything cached) with
-// zeros, and leaves their table entries. What lies in DRAM (the write cache, the order of use) is
+// zeros, and leaves their table entries. The write cache and the order of use lie in DRAM, and are
 // lost, too. Then it opens a store on the copy.
 #pragma once
 

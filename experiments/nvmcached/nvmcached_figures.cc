@@ -25,7 +25,7 @@ Value metric(const char* name, double factor = 1) {
   };
 }
 
-// What sections 4.1 and 4.3 say.
+// Said in sections 4.1 and 4.3.
 std::string paper_ratio(std::string_view trace) {
   if (trace == "VAR") return "2.85";
   if (trace == "SYS") return "2";

@@ -1,4 +1,4 @@
-// What `nvcache bench nvmcached` was asked to do.
+// The options of `nvcache bench nvmcached`.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ inline constexpr std::string_view kMcDram = "MC-DRAM";
 inline constexpr std::string_view kMcNvm = "MC-NVM";
 inline constexpr std::string_view kNvmcached = "NVMcached";
 
-// What a key's value looks like: filled once, cut to length; the first bytes say which key
+// A key's value: filled once, cut to length; the first bytes say which key
 // and which version it is.
 class Values {
  public:

@@ -1,4 +1,4 @@
-// What our numbers are taken from: documents that `nvcache bench EXPERIMENT --json` wrote, and what
+// Our numbers are taken from documents that `nvcache bench EXPERIMENT --json` wrote, and from what
 // the command ran itself. Value type; caller-locked.
 #pragma once
 

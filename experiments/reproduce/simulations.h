@@ -37,7 +37,8 @@ struct Scenario {
 // (section 3.2.3; the rows are those of WiredTiger's runner).
 Scenario small_stress(const char* configuration);
 
-// What the rows of a selection need ("memory-mode", "writes-hurt", "" for all); none for others.
+// Returns the simulations that the rows of a selection need ("memory-mode", "writes-hurt", "" for
+// all); none for others.
 std::vector<Scenario> planned_simulations(const std::string& only);
 
 struct SimulationPlan {

@@ -43,7 +43,7 @@ class Client {
   uint64_t values_verified = 0;
 };
 
-// What the clients of one run share. Thread-safe.
+// Shared by the clients of one run. Thread-safe.
 class LoadRun {
  public:
   virtual ~LoadRun() = default;

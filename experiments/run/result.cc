@@ -17,7 +17,7 @@ double ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// What the second tier did in the measured part: differences of its totals.
+// Adds the work of the second tier in the measured part: differences of its totals.
 void add_tier_metrics(const Stats& before, const Stats& after, uint64_t ops, json& metrics) {
   const auto lookups = [](const Stats& s) {
     return s.hits + s.misses - s.background_hits - s.background_misses;

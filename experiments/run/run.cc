@@ -39,7 +39,7 @@ double machine_cpu_seconds() {
   return file ? busy / static_cast<double>(::sysconf(_SC_CLK_TCK)) : 0;
 }
 
-// What the threads of a run share. Thread-safe.
+// Shared by the threads of a run. Thread-safe.
 struct RunShared {
   KvEngine& engine;
   LoadRun& load_run;

@@ -14,9 +14,10 @@
 //                there as above. Elsewhere filters and indexes lie in DRAM: their cost is among
 //                the processor's time of an operation
 //
-// What leaves the DRAM of a tiered cache is demoted in the background: it is in the lower tier at
-// once, and the write to the NVRAM is owed. The model of the thread that demotes pays it. Writes of
-// blocks that go to the NVRAM first (policy scm_first, or without DRAM) are the client's own.
+// A block that leaves the DRAM of a tiered cache is demoted in the background: it is in the lower
+// tier at once, and the write to the NVRAM is owed. The model of the thread that demotes pays it.
+// Writes of blocks that go to the NVRAM first (policy scm_first, or without DRAM) are the client's
+// own.
 //
 // Sizes are scaled. Caller-locked.
 #pragma once
@@ -62,7 +63,7 @@ class BlockTiers {
   virtual void count(Result* result) const = 0;
 };
 
-// What pairs and blocks need beside the blocks, and how much there is of each.
+// The bytes that pairs and blocks need beside the blocks, and how much there is of each.
 struct StoredSizes {
   uint64_t blocks = 0;
   uint64_t filter_bytes = 0;

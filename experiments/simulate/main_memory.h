@@ -1,5 +1,5 @@
-// What the engine's page cache and the OS page cache lie in: DRAM, or NVRAM with DRAM as its cache
-// (Memory Mode). Objects lie in places, numbered from 0: pages and blocks, each of one size.
+// The memory of the engine's page cache and the OS page cache: DRAM, or NVRAM with DRAM as its
+// cache (Memory Mode). Objects lie in places, numbered from 0: pages and blocks, each of one size.
 //
 // DRAM: a copy of a whole object takes what medium/cost_model.h says of the profile `dram`. An
 // access to a part of one is among the processor's time of an operation.

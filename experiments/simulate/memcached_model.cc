@@ -79,7 +79,7 @@ StatusOr<KvConfig> store_config(const Options& options, const nvmcached::Trace& 
   const uint64_t bytes = options.nvram_bytes / options.scale;
   StatusOr<KvConfig> config = nvmcached::store_config(durability, bytes, trace);
   if (!config.ok()) return config;
-  // What is written often is not scaled (kv_keys.h), nor is its room.
+  // Keys that are written often are not scaled (kv_keys.h), nor is their room.
   StatusOr<KvConfig> whole = nvmcached::store_config(
       durability, std::min(options.nvram_bytes, KvConfig::kMaxSizeBytes), trace);
   if (!whole.ok()) return whole;

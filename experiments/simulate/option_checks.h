@@ -1,4 +1,4 @@
-// What engines' checks of sizes share. Stateless.
+// Checks of sizes that engines share. Stateless.
 #pragma once
 
 #include <cstdint>

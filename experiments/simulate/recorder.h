@@ -1,4 +1,4 @@
-// What a simulation measures of its operations. Caller-locked.
+// Measures the operations of a simulation. Caller-locked.
 #pragma once
 
 #include <array>

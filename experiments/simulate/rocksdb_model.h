@@ -11,8 +11,8 @@
 //                blocks wait for it, a client that brings another one writes one itself
 //                (DemotionQueue::kMaxBlocks)
 //
-// See docs/results/simulate.md for the times that the processor takes. What another lookup takes
-// back from the queue of demotions is read from the NVRAM here.
+// See docs/results/simulate.md for the times that the processor takes. A block that another lookup
+// takes back from the queue of demotions is read from the NVRAM here.
 #pragma once
 
 #include <cstddef>

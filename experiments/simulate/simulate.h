@@ -56,7 +56,7 @@ struct Latency {
   uint64_t p99_ns = 0;
 };
 
-// What the engine memcached counts beside; zeros with any other.
+// Counted by the engine memcached beside; zeros with any other.
 struct StoreCounts {
   uint64_t flushed_lines = 0;  // of 64 bytes
   uint64_t drains = 0;
@@ -139,8 +139,8 @@ struct Named {
 };
 std::vector<Named> engines();   // "wiredtiger" and others
 std::vector<Named> storages();  // "p4800x" and others
-// What an engine can be asked for: "a" to "e" and others; "none", "nvcache" and others. None of an
-// engine that there is not.
+// The names that an engine can be asked for: "a" to "e" and others; "none", "nvcache" and others.
+// None of an engine that there is not.
 std::vector<Named> workloads(std::string_view engine = "wiredtiger");
 std::vector<Named> configurations(std::string_view engine = "wiredtiger");
 

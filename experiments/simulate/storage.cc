@@ -39,7 +39,7 @@ uint64_t Storage::write(uint64_t now_ns, uint64_t size_bytes) {
     const uint64_t accepted_ns = writes_end_ns_ + row_.write_latency_ns;
     return std::max(accepted_ns, written_ns - std::min(written_ns, kWriteBufferNs));
   }
-  // What was promised to reads stays theirs; later reads share with this write.
+  // The share that was promised to reads stays theirs; later reads share with this write.
   writes_end_ns_ = std::max({now_ns, writes_end_ns_, reads_end_ns_}) + service;
   return std::max(writes_end_ns_, now_ns + row_.write_latency_ns + service);
 }

@@ -21,7 +21,7 @@ class StoreMemory final : public Medium {
                                                                    const Profile& profile,
                                                                    EventClock& clock);
 
-  // What follows is another client's, at that time.
+  // The accesses that follow are another client's, at that time.
   void begin_event(uint64_t now_ns);
 
   uint64_t size_bytes() const override { return inner_->size_bytes(); }

@@ -28,8 +28,8 @@ struct Run {
   Result result;
 };
 
-// The runs of a study, without results, in order: workload, NVRAM, configuration, seed. What needs
-// no NVRAM is there once, with the first size of it. A page cache that the memory cannot hold
+// The runs of a study, without results, in order: workload, NVRAM, configuration, seed. A run that
+// needs no NVRAM is there once, with the first size of it. A page cache that the memory cannot hold
 // beside one larger size of NVRAM that can is left out. INVALID_ARGUMENT as simulate().
 [[nodiscard]] StatusOr<std::vector<Run>> plan(const StudyOptions& options);
 

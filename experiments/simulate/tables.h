@@ -19,7 +19,7 @@ enum class Place : uint8_t {
   kBelowOs,   // a block device below the OS page cache, as Open CAS is
 };
 
-// What the engine and the OS have as memory.
+// The memory of the engine and the OS.
 enum class MemoryKind : uint8_t {
   kDram,        // the DRAM
   kAllDram,     // DRAM of the size of both

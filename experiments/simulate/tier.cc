@@ -17,7 +17,7 @@ constexpr uint64_t kMaintenanceNs = 1'000'000'000;  // "wakes up once a second":
 
 BlockKey key_of(uint32_t block) { return {.file = 1, .offset = block}; }
 
-// What is put for each block: nobody looks into it.
+// The bytes that are put for each block: nobody looks into them.
 ByteView no_bytes() {
   static const std::vector<std::byte> zeros(kBlockBytes);
   return {zeros.data(), zeros.size()};
@@ -76,7 +76,7 @@ uint64_t Tier::offer_read(uint64_t now_ns, uint32_t block, MissToken token) {
 
 uint64_t Tier::on_written(uint64_t now_ns, uint32_t block) {
   if (row_.offers_writes) {
-    // What is overwritten there, nobody has told of.
+    // Nobody has told of blocks that are overwritten there.
     if (!row_.erases_freed) cache_->erase(key_of(block));
     return put(now_ns, block, Origin::kWrite, {});
   }

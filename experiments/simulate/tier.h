@@ -36,7 +36,7 @@ class Tier {
   uint64_t on_freed(uint64_t now_ns, uint32_t block);
   void on_storage_read(uint64_t took_ns) { cache_->note_storage_read(took_ns); }
 
-  // What the cache does once a second, of the whole machine: a pass of eviction.
+  // Once a second, for the whole machine: a pass of eviction.
   void maintain(uint64_t now_ns);
   uint64_t maintenance_interval_ns() const { return maintenance_interval_ns_; }
 

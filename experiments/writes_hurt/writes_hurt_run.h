@@ -22,7 +22,7 @@
 
 namespace nvcache::writes_hurt {
 
-// What `nvcache bench writes-hurt` was asked to do. Times are wtperf's, in whole seconds.
+// The options of `nvcache bench writes-hurt`. Times are wtperf's, in whole seconds.
 struct Options : RunOptions {
   Options() {
     seconds = 30;

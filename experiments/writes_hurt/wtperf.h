@@ -23,7 +23,7 @@ struct Tools {
 // empty; "none" as the extension means none. FAILED_PRECONDITION says what was tried.
 [[nodiscard]] StatusOr<Tools> find_tools(const std::string& wtperf, const std::string& extension);
 
-// What wtperf says about a run, from its test.stat.
+// The result of a run, from wtperf's test.stat.
 struct WtperfResult {
   double seconds = 0;                   // measured
   std::map<std::string, uint64_t> ops;  // by type: "read", "insert", ...

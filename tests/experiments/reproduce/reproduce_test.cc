@@ -49,7 +49,7 @@ TEST(Reproduce, WithoutResultsNothingIsCountedAsRight) {
   for (const json& result : document["results"]) {
     ++verdicts[result["verdict"]];
     EXPECT_FALSE(result["reason"].get<std::string>().empty() && result["verdict"] != "within 25%");
-    // What needs a run has none.
+    // A number that needs a run has none.
     for (const json& finding : result["findings"]) {
       EXPECT_NE(finding["source"], "real") << result["id"];
     }

@@ -1,5 +1,5 @@
 // Simulated runs held against real ones of the same sizes: a WiredTiger database with the same
-// second tier, YCSB A to C, no scale. What is compared are counts. The tier's clock moves on
+// second tier, YCSB A to C, no scale. Counts are compared. The tier's clock moves on
 // with the operations, at the rate that was simulated.
 #include <algorithm>
 #include <cstdlib>
