@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -235,6 +236,35 @@ TEST(RegionWriter, AsksForRoomAgainWhenARegionIsSealed) {
   ASSERT_TRUE(gated.writer.start());
   gated.writer.drain();
   EXPECT_GE(gated.emptied, 1u);
+}
+
+// The region that is kept back for blocks in use gets the buffer that new blocks had last.
+TEST(RegionWriter, NewBlocksDoNotFillTheRegionOfBlocksInUse) {
+  const Geometry geometry{.grain_bytes = 64, .unit_bytes = 4096, .region_bytes = 128 << 10};
+  SparseMedium medium(geometry.region_at(3));
+  RegionTable table({.regions = 3, .limit = 3});
+  RegionWriter writer({.geometry = geometry, .nonce = 1}, medium, table,
+                      {.wants_room = [] {},
+                       .wrote = [](uint64_t, const Status&) {},
+                       .lost = [](uint32_t, std::span<const BlockRecord>) {}});
+  ASSERT_TRUE(writer.start());
+  const auto append = [&](RegionWriter::For use) -> std::optional<uint32_t> {
+    RegionWriter::Spot spot;
+    if (writer.append(5000, &spot, use) != Reason::kAdmitted) return std::nullopt;
+    spot.record->size_bytes = 5000;
+    writer.finish(spot);
+    return geometry.region_of(spot.place);
+  };
+  while (table.free_regions() > 1) {
+    ASSERT_TRUE(append(RegionWriter::For::kNewBlock));
+    writer.drain();
+  }
+  const std::optional<uint32_t> kept = append(RegionWriter::For::kKeptBlock);
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(append(RegionWriter::For::kNewBlock));
+  for (int block = 0; block < 20; ++block) {
+    EXPECT_EQ(append(RegionWriter::For::kKeptBlock), kept) << block;
+  }
 }
 
 TEST(RegionWriter, AWriteThatFailsBesideOthersLosesItsRegionOnce) {

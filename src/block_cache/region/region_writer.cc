@@ -63,22 +63,23 @@ Reason RegionWriter::append(uint32_t size_bytes, Spot* spot, For use) {
   if (!fits(0, grains)) return Reason::kNoSpace;
   for (;;) {
     const uint32_t open = open_[static_cast<size_t>(use)].load(std::memory_order_acquire);
-    if (open != kNone && append_to(open, grains, spot)) return Reason::kAdmitted;
+    if (open != kNone && append_to(open, use, grains, spot)) return Reason::kAdmitted;
     if (const Reason opened = open_next(open, use); opened != Reason::kAdmitted) return opened;
   }
 }
 
-// False if the buffer's region is full, and closed by now.
-bool RegionWriter::append_to(uint32_t number, uint32_t grains, Spot* spot) {
+// False if the buffer's region is full, and closed by now, or was opened for the other kind.
+bool RegionWriter::append_to(uint32_t number, For use, uint32_t grains, Spot* spot) {
   Buffer& buffer = *buffers_[number];
   uint64_t cursor = buffer.cursor.load(std::memory_order_acquire);
   while ((cursor & kClosed) == 0) {
+    if (open_[static_cast<size_t>(use)].load(std::memory_order_relaxed) != number) return false;
     if (!fits(cursor, grains)) {
       if (close(buffer, &cursor)) return false;
       continue;
     }
     // The buffer may have been written and opened again since: then the block goes to its new
-    // region, which cannot be written before this block is finished.
+    // region, of the same kind, which cannot be written before this block is finished.
     if (!buffer.cursor.compare_exchange_weak(cursor, cursor + kOneBlock + grains,
                                              std::memory_order_acq_rel)) {
       continue;
@@ -152,6 +153,13 @@ Reason RegionWriter::open_next(uint32_t seen, For use) {
     buffer.region = *region;
     buffer.in_use = true;
     table_.buffer(*region).store(number + 1);
+    // The other kind of blocks may have had this buffer last: new blocks would fill a region that
+    // was kept back for blocks in use. It hears of that before the cursor is open.
+    for (std::atomic<uint32_t>& each : open_) {
+      if (each.load(std::memory_order_relaxed) == number) {
+        each.store(kNone, std::memory_order_relaxed);
+      }
+    }
     buffer.cursor.store(0, std::memory_order_release);
     open.store(number, std::memory_order_release);
   }

@@ -139,7 +139,7 @@ class RegionWriter {
   };
 
   bool fits(uint64_t cursor, uint32_t grains) const;
-  bool append_to(uint32_t number, uint32_t grains, Spot* spot);
+  bool append_to(uint32_t number, For use, uint32_t grains, Spot* spot);
   Reason open_next(uint32_t seen, For use);
   bool close(Buffer& buffer, uint64_t* cursor);
   void queue(Buffer& buffer);
