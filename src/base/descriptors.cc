@@ -211,8 +211,10 @@ bool make_pipe(int (&ends)[2]) {
 
 void keep_from_children(int descriptor) { change_kept(0, descriptor); }
 
+void forget_kept(int descriptor) { change_kept(descriptor, 0); }
+
 void close_kept(int descriptor) {
-  change_kept(descriptor, 0);
+  forget_kept(descriptor);
   close(descriptor);
 }
 

@@ -53,6 +53,8 @@ bool make_pipe(int (&ends)[2]);
 // There is room for kMostKept; others stay as they are in a child.
 void keep_from_children(int descriptor);
 void close_kept(int descriptor);
+// For one that somebody else closes next.
+void forget_kept(int descriptor);
 inline constexpr int kMostKept = 1024;
 
 // For a program of ours that leaves its standard streams: `descriptor` takes the place of one.

@@ -159,6 +159,9 @@ Status BlockDeviceMedium::prepare(bool format, const MediumOptions& options) {
              .is_device = true,
              .io_granularity_bytes = sector_bytes,
              .flush_granularity_bytes = sector_bytes};
+  find_way(options.async, fd_, &traits_);
+  queues_ = std::make_unique<ReadQueues>(
+      ReadTarget{.medium = *this, .fd = fd_, .first_byte = kReservedBytes}, traits_.async);
   return ok_status();
 }
 
@@ -272,8 +275,9 @@ Status BlockDeviceMedium::resize(uint64_t size_bytes) {
 }
 
 StatusOr<MediumOpener> parse_block_device(const MediumSpec& spec) {
-  return [path = std::string(spec.place), format = spec.option == "format=yes"](
-             const MediumOptions& options, Clock&) {
+  return [path = std::string(spec.place), format = spec.value_of("format") == "yes",
+          async = async_reads_of(spec)](MediumOptions options, Clock&) {
+    options.async = async;
     return BlockDeviceMedium::open(path, format, options);
   };
 }

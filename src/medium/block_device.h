@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "medium/medium.h"
+#include "medium/read_queues.h"
 
 namespace nvcache {
 
@@ -36,6 +37,7 @@ class BlockDeviceMedium final : public Medium {
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
   [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  TakenReadQueue take_read_queue() noexcept override { return queues_->take(); }
   [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] Status drain() override;
   [[nodiscard]] Status discard(Extent extent) override;
@@ -55,6 +57,7 @@ class BlockDeviceMedium final : public Medium {
   uint64_t max_size_bytes_ = 0;
   std::atomic<uint64_t> size_bytes_{0};
   Traits traits_;
+  std::unique_ptr<ReadQueues> queues_;  // since prepare()
 };
 
 }  // namespace nvcache

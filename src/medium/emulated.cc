@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "medium/check.h"
+#include "medium/emulated_queue.h"
 #include "medium/table.h"
 
 namespace nvcache {
@@ -23,6 +24,7 @@ Traits emulated_traits(const Profile& profile, const Traits& inner, double load)
   const bool in_place = inner.reads != Reads::kByCopy && profile.byte_addressable;
   traits.reads = in_place ? Reads::kInPlaceAsked : Reads::kByCopy;
   traits.is_device = inner.is_device || !profile.byte_addressable;
+  if (!inner.is_device && !in_place) traits.async = AsyncReads::kModel;
   if (!profile.byte_addressable) {
     traits.io_granularity_bytes = std::max(inner.io_granularity_bytes, profile.transfer_bytes);
   }
@@ -45,6 +47,13 @@ Status EmulatedMedium::read(uint64_t offset, MutableBytes into) {
   Status status = inner_->read(offset, into);
   clock_.wait_until_ns(done_ns);
   return status;
+}
+
+TakenReadQueue EmulatedMedium::take_read_queue() noexcept {
+  if (traits_.async == AsyncReads::kOff) return nullptr;
+  return take_or_make(kept_queues_, [this] {
+    return std::make_unique<EmulatedQueue>(*this, inner_->take_read_queue());
+  });
 }
 
 Status EmulatedMedium::write(uint64_t offset, ByteView from) {

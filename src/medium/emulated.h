@@ -10,6 +10,7 @@
 // flush() keeps the core busy for each line, drain() waits until the calling thread's
 // flushes are accepted. Stores to direct() are charged by on_direct_write(), for those
 // that are not flushed; a store that is not announced costs nothing.
+// Reads of a queue are charged when they begin, and the model overlaps them.
 // Real time: waits spin (base/clock.h). The model's own cost, some 70 ns a call, is
 // part of the wait and shows only where the emulated time is shorter.
 // `load`: how many clients each caller stands for (medium/cost_model.h).
@@ -25,6 +26,7 @@
 #include "base/mutex.h"
 #include "medium/cost_model.h"
 #include "medium/medium.h"
+#include "medium/read_queue.h"
 
 namespace nvcache {
 
@@ -37,6 +39,7 @@ class EmulatedMedium final : public Medium {
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return traits_; }
   [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  TakenReadQueue take_read_queue() noexcept override;
   [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] Status flush(Extent extent) override;
   [[nodiscard]] Status drain() override;
@@ -47,6 +50,8 @@ class EmulatedMedium final : public Medium {
   [[nodiscard]] Status resize(uint64_t size_bytes) override;
 
  private:
+  friend class EmulatedQueue;
+
   uint64_t charge_read(uint64_t size_bytes);
   uint64_t charge_write(uint64_t size_bytes);
   [[nodiscard]] Status check(uint64_t offset, const void* buffer, uint64_t length) const;
@@ -61,6 +66,7 @@ class EmulatedMedium final : public Medium {
   std::array<std::atomic<uint64_t>, kFlushers> accepted_ns_{};
   Mutex mutex_;
   CostModel model_ NVCACHE_GUARDED_BY(mutex_);
+  KeptReadQueues kept_queues_;
 };
 
 }  // namespace nvcache

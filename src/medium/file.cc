@@ -24,8 +24,13 @@ StatusOr<std::unique_ptr<Medium>> open_file_medium(const std::string& path, File
 }
 
 StatusOr<MediumOpener> parse_file(const MediumSpec& spec) {
-  const FileIo io = spec.option == "io=direct" ? FileIo::kDirect : FileIo::kMmap;
-  return [path = std::string(spec.place), io](const MediumOptions& options, Clock&) {
+  const FileIo io = spec.value_of("io") == "direct" ? FileIo::kDirect : FileIo::kMmap;
+  if (io != FileIo::kDirect && !spec.value_of("async").empty()) {
+    return bad_medium("async= is for reads of a device", spec.whole, "io=direct,async=...");
+  }
+  return [path = std::string(spec.place), io, async = async_reads_of(spec)](MediumOptions options,
+                                                                            Clock&) {
+    options.async = async;
     return open_file_medium(path, io, options);
   };
 }

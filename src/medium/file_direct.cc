@@ -67,20 +67,23 @@ StatusOr<std::unique_ptr<Medium>> DirectFileMedium::open(const std::string& path
     return invalid_argument("file {}: size {}; allowed with io=direct: at least {} bytes", path,
                             options.size_bytes, granularity_bytes);
   }
-  return std::unique_ptr<Medium>(
-      new DirectFileMedium(*std::move(file), size_bytes, granularity_bytes));
+  Traits traits{.name = "file",
+                .persistent = true,
+                .is_device = true,
+                .io_granularity_bytes = granularity_bytes,
+                .flush_granularity_bytes = granularity_bytes};
+  find_way(options.async, (*file)->fd(), &traits);
+  return std::unique_ptr<Medium>(new DirectFileMedium(*std::move(file), size_bytes, traits));
 }
 
 DirectFileMedium::DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes,
-                                   uint32_t granularity_bytes)
+                                   const Traits& traits)
     : file_(std::move(file)),
       size_bytes_(size_bytes),
-      traits_{.name = "file",
-              .persistent = true,
-              .is_device = true,
-              .io_granularity_bytes = granularity_bytes,
-              .flush_granularity_bytes = granularity_bytes} {
-  NVCACHE_ASSERT(size_bytes % granularity_bytes == 0 && size_bytes <= file_->max_size_bytes());
+      traits_(traits),
+      queues_({.medium = *this, .fd = file_->fd(), .first_byte = 0}, traits_.async) {
+  NVCACHE_ASSERT(size_bytes % traits_.io_granularity_bytes == 0 &&
+                 size_bytes <= file_->max_size_bytes());
 }
 
 Status DirectFileMedium::check(uint64_t offset, const void* buffer, uint64_t length) const {

@@ -8,6 +8,7 @@
 
 #include "medium/medium.h"
 #include "medium/preallocated_file.h"
+#include "medium/read_queues.h"
 #include "nvcache/function_ref.h"
 
 namespace nvcache {
@@ -28,6 +29,7 @@ class DirectFileMedium final : public Medium {
   uint64_t size_bytes() const override { return size_bytes_.load(std::memory_order_relaxed); }
   const Traits& traits() const override { return traits_; }
   [[nodiscard]] Status read(uint64_t offset, MutableBytes into) override;
+  TakenReadQueue take_read_queue() noexcept override { return queues_.take(); }
   [[nodiscard]] Status write(uint64_t offset, ByteView from) override;
   [[nodiscard]] Status drain() override;
   [[nodiscard]] Status discard(Extent extent) override;
@@ -35,12 +37,13 @@ class DirectFileMedium final : public Medium {
 
  private:
   DirectFileMedium(std::unique_ptr<PreallocatedFile> file, uint64_t size_bytes,
-                   uint32_t granularity_bytes);
+                   const Traits& traits);
   [[nodiscard]] Status check(uint64_t offset, const void* buffer, uint64_t length) const;
 
   const std::unique_ptr<PreallocatedFile> file_;
   std::atomic<uint64_t> size_bytes_;
   const Traits traits_;
+  ReadQueues queues_;
 };
 
 }  // namespace nvcache

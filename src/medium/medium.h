@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "medium/read_queue.h"
 #include "nvcache/bytes.h"
 #include "nvcache/status.h"
 #include "nvcache/status_or.h"
@@ -31,6 +32,14 @@ enum class Reads : uint8_t {
   kByCopy,          // read(), into memory of the reader's own: direct() is empty; the same
 };
 
+// How a medium on a device reads side by side.
+enum class AsyncReads : uint8_t {
+  kOff,      // it does not
+  kThreads,  // by a few threads of its own
+  kRing,     // by io_uring
+  kModel,    // an emulated one on memory: as its model has it
+};
+
 struct Traits {
   std::string name;  // for statistics and messages: "dram", "numa:1", "file"
   Reads reads = Reads::kByCopy;
@@ -40,6 +49,8 @@ struct Traits {
   uint32_t io_granularity_bytes =
       1;  // offsets, sizes and buffers of read/write are multiples of this
   uint32_t flush_granularity_bytes = 1;
+  AsyncReads async = AsyncReads::kOff;
+  std::string no_ring = {};  // why `async` is not io_uring, though that was asked for
 };
 
 class Medium {
@@ -52,6 +63,10 @@ class Medium {
   // Copies into.size() bytes at `offset` out of the medium.
   // OUT_OF_RANGE past the end; DATA_LOSS or UNAVAILABLE when the device fails.
   [[nodiscard]] virtual Status read(uint64_t offset, MutableBytes into) = 0;
+
+  // A queue of reads for the caller alone, until it is destroyed; it must not outlive the medium.
+  // Null where reads go on one after the other, or without memory.
+  virtual TakenReadQueue take_read_queue() noexcept { return nullptr; }
 
   // Copies `from` to `offset`. May become durable before flush().
   // RESOURCE_EXHAUSTED when the device is full, else as read().
@@ -90,8 +105,9 @@ class Medium {
 
 struct MediumOptions {
   uint64_t size_bytes = 0;
-  uint64_t max_size_bytes = 0;  // how far resize() may grow it; address space only
-  bool keep_file = false;       // a file that the medium creates stays when it is closed
+  uint64_t max_size_bytes = 0;           // how far resize() may grow it; address space only
+  bool keep_file = false;                // a file that the medium creates stays when it is closed
+  AsyncReads async = AsyncReads::kRing;  // of a device; threads where the system has no io_uring
 };
 
 // Opens the medium that `spec` names, such as "dram" or "file:PATH,io=direct": see the rows of

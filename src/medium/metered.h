@@ -51,6 +51,9 @@ class MeteredMedium final : public Medium {
     return status;
   }
 
+  // Its reads are not measured: what one takes depends on how many go on beside it.
+  TakenReadQueue take_read_queue() noexcept override { return inner_->take_read_queue(); }
+
   [[nodiscard]] Status flush(Extent extent) override { return inner_->flush(extent); }
   [[nodiscard]] Status drain() override { return inner_->drain(); }
   ByteView direct() const override { return inner_->direct(); }

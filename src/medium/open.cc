@@ -27,6 +27,30 @@ bool any_value(std::string_view option, Visit visit) {
   return false;
 }
 
+// Calls `visit` with each of "io=direct,async=off", until it says true. Returns whether it did.
+template <typename Visit>
+bool any_option(std::string_view options, Visit visit) {
+  for (bool more = true; more;) {
+    const size_t end = options.find(',');
+    if (visit(options.substr(0, end))) return true;
+    more = end != std::string_view::npos;
+    if (more) options.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+// "direct" for "io" in "io=direct,async=off"; empty if that is not there.
+std::string_view value_in(std::string_view options, std::string_view name) {
+  std::string_view value;
+  any_option(options, [&](std::string_view option) {
+    const auto [option_name, given] = split_once(option, '=');
+    if (option_name != name) return false;
+    value = given;
+    return true;
+  });
+  return value;
+}
+
 bool has_option(const MediumRow& row, std::string_view given) {
   for (const std::string_view option : row.options) {
     if (any_value(option, [&](std::string_view allowed) { return allowed == given; })) return true;
@@ -52,23 +76,41 @@ std::string allowed_options(const MediumRow& row) {
   return row.owns == Owns::kFile ? text + " (a path cannot contain a comma)" : text;
 }
 
+Status check_options(const MediumRow& row, std::string_view spec, std::string_view options) {
+  Status status;
+  std::string_view before = options.substr(0, 0);  // grows by each that is right
+  any_option(options, [&](std::string_view option) {
+    const std::string_view name = split_once(option, '=').first;
+    if (!has_option(row, option)) {
+      status =
+          bad_medium(fmt::format("option '{}' is unknown", option), spec, allowed_options(row));
+    } else if (!value_in(before, name).empty()) {
+      status = bad_medium(fmt::format("option '{}' is given twice", name), spec,
+                          fmt::format("{} once", name));
+    }
+    before = options.substr(0, static_cast<size_t>(option.data() - options.data()) + option.size());
+    return !status.ok();
+  });
+  return status;
+}
+
 StatusOr<MediumSpec> take_apart(const MediumRow& row, std::string_view spec) {
   const std::string_view rest = spec.substr(row.prefix.size());
   if (row.place.empty() && !rest.empty()) {
     return bad_medium(fmt::format("{} takes no options", row.prefix), spec, allowed_media());
   }
   if (row.is_emulated || row.owns == Owns::kNothing) {
-    return MediumSpec{.whole = spec, .place = rest, .option = ""};
+    return MediumSpec{.whole = spec, .place = rest, .options = ""};
   }
-  const auto [place, option] = split_once(rest, ',');
+  const auto [place, options] = split_once(rest, ',');
   if (place.empty()) {
     const std::string_view kind = row.owns == Owns::kDevice ? "device" : "path";
     return bad_medium(fmt::format("no {} given", kind), spec, usage_of(row));
   }
-  if (place.size() < rest.size() && !has_option(row, option)) {
-    return bad_medium(fmt::format("option '{}' is unknown", option), spec, allowed_options(row));
+  if (place.size() < rest.size()) {
+    if (Status status = check_options(row, spec, options); !status.ok()) return status;
   }
-  return MediumSpec{.whole = spec, .place = place, .option = option};
+  return MediumSpec{.whole = spec, .place = place, .options = options};
 }
 
 }  // namespace
@@ -150,7 +192,18 @@ StatusOr<MediumOpener> parse_medium(std::string_view spec) {
 bool is_on_device(std::string_view spec) {
   const MediumRow* const row = find_medium_row(spec);
   if (row == nullptr || row->is_emulated) return false;
-  return row->owns == Owns::kDevice || (row->owns == Owns::kFile && spec.ends_with(",io=direct"));
+  return row->owns == Owns::kDevice ||
+         (row->owns == Owns::kFile && value_in(split_once(spec, ',').second, "io") == "direct");
+}
+
+std::string_view MediumSpec::value_of(std::string_view name) const {
+  return value_in(options, name);
+}
+
+AsyncReads async_reads_of(const MediumSpec& spec) {
+  const std::string_view word = spec.value_of("async");
+  if (word == "off") return AsyncReads::kOff;
+  return word == "threads" ? AsyncReads::kThreads : AsyncReads::kRing;
 }
 
 bool is_medium_option(std::string_view name) {

@@ -23,8 +23,11 @@ using MediumOpener = std::function<StatusOr<std::unique_ptr<Medium>>(const Mediu
 // A specification, taken apart by its row. Views into it.
 struct MediumSpec {
   std::string_view whole;
-  std::string_view place;   // what follows the prefix
-  std::string_view option;  // "io=direct": one of the row's; empty if none is given
+  std::string_view place;    // what follows the prefix
+  std::string_view options;  // "io=direct,async=off": some of the row's, each once
+
+  // "direct" for "io"; empty if that is not given.
+  std::string_view value_of(std::string_view name) const;
 };
 
 // Words of a literal, with a blank between each two.
@@ -70,7 +73,7 @@ struct MediumRow {
   // A key-value store can lie on it: memory that is new, and so holds zeros, or a file that the
   // store keeps; without options. An emulated medium can if what it lies on can.
   bool holds_store = false;
-  // Place and option are checked. INVALID_ARGUMENT names what is wrong and what is allowed.
+  // Place and options are checked. INVALID_ARGUMENT names what is wrong and what is allowed.
   StatusOr<MediumOpener> (*parse)(const MediumSpec& spec);
 };
 
@@ -90,18 +93,21 @@ inline constexpr auto kMedia = std::to_array<MediumRow>({
      .parse = parse_dram},
     {.prefix = "file:",
      .place = "PATH",
-     .options = "io=mmap|direct",
-     .help = "a file (overwritten), or a directory for one",
-     .examples = "file:PATH file:PATH,io=mmap file:PATH,io=direct",
+     .options = "io=mmap|direct async=ring|threads|off",
+     .help = "a file (overwritten), or a directory for one;\n"
+             "async: how io=direct reads side by side",
+     .examples =
+         "file:PATH file:PATH,io=mmap file:PATH,io=direct file:PATH,io=direct,async=threads "
+         "file:PATH,io=direct,async=off",
      .owns = Owns::kFile,
      .reads = Reads::kInPlaceAsked,
      .holds_store = true,
      .parse = parse_file},
     {.prefix = "nvme:",
      .place = "DEVICE",
-     .options = "format=yes",
+     .options = "format=yes async=ring|threads|off",
      .help = "a block device; format=yes overwrites it",
-     .examples = "nvme:DEVICE nvme:DEVICE,format=yes",
+     .examples = "nvme:DEVICE nvme:DEVICE,format=yes nvme:DEVICE,async=threads",
      .owns = Owns::kDevice,
      .reads = Reads::kByCopy,
      .may_be_refused = true,
@@ -168,6 +174,9 @@ bool is_option_of(std::string_view spec, std::string_view name);
 
 // The file or the device that a medium lies on, also an emulated one; empty if it is memory.
 std::string_view place_of_medium(std::string_view spec);
+
+// The ways of reading side by side that `async=` allows; its words are those of the rows.
+AsyncReads async_reads_of(const MediumSpec& spec);
 
 // Reads a specification by the row that it begins with.
 [[nodiscard]] StatusOr<MediumOpener> parse_medium(std::string_view spec);

@@ -1,101 +1,31 @@
 // The promises of every medium (medium/medium.h), run on each of them.
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/prng.h"
-#include "base/text.h"
-#include "base/virtual_clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "medium/medium.h"
 #include "medium/table.h"
-#include "support/failing_medium.h"
-#include "support/loop_device.h"
+#include "support/every_medium.h"
 #include "support/temp_dir.h"
 #include "support/test_seed.h"
 
 namespace nvcache {
 namespace {
 
-constexpr uint64_t kSizeBytes = 1 << 20;
-constexpr uint64_t kMaxSizeBytes = 2 << 20;
-constexpr uint64_t kPiece = 8192;  // a multiple of every granularity we meet
+using test::all_zero;
+using test::Block;
+using test::kMaxSizeBytes;
+using test::kPiece;
+using test::kSizeBytes;
+using test::NamedMedium;
+using test::same;
 
-struct NamedMedium {
-  std::string name;
-  std::string spec;  // PATH stands for a file in the test's directory, DEVICE for a loop device
-  bool failing = false;
-  bool may_be_refused = false;  // not every system has it or allows it
-};
-
-// Bytes whose start suits every granularity.
-class Block {
- public:
-  explicit Block(size_t size_bytes = kPiece)
-      : bytes_(static_cast<std::byte*>(std::aligned_alloc(kPiece, size_bytes)), &std::free),
-        size_bytes_(size_bytes) {}
-  Block(uint64_t seed, size_t size_bytes) : Block(size_bytes) {
-    Prng random(seed);
-    for (std::byte& byte : mutable_view()) byte = static_cast<std::byte>(random());
-  }
-  MutableBytes mutable_view() { return {bytes_.get(), size_bytes_}; }
-  ByteView view() const { return {bytes_.get(), size_bytes_}; }
-
- private:
-  std::unique_ptr<std::byte, void (*)(void*)> bytes_;
-  size_t size_bytes_;
-};
-
-bool same(ByteView a, ByteView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
-
-bool all_zero(ByteView bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
-
-void PrintTo(const NamedMedium& medium, std::ostream* out) { *out << medium.name; }
-
-class MediumContract : public testing::TestWithParam<NamedMedium> {
- protected:
-  void SetUp() override {
-    std::string spec = GetParam().spec;
-    if (const size_t at = spec.find("PATH"); at != spec.npos) {
-      spec.replace(at, 4, directory_.file("blocks"));
-    }
-    if (const size_t at = spec.find("DEVICE"); at != spec.npos) {
-      device_ = std::make_unique<test::LoopDevice>(kMaxSizeBytes + (2 << 20));
-      if (device_->path().empty()) GTEST_SKIP() << "no loop device here: " << device_->why();
-      spec.replace(at, 6, device_->path());
-    }
-    auto opened =
-        open_medium(spec, {.size_bytes = kSizeBytes, .max_size_bytes = kMaxSizeBytes}, clock_);
-    if (GetParam().may_be_refused &&
-        (is_permission_denied(opened.status()) || is_unimplemented(opened.status()))) {
-      GTEST_SKIP() << opened.status().message();
-    }
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    medium_ = *std::move(opened);
-    if (GetParam().failing) medium_ = std::make_unique<FailingMedium>(std::move(medium_));
-  }
-
-  Block read_piece(uint64_t offset) {
-    Block into;
-    EXPECT_EQ(medium_->read(offset, into.mutable_view()), ok_status());
-    return into;
-  }
-
-  TempDir directory_{TempDir::on_disk()};
-  std::unique_ptr<test::LoopDevice> device_;
-  VirtualClock clock_;
-  std::unique_ptr<Medium> medium_;
-};
+using MediumContract = test::EveryMedium;
 
 TEST_P(MediumContract, HasTheSizeThatWasAskedFor) { EXPECT_EQ(medium_->size_bytes(), kSizeBytes); }
 
@@ -220,6 +150,15 @@ TEST_P(MediumContract, ADiscardChangesNothingBesideItOrIsRefused) {
   EXPECT_FALSE(medium_->discard({kSizeBytes, kPiece}).ok()) << "past the end";
 }
 
+TEST_P(MediumContract, ReadsSideBySideWhereItSaysSo) {
+  const Traits& traits = medium_->traits();
+  EXPECT_EQ(medium_->take_read_queue() != nullptr,
+            traits.async != AsyncReads::kOff && !GetParam().failing);
+  if (traits.reads != Reads::kByCopy) {
+    EXPECT_EQ(traits.async, AsyncReads::kOff);
+  }
+}
+
 TEST_P(MediumContract, FlushAndDrainSucceed) {
   const Block block(1, kPiece);
   ASSERT_EQ(medium_->write(0, block.view()), ok_status());
@@ -261,25 +200,7 @@ TEST(FileOnDax, IsReadInPlaceThereOnly) {
   EXPECT_EQ((*medium)->traits().reads, on_dax ? Reads::kInPlaceAsked : Reads::kByCopy);
 }
 
-// Every example of every row of the table of media, and a decorator that never fails.
-std::vector<NamedMedium> all_media() {
-  std::vector<NamedMedium> media = {{.name = "failing_never", .spec = "dram", .failing = true}};
-  for (const MediumRow& row : kMedia) {
-    for (const std::string_view example : row.examples) {
-      NamedMedium medium{.name = std::string(example), .spec = std::string(example)};
-      std::replace_if(
-          medium.name.begin(), medium.name.end(),
-          [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-      for (const MediumRow& part : kMedia) {
-        medium.may_be_refused |= part.may_be_refused && example.find(part.prefix) != example.npos;
-      }
-      media.push_back(std::move(medium));
-    }
-  }
-  return media;
-}
-
-INSTANTIATE_TEST_SUITE_P(Media, MediumContract, testing::ValuesIn(all_media()),
+INSTANTIATE_TEST_SUITE_P(Media, MediumContract, testing::ValuesIn(test::all_media()),
                          [](const testing::TestParamInfo<NamedMedium>& kind) {
                            return kind.param.name;
                          });

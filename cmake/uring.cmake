@@ -1,0 +1,16 @@
+# liburing, for reads side by side: its static library alone, so that libnvcache.so needs no other.
+# Without it a few threads read.
+option(NVCACHE_URING "Read side by side by io_uring, where liburing.a is found" ON)
+if(NVCACHE_URING)
+  find_library(NVCACHE_URING_LIBRARY NAMES liburing.a)
+  find_path(NVCACHE_URING_INCLUDE_DIR liburing.h)
+  mark_as_advanced(NVCACHE_URING_LIBRARY NVCACHE_URING_INCLUDE_DIR)
+endif()
+add_library(nvcache_uring INTERFACE)
+if(NVCACHE_URING AND NVCACHE_URING_LIBRARY AND NVCACHE_URING_INCLUDE_DIR)
+  target_compile_definitions(nvcache_uring INTERFACE NVCACHE_HAS_URING)
+  target_include_directories(nvcache_uring SYSTEM INTERFACE ${NVCACHE_URING_INCLUDE_DIR})
+  target_link_libraries(nvcache_uring INTERFACE ${NVCACHE_URING_LIBRARY})
+else()
+  message(STATUS "liburing.a not found: devices are read side by side by threads, not io_uring")
+endif()
