@@ -61,7 +61,8 @@ LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
 # has rooms within has a face for those outside of all of them. Tests look behind the faces.
 FACES = {
     "src/medium": """check.h cost_model.h dram.h emulated.h file.h file_mark.h kept_file.h
-        medium.h metered.h page_file.h populate.h profiles.h read_only_medium.h table.h""",
+        medium.h metered.h page_file.h populate.h profiles.h read_only_medium.h read_queue.h
+        table.h""",
     "src/policy": """admission/make_admission.h admission/overhead_ratio.h
         eviction/make_eviction.h placement/placement_policy.h""",
     "src/policy/parts": "frequency_table.h ghost.h policy_table.h",

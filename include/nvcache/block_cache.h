@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -59,6 +60,13 @@ struct Lookup {
   bool hit() const { return size_bytes != 0; }
 };
 
+// One of many lookups that are done together.
+struct BlockLookup {
+  BlockKey key;
+  LookupOptions options = {};
+  Lookup result = {};
+};
+
 // A cache's answer to the offer of a block. After an admission commit() brings the bytes. Call
 // it soon and once, before the cache is destroyed; one that is not committed caches nothing, one
 // whose key was erased since is refused. Not thread-safe; may move to another thread.
@@ -104,6 +112,18 @@ class BlockCache {
   // plain DRAM), its checksum is computed first: a damaged block is removed, counted, and
   // a miss. Lock-free on memory.
   virtual Lookup lookup(const BlockKey& key, const LookupOptions& options = {}) = 0;
+
+  // Looks many blocks up; lookups[i].result is as lookup() returns it, and counted as there. On a
+  // device the blocks are read side by side, 128 at a time, and one that is asked for more than
+  // once among them is read once: where `async=` of the medium is not `off`, 32 blocks take little
+  // more than the time of a few. Returns when all are done. Buffers of the cache hold the blocks
+  // that are pinned.
+  virtual void lookup_all(std::span<BlockLookup> lookups) {
+    for (BlockLookup& each : lookups) each.result = lookup(each.key, each.options);
+  }
+
+  // Whether lookup_all() is more than a lookup of each, for an engine that could ask either way.
+  virtual bool reads_side_by_side() const { return false; }
 
   // Offers a block of 1 byte to kMaxBlockBytes, or to the cache's size if that is less, before its
   // bytes are touched: shards have no part of the space of their own. While an engine writes, most

@@ -25,6 +25,11 @@ class MeteredMedium final : public Medium {
   // The mean time that a KiB of a write takes; 0 while there was none.
   uint64_t write_kib_ns() const { return write_kib_.ns(); }
 
+  // `count` reads of a queue took that long together: each, as its caller sees it, a share.
+  void note_reads(uint64_t count, uint64_t took_ns) {
+    if (count > 0) read_.add(took_ns / count);
+  }
+
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const Traits& traits() const override { return inner_->traits(); }
 
@@ -51,7 +56,7 @@ class MeteredMedium final : public Medium {
     return status;
   }
 
-  // Its reads are not measured: what one takes depends on how many go on beside it.
+  // Its reads are not measured one by one: see note_reads().
   TakenReadQueue take_read_queue() noexcept override { return inner_->take_read_queue(); }
 
   [[nodiscard]] Status flush(Extent extent) override { return inner_->flush(extent); }

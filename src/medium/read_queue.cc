@@ -57,29 +57,4 @@ void ReadQueue::fail_all_in_flight() {
   }
 }
 
-KeptReadQueues::~KeptReadQueues() {
-  for (auto& place : kept_) delete place.load();
-}
-
-ReadQueue* KeptReadQueues::take() noexcept {
-  for (auto& place : kept_) {
-    if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    ReadQueue* const queue = place.exchange(nullptr, std::memory_order_acquire);
-    if (queue != nullptr) return queue;
-  }
-  return nullptr;
-}
-
-void KeptReadQueues::give_back(std::unique_ptr<ReadQueue> queue) noexcept {
-  if (!queue->is_sound()) return;
-  for (auto& place : kept_) {
-    ReadQueue* expected = nullptr;
-    if (place.compare_exchange_strong(expected, queue.get(), std::memory_order_release,
-                                      std::memory_order_relaxed)) {
-      (void)queue.release();
-      return;
-    }
-  }
-}
-
 }  // namespace nvcache

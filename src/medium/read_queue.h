@@ -7,18 +7,19 @@
 //   }
 //
 // A queue allocates nothing once it is made, and a medium keeps its queues for the next callers
-// (KeptReadQueues): to take one costs no system call.
+// (base/kept.h): to take one costs no system call.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "base/home_process.h"
+#include "base/kept.h"
 #include "nvcache/bytes.h"
 #include "nvcache/status.h"
 
@@ -84,28 +85,13 @@ class ReadQueue {
   size_t finished_count_ = 0;
 };
 
-// Queues that callers gave back. Thread-safe, without locks. Keeps at most kKept; others end.
-class KeptReadQueues {
- public:
-  static constexpr size_t kKept = 16;
-
-  KeptReadQueues() = default;
-  ~KeptReadQueues();
-  KeptReadQueues(const KeptReadQueues&) = delete;
-  KeptReadQueues& operator=(const KeptReadQueues&) = delete;
-
-  // Null if there is none.
-  ReadQueue* take() noexcept;
-  void give_back(std::unique_ptr<ReadQueue> queue) noexcept;
-
- private:
-  std::array<std::atomic<ReadQueue*>, kKept> kept_{};
-};
+using KeptReadQueues = Kept<ReadQueue>;
 
 struct GiveReadQueueBack {
   KeptReadQueues* kept = nullptr;
   void operator()(ReadQueue* queue) const noexcept {
-    kept->give_back(std::unique_ptr<ReadQueue>(queue));
+    std::unique_ptr<ReadQueue> given(queue);
+    if (given->is_sound()) kept->give(std::move(given));
   }
 };
 
@@ -115,15 +101,15 @@ using TakenReadQueue = std::unique_ptr<ReadQueue, GiveReadQueueBack>;
 // One that was kept, or the one that `make` makes; null if that finds no memory.
 template <typename Make>
 TakenReadQueue take_or_make(KeptReadQueues& kept, Make make) noexcept {
-  ReadQueue* queue = kept.take();
+  std::unique_ptr<ReadQueue> queue = kept.take();
   if (queue == nullptr) {
     try {
-      queue = make().release();
+      queue = make();
     } catch (const std::bad_alloc&) {
       return nullptr;
     }
   }
-  return TakenReadQueue(queue, {&kept});
+  return TakenReadQueue(queue.release(), {&kept});
 }
 
 }  // namespace nvcache

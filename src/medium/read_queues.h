@@ -22,8 +22,8 @@ struct ReadTarget {
 // For io_uring it makes a ring and reads a unit by it.
 void find_way(AsyncReads wanted, int fd, Traits* traits);
 
-// Thread-safe, without locks where a queue is kept. Of KeptReadQueues::kKept queues, each has some
-// 20 KB, of which io_uring's has 14 KB that the kernel shares. The medium owns it.
+// Thread-safe, without locks where a queue is kept. Each of the queues that are kept (base/kept.h)
+// has some 20 KB, of which io_uring's has 14 KB that the kernel shares. The medium owns it.
 class ReadQueues {
  public:
   // `way`: as find_way() found it.

@@ -1,8 +1,10 @@
 #include "adapters/rocksdb/secondary_cache.h"
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "adapters/rocksdb/caller.h"
@@ -16,22 +18,7 @@ namespace {
 using ::rocksdb::Slice;
 using ::rocksdb::Status;
 
-// The result of a lookup, complete from the start. RocksDB takes the object out of it.
-class CreatedObject final : public ::rocksdb::SecondaryCacheResultHandle {
- public:
-  void set(void* object, size_t charge) {
-    object_ = object;
-    charge_ = charge;
-  }
-  bool IsReady() override { return true; }
-  void Wait() override {}
-  void* Value() override { return object_; }
-  size_t Size() override { return charge_; }
-
- private:
-  void* object_ = nullptr;
-  size_t charge_ = 0;
-};
+constexpr size_t kWaitedForAtOnce = 32;  // what a batch of MultiGet has at most
 
 Status not_a_cache_key() { return Status::NotSupported("nvcache: cache keys are 16 bytes"); }
 
@@ -45,10 +32,44 @@ Status guarded(Operation operation) noexcept {
   }
 }
 
+#if NVCACHE_ROCKSDB_7
+Status create_object(const BlockCreator& create, const Slice& block, ::rocksdb::CompressionType,
+                     void** object, size_t* charge) {
+  return create(block.data(), block.size(), object, charge);
+}
+#else
+Status create_object(const BlockCreator& create, const Slice& block,
+                     ::rocksdb::CompressionType type, void** object, size_t* charge) {
+  // RocksDB's own three-tier cache asserts that each block is of the volatile tier.
+  return create.helper->create_cb(block, type, ::rocksdb::CacheTier::kVolatileTier, create.context,
+                                  /*allocator=*/nullptr, object, charge);
+}
+#endif
+
 }  // namespace
 
+// A handle of RocksDB's: the object, which RocksDB takes out of it, or nothing. While it is not
+// ready, the lookup is to be done by WaitAll.
+struct SecondaryCache::Found final : ::rocksdb::SecondaryCacheResultHandle {
+  bool IsReady() override { return ready; }
+  void Wait() override {
+    if (!ready) cache->WaitAll({this});
+  }
+  void* Value() override { return object; }
+  size_t Size() override { return charge; }
+
+  SecondaryCache* cache = nullptr;
+  BlockKey key;
+  BlockCreator create;
+  Caller caller = Caller::kForeground;
+  bool erase = false;  // once it is found
+  bool ready = false;
+  void* object = nullptr;
+  size_t charge = 0;
+};
+
 SecondaryCache::SecondaryCache(std::shared_ptr<BlockCache> cache, bool exclusive)
-    : cache_(std::move(cache)), exclusive_(exclusive) {}
+    : cache_(std::move(cache)), exclusive_(exclusive), batches_(cache_->reads_side_by_side()) {}
 
 std::string SecondaryCache::GetPrintableOptions() const {
   try {
@@ -90,48 +111,89 @@ Status SecondaryCache::keep(const BlockKey& key, size_t size, ::rocksdb::Compres
   return Status::OK();
 }
 
-template <typename Create>
-SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, bool advise_erase, bool& kept,
-                                                  Create create) {
+SecondaryCache::ResultHandle SecondaryCache::find(const Slice& key, const BlockCreator& create,
+                                                  bool wait, bool advise_erase, bool& kept) {
   kept = false;
   BlockKey block_key;
   if (off_.load(std::memory_order_relaxed) || !parse_key(key, kSecondaryForm, &block_key)) {
     return nullptr;
   }
-  // Qualified names: Lookup is a method here.
-  nvcache::Lookup lookup = cache_->lookup(block_key, {.caller = current_caller()});
-  if (!lookup.hit()) return nullptr;
+  const bool pending = !wait && batches_ && cache_->contains(block_key);
+  const Caller caller = current_caller();
+  nvcache::Lookup lookup;  // Lookup alone is a method here
+  if (!pending) {
+    lookup = cache_->lookup(block_key, {.caller = caller});
+    if (!lookup.hit()) return nullptr;
+  }
+  // Before the object: nobody could destroy an object that has no handle.
+  auto found = std::unique_ptr<Found>(new (std::nothrow) Found);
+  if (found == nullptr) return nullptr;
+  found->cache = this;
+  found->key = block_key;
+  found->caller = caller;
+  found->erase = exclusive_ && advise_erase;
+  try {
+    found->create = create;
+  } catch (...) {
+    return nullptr;
+  }
+  if (!pending) {
+    serve(*found, std::move(lookup));
+    if (found->object == nullptr) return nullptr;
+  }
+  kept = !found->erase;
+  return found;
+}
+
+// Leaves it without an object, a miss, if the block was not found, or RocksDB cannot use it.
+void SecondaryCache::serve(Found& found, nvcache::Lookup lookup) {
+  found.ready = true;
   const ByteView stored = lookup.pin.bytes();
-  if (stored.size() <= kTypeBytes) return nullptr;  // not what keep() stores
+  if (stored.size() <= kTypeBytes) return;  // nothing, or not what keep() stores
   const ByteView block = stored.first(stored.size() - kTypeBytes);
   auto type = ::rocksdb::kNoCompression;
   if constexpr (kTypeBytes != 0) type = static_cast<::rocksdb::CompressionType>(stored.back());
-  // Before the object: nobody could destroy an object that has no handle.
-  auto handle = std::unique_ptr<CreatedObject>(new (std::nothrow) CreatedObject);
-  if (handle == nullptr) return nullptr;
-
   void* object = nullptr;
   size_t charge = 0;
   Status created;
   try {
-    created = create(Slice(reinterpret_cast<const char*>(block.data()), block.size()), type,
-                     &object, &charge);
+    created = create_object(found.create,
+                            Slice(reinterpret_cast<const char*>(block.data()), block.size()), type,
+                            &object, &charge);
   } catch (...) {  // no memory for the object: the block is as good as before
-    return nullptr;
+    return;
   }
   // RocksDB's callbacks copy what they keep, so the block can be let go.
   lookup.pin = Pin();
   if (!created.ok() || object == nullptr) {
-    cache_->erase(block_key);  // no later lookup could use it either
-    return nullptr;
+    cache_->erase(found.key);  // no later lookup could use it either
+    return;
   }
-  if (exclusive_ && advise_erase) {
-    cache_->erase(block_key, Gone::kMayReturn);  // it is above; should it come back, it is right
-  } else {
-    kept = true;
+  // It is above; should it come back, it is right.
+  if (found.erase) cache_->erase(found.key, Gone::kMayReturn);
+  found.object = object;
+  found.charge = charge;
+}
+
+void SecondaryCache::WaitAll(std::vector<::rocksdb::SecondaryCacheResultHandle*> handles) {
+  std::array<Found*, kWaitedForAtOnce> waiting{};
+  size_t count = 0;
+  const auto wait_for_them = [&] {
+    std::array<BlockLookup, kWaitedForAtOnce> lookups;
+    for (size_t at = 0; at < count; ++at) {
+      lookups[at].key = waiting[at]->key;
+      lookups[at].options.caller = waiting[at]->caller;
+    }
+    cache_->lookup_all(std::span(lookups).first(count));
+    for (size_t at = 0; at < count; ++at) serve(*waiting[at], std::move(lookups[at].result));
+    count = 0;
+  };
+  for (::rocksdb::SecondaryCacheResultHandle* const handle : handles) {
+    if (handle == nullptr || handle->IsReady()) continue;
+    waiting[count++] = static_cast<Found*>(handle);
+    if (count == waiting.size()) wait_for_them();
   }
-  handle->set(object, charge);
-  return handle;
+  if (count > 0) wait_for_them();
 }
 
 #if NVCACHE_ROCKSDB_7
@@ -142,13 +204,9 @@ Status SecondaryCache::Insert(const Slice& key, void* value,
 }
 
 SecondaryCache::ResultHandle SecondaryCache::Lookup(
-    const Slice& key, const ::rocksdb::Cache::CreateCallback& create_cb, bool /*wait*/,
+    const Slice& key, const ::rocksdb::Cache::CreateCallback& create_cb, bool wait,
     bool advise_erase, bool& is_in_sec_cache) {
-  return find(
-      key, advise_erase, is_in_sec_cache,
-      [&create_cb](const Slice& block, ::rocksdb::CompressionType, void** object, size_t* charge) {
-        return create_cb(block.data(), block.size(), object, charge);
-      });
+  return find(key, create_cb, wait, advise_erase, is_in_sec_cache);
 }
 
 #else
@@ -177,17 +235,12 @@ Status SecondaryCache::InsertSaved(const Slice& key, const Slice& saved,
 SecondaryCache::ResultHandle SecondaryCache::Lookup(const Slice& key,
                                                     const ::rocksdb::Cache::CacheItemHelper* helper,
                                                     ::rocksdb::Cache::CreateContext* create_context,
-                                                    bool /*wait*/, bool advise_erase,
+                                                    bool wait, bool advise_erase,
                                                     ::rocksdb::Statistics* /*stats*/,
                                                     bool& kept_in_sec_cache) {
   if (helper == nullptr || helper->create_cb == nullptr) return nullptr;
-  return find(
-      key, advise_erase, kept_in_sec_cache,
-      [&](const Slice& block, ::rocksdb::CompressionType type, void** object, size_t* charge) {
-        // RocksDB's own three-tier cache asserts that each block is of the volatile tier.
-        return helper->create_cb(block, type, ::rocksdb::CacheTier::kVolatileTier, create_context,
-                                 /*allocator=*/nullptr, object, charge);
-      });
+  return find(key, {.helper = helper, .context = create_context}, wait, advise_erase,
+              kept_in_sec_cache);
 }
 
 #endif

@@ -3,8 +3,9 @@
 // three-tier cache (NewTieredCache with nvm_sec_cache) it holds compressed blocks instead.
 //
 // Thread-safe. Throws nothing, and hides failures of the medium: a block is then not kept,
-// or not found. Every lookup is complete when it returns, those of MultiGet
-// (wait == false) too, so WaitAll has nothing to do.
+// or not found. A lookup is complete when it returns; but where the cache reads a device side by
+// side, one that MultiGet makes (wait == false) and that will find its block is pending until
+// WaitAll, which reads the blocks of all of them together, in the thread that waits.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,16 @@
 #include "rocksdb/secondary_cache.h"
 
 namespace nvcache::rocksdb {
+
+// Makes RocksDB's object of the bytes of a block.
+#if NVCACHE_ROCKSDB_7
+using BlockCreator = ::rocksdb::Cache::CreateCallback;
+#else
+struct BlockCreator {
+  const ::rocksdb::Cache::CacheItemHelper* helper = nullptr;
+  ::rocksdb::Cache::CreateContext* context = nullptr;  // of the caller, until it has waited
+};
+#endif
 
 class SecondaryCache final : public ::rocksdb::SecondaryCache {
  public:
@@ -52,7 +63,8 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
 
   bool SupportForceErase() const override { return exclusive_; }
   void Erase(const ::rocksdb::Slice& key) override;
-  void WaitAll(std::vector<::rocksdb::SecondaryCacheResultHandle*>) override {}
+  // REQUIRES: each handle is one that this cache's Lookup returned.
+  void WaitAll(std::vector<::rocksdb::SecondaryCacheResultHandle*> handles) override;
 
   // Resizes the cache, also for others that share it. With 0, which is "off" to RocksDB, it gives
   // up all its blocks, and this adapter asks it nothing until another capacity is set.
@@ -68,12 +80,15 @@ class SecondaryCache final : public ::rocksdb::SecondaryCache {
   ::rocksdb::Status keep(const BlockKey& key, size_t size, ::rocksdb::CompressionType type,
                          Save save);
 
-  // create(bytes, type, &object, &charge) makes RocksDB's object of a cached block.
-  template <typename Create>
-  ResultHandle find(const ::rocksdb::Slice& key, bool advise_erase, bool& kept, Create create);
+  struct Found;  // a lookup's result
+
+  ResultHandle find(const ::rocksdb::Slice& key, const BlockCreator& create, bool wait,
+                    bool advise_erase, bool& kept);
+  void serve(Found& found, nvcache::Lookup lookup);
 
   const std::shared_ptr<BlockCache> cache_;
   const bool exclusive_;
+  const bool batches_;  // lookups that MultiGet makes wait for each other
   std::atomic<bool> off_{false};
 };
 

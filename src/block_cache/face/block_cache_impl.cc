@@ -25,6 +25,13 @@ Lookup BlockCacheImpl::lookup(const BlockKey& key, const LookupOptions& options)
   return found;
 }
 
+void BlockCacheImpl::lookup_all(std::span<BlockLookup> lookups) {
+  store_.find_all(lookups);
+  for (BlockLookup& each : lookups) {
+    if (!each.result.hit()) each.result.token = store_.token_of(store_.hash_of(each.key));
+  }
+}
+
 Admission BlockCacheImpl::admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                                 MissToken token) {
   const uint64_t hash = store_.hash_of(key);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/clock.h"
 #include "block_cache/api/config.h"
@@ -22,6 +23,8 @@ class BlockCacheImpl final : public BlockCache, private Admission::Owner {
       const Config& config, std::unique_ptr<Medium> medium, Clock& clock);
 
   Lookup lookup(const BlockKey& key, const LookupOptions& options = {}) override;
+  void lookup_all(std::span<BlockLookup> lookups) override;
+  bool reads_side_by_side() const override { return store_.reads_side_by_side(); }
   Admission admit(const BlockKey& key, uint64_t size_bytes, Origin origin,
                   MissToken token = {}) override;
   bool contains(const BlockKey& key) const override { return store_.contains(key); }

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace nvcache {
 
 BlockReader::BlockReader(Medium& medium, MediumHealth& health, Counters& counters, Reads reads)
@@ -38,17 +40,48 @@ Fetch BlockReader::read_through_medium(Extent extent, MutableBytes into) {
     return Fetch::kOk;
   }
   if (copy_pending(extent.offset, into)) return Fetch::kOk;
-  const bool fits_device =
-      extent.offset % unit_bytes_ == 0 && into.size() % unit_bytes_ == 0 &&
-      (unit_bytes_ == 1 ||
-       reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::alignment_bytes(unit_bytes_) == 0);
-  if (fits_device) return read_units(extent.offset, into);
+  if (fits_device(extent, into)) return read_units(extent.offset, into);
   SharedBuffer copy;
   ByteView bytes;
   if (const Fetch viewed = view_through_medium(extent, &copy, &bytes); viewed != Fetch::kOk) {
     return viewed;
   }
   std::memcpy(into.data(), bytes.data(), into.size());
+  return Fetch::kOk;
+}
+
+bool BlockReader::fits_device(Extent extent, MutableBytes into) const {
+  return extent.offset % unit_bytes_ == 0 && into.size() % unit_bytes_ == 0 &&
+         (unit_bytes_ == 1 ||
+          reinterpret_cast<uintptr_t>(into.data()) % AlignedBuffer::alignment_bytes(unit_bytes_) ==
+              0);
+}
+
+Fetch BlockReader::begin(Extent extent, std::optional<MutableBytes> into, Copy* copy,
+                         QueuedRead* read, bool* done) {
+  NVCACHE_ASSERT(reads_ == Reads::kByCopy);
+  *done = false;
+  if (into && fits_device(extent, *into)) {
+    copy->block = *into;
+    read->offset = extent.offset;
+    read->into = *into;
+  } else {
+    const uint64_t lead_bytes = extent.offset % unit_bytes_;
+    const uint32_t covered_bytes = padded(lead_bytes + extent.size_bytes);
+    copy->buffer = make_buffer(covered_bytes);
+    if (copy->buffer == nullptr) return Fetch::kNoMemory;
+    read->offset = extent.offset - lead_bytes;
+    read->into = {copy->buffer->data(), covered_bytes};
+    copy->block = read->into.subspan(lead_bytes, extent.size_bytes);
+  }
+  *done = copy_pending(extent.offset, copy->block);
+  return *done || health_.may(MediumHealth::Kind::kRead) ? Fetch::kOk : Fetch::kOff;
+}
+
+Fetch BlockReader::end(const QueuedRead& read) {
+  health_.note(MediumHealth::Kind::kRead, read.status);
+  if (!read.status.ok()) return Fetch::kMediumFailed;
+  counters_.add(Count::kMediumReadBytes, read.into.size());
   return Fetch::kOk;
 }
 

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "block_cache/api/counters.h"
 #include "block_cache/io/aligned_buffer.h"
 #include "block_cache/io/medium_health.h"
 #include "medium/medium.h"
+#include "medium/read_queue.h"
 #include "nvcache/bytes.h"
 
 namespace nvcache {
@@ -52,6 +54,18 @@ class BlockReader {
     return Fetch::kOk;
   }
 
+  // read() or view() in two halves, for blocks that are read side by side; only with kByCopy.
+  struct Copy {
+    MutableBuffer buffer;  // null if the block goes straight into the caller's memory
+    MutableBytes block;    // its bytes, there or in the buffer
+  };
+  // kOk: `*read` is to be done, or, with `*done`, the bytes were not on the medium yet and are
+  // there. `into` has the extent's size.
+  [[nodiscard]] Fetch begin(Extent extent, std::optional<MutableBytes> into, Copy* copy,
+                            QueuedRead* read, bool* done);
+  // Takes the result of the read.
+  [[nodiscard]] Fetch end(const QueuedRead& read);
+
   // Reads a unit at that place, or asks whether it could be read: a probe that was claimed.
   void probe(uint64_t offset);
 
@@ -72,6 +86,7 @@ class BlockReader {
   Fetch read_units(uint64_t offset, MutableBytes into);
   Fetch ask_medium(Extent extent);
   Fetch read_medium(uint64_t offset, MutableBytes into);
+  bool fits_device(Extent extent, MutableBytes into) const;
   bool copy_pending(uint64_t offset, MutableBytes into) const {
     return pending_ != nullptr && pending_(offset, into);
   }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/home_process.h"
+#include "base/kept.h"
 #include "block_cache/api/config.h"
 #include "block_cache/api/counters.h"
 #include "block_cache/index/admission_control.h"
@@ -25,6 +26,7 @@
 #include "block_cache/index/volume.h"
 #include "block_cache/io/block_reader.h"
 #include "block_cache/io/medium_health.h"
+#include "block_cache/store/read_batch.h"
 #include "medium/metered.h"
 #include "nvcache/admission_policy.h"
 #include "nvcache/block_cache.h"
@@ -59,6 +61,11 @@ class BlockStore final : private Pin::Owner {
   // BlockCache::lookup(), but a miss has no token. `hash` is the key's. *slot: the entry of a hit,
   // for add_reference().
   Lookup find(uint64_t hash, const BlockKey& key, const LookupOptions& options, uint32_t* slot);
+  // find() of each, by the key's hash; blocks on a device are read side by side.
+  void find_all(std::span<BlockLookup> lookups);
+  bool reads_side_by_side() const {
+    return reader_.reads() == Reads::kByCopy && medium_->traits().async != AsyncReads::kOff;
+  }
   // Shard::add_reference() of the key's shard.
   uint32_t add_reference(uint64_t hash, uint32_t slot) {
     return shards_.of(hash).add_reference(slot);
@@ -120,6 +127,13 @@ class BlockStore final : private Pin::Owner {
                const LookupOptions& options, uint32_t* slot);
   Lookup serve_pinned(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
                       const LookupOptions& options);
+  void count(const BlockKey& key, const LookupOptions& options, const Lookup& lookup);
+  // Of find_all().
+  std::unique_ptr<ReadBatch> take_batch() noexcept;
+  void begin(BlockLookup& lookup, ReadBatch& batch);
+  void end_all(ReadBatch& batch);
+  void end(ReadBatch::Flight& flight, Fetch fetch);
+  Lookup serve_copy(ByteView block, SharedBuffer buffer, const LookupOptions& options);
   Lookup serve_pending(uint64_t hash, const BlockKey& key, const LookupOptions& options,
                        uint32_t* slot);
   // A miss if there is no memory for the pin.
@@ -144,6 +158,7 @@ class BlockStore final : private Pin::Owner {
   ShardSet shards_;
   std::unique_ptr<Volume> volume_;   // there once open() succeeded
   const Volume* pending_ = nullptr;  // the same, if it keeps blocks that are not live yet
+  Kept<ReadBatch> batches_;
 };
 
 // In both faces: a hit in place is some dozen instructions beyond the shard's own, and a call of

@@ -13,9 +13,14 @@ namespace nvcache {
 
 Lookup BlockStore::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& found,
                          const LookupOptions& options, uint32_t* slot) {
-  const bool background = options.caller == Caller::kBackground;
   Lookup lookup = found.found() ? serve_pinned(hash, key, found, options)
                                 : serve_pending(hash, key, options, slot);
+  count(key, options, lookup);
+  return lookup;
+}
+
+void BlockStore::count(const BlockKey& key, const LookupOptions& options, const Lookup& lookup) {
+  const bool background = options.caller == Caller::kBackground;
   Counters::Stripe& stripe = counters_.mine();
   if (lookup.hit()) {
     stripe.add(background ? Count::kBackgroundHits : Count::kHits, 1);
@@ -24,7 +29,6 @@ Lookup BlockStore::serve(uint64_t hash, const BlockKey& key, const PinnedBlock& 
     stripe.add(background ? Count::kBackgroundMisses : Count::kMisses, 1);
     gone_files_.note_lookup(key.file);
   }
-  return lookup;
 }
 
 // A miss if the medium fails, or there is no memory, or the block is damaged. A block that cannot

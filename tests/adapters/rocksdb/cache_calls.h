@@ -63,6 +63,20 @@ inline std::unique_ptr<::rocksdb::SecondaryCacheResultHandle> look_up_below(
     bool* kept) {
   return cache.Lookup(key, create, wait, advise_erase, *kept);
 }
+// A lookup that may be pending. `create` must live until it is waited for.
+class LookupBelow {
+ public:
+  explicit LookupBelow(const Create& create) : create_(create) {}
+  std::unique_ptr<::rocksdb::SecondaryCacheResultHandle> begin(::rocksdb::SecondaryCache& cache,
+                                                               const ::rocksdb::Slice& key,
+                                                               const Cache::CacheItemHelper*,
+                                                               bool advise_erase, bool* kept) {
+    return cache.Lookup(key, Create(create_), /*wait=*/false, advise_erase, *kept);
+  }
+
+ private:
+  const Create& create_;
+};
 
 #else
 
@@ -133,6 +147,20 @@ inline std::unique_ptr<::rocksdb::SecondaryCacheResultHandle> look_up_below(
   CreateBy context(create);
   return cache.Lookup(key, helper, &context, wait, advise_erase, /*stats=*/nullptr, *kept);
 }
+class LookupBelow {
+ public:
+  explicit LookupBelow(const Create& create) : context_(create) {}
+  std::unique_ptr<::rocksdb::SecondaryCacheResultHandle> begin(::rocksdb::SecondaryCache& cache,
+                                                               const ::rocksdb::Slice& key,
+                                                               const Cache::CacheItemHelper* helper,
+                                                               bool advise_erase, bool* kept) {
+    return cache.Lookup(key, helper, &context_, /*wait=*/false, advise_erase, /*stats=*/nullptr,
+                        *kept);
+  }
+
+ private:
+  CreateBy context_;
+};
 
 #endif
 

@@ -48,6 +48,16 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
     return lookup;
   }
 
+  // As if blocks lay on a device.
+  void read_side_by_side() { side_by_side_ = true; }
+  bool reads_side_by_side() const override { return side_by_side_; }
+  void lookup_all(std::span<BlockLookup> lookups) override {
+    batches_.push_back(lookups.size());
+    BlockCache::lookup_all(lookups);
+  }
+  // How many lookups each lookup_all() had.
+  std::vector<size_t> batches() const { return batches_; }
+
   Admission admit(const BlockKey& key, uint64_t size_bytes, Origin, MissToken token) override {
     std::lock_guard lock(mutex_);
     const Verdict verdict = judge(key, size_bytes);
@@ -160,6 +170,8 @@ class FakeBlockCache final : public BlockCache, private Pin::Owner, private Admi
   Reason refuse_ = Reason::kAdmitted;
   int pins_ = 0;
   bool wants_reads_ = false;
+  bool side_by_side_ = false;
+  std::vector<size_t> batches_;
   std::atomic<uint64_t> storage_reads_{0};
   std::atomic<uint64_t> wrong_times_{0};
 };
