@@ -74,7 +74,7 @@ MAKERS_ALLOWED = "src/base/descriptors.cc"
 FILLS_STREAMS = "fill_standard_streams()"
 # Built or read by name patterns, by a test runner or by people: not named by another file.
 NAMED_BY_PATTERN = re.compile(
-    r".*\.(md|wtperf|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
+    r".*\.(md|profile)$|LICENSE|CMakeLists\.txt|CMakePresets\.json|\..*|.*/\..*|"
     r"adapters/.*\.java|tests/fuzz/corpus/.*|script/.*|docs/.*\.(svg|png)|"
     r"packaging/debian/.*|packaging/conan/(test_package/)?conanfile\.py|"
     r"packaging/Containerfile|packaging/\w+\.sh")

@@ -5,12 +5,20 @@
 namespace nvcache::figures {
 namespace {
 
-std::optional<double> number(const json& run, const char* part, const char* field) {
+std::optional<double> number(const json& run, const char* part, const std::string& field) {
   const auto found = run.find(part);
   if (found == run.end() || !found->is_object()) return std::nullopt;
   const auto value = found->find(field);
   if (value == found->end() || !value->is_number()) return std::nullopt;
   return value->get<double>();
+}
+
+Value scaled(const char* part, const std::string& field, double factor) {
+  return [part, field, factor](const json& run) -> std::optional<double> {
+    const auto value = number(run, part, field);
+    if (!value) return std::nullopt;
+    return *value * factor;
+  };
 }
 
 std::optional<double> percent(std::optional<double> part, std::optional<double> whole) {
@@ -33,7 +41,7 @@ json spread_cell(std::vector<double> values, std::string_view paper) {
 
 json paper_cell(std::string_view paper) { return {{"paper", paper}}; }
 
-json make_figure(const char* id, const std::string& title, const char* unit, int digits,
+json make_figure(std::string_view id, const std::string& title, const char* unit, int digits,
                  bool chart) {
   return {{"id", id},
           {"title", title},
@@ -45,8 +53,12 @@ json make_figure(const char* id, const std::string& title, const char* unit, int
           {"notes", json::array()}};
 }
 
-void add_row(json& figure, const std::string& label, json cells) {
-  figure["rows"].push_back({{"label", label}, {"cells", std::move(cells)}});
+json row(std::string_view label, json cells) {
+  return {{"label", label}, {"cells", std::move(cells)}};
+}
+
+void add_row(json& figure, std::string_view label, json cells) {
+  figure["rows"].push_back(row(label, std::move(cells)));
 }
 
 std::vector<const json*> runs_of(const json& runs, std::string_view workload,
@@ -97,7 +109,7 @@ std::vector<double> ratios_of(const std::vector<const json*>& runs,
 }
 
 Value op_value(const std::string& type) {
-  return [type](const json& run) { return number(run, "ops", type.c_str()); };
+  return [type](const json& run) { return number(run, "ops", type); };
 }
 
 std::optional<double> hit_percent(const json& run) {
@@ -115,12 +127,10 @@ std::optional<double> outdated_percent(const json& run) {
   return percent(number(run, "cache", "erases"), number(run, "cache", "inserts"));
 }
 
-Value file_value(const char* field, double factor) {
-  return [field, factor](const json& run) -> std::optional<double> {
-    const auto value = number(run, "files", field);
-    if (!value) return std::nullopt;
-    return *value * factor;
-  };
+Value file_value(const std::string& field, double factor) { return scaled("files", field, factor); }
+
+Value metric_value(const std::string& name, double factor) {
+  return scaled("metrics", name, factor);
 }
 
 }  // namespace nvcache::figures

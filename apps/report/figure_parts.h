@@ -1,6 +1,7 @@
 // The parts of figures: cells, rows and the runs they come from. Stateless.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,9 +21,26 @@ using Value = std::function<std::optional<double>(const json& run)>;
 json spread_cell(std::vector<double> values, std::string_view paper = {});
 json paper_cell(std::string_view paper);
 
-json make_figure(const char* id, const std::string& title, const char* unit, int digits,
+json make_figure(std::string_view id, const std::string& title, const char* unit, int digits,
                  bool chart);
-void add_row(json& figure, const std::string& label, json cells);
+json row(std::string_view label, json cells);
+void add_row(json& figure, std::string_view label, json cells);
+
+// The cells that `make` gives for each of `items`.
+template <typename Items, typename Make>
+json cells_of(const Items& items, Make make) {
+  json cells = json::array();
+  for (const auto& item : items) cells.push_back(make(item));
+  return cells;
+}
+
+// The rows that `make` gives for each of `items`; null is none.
+template <typename Items, typename Make>
+json rows_of(const Items& items, Make make) {
+  json rows = cells_of(items, make);
+  rows.erase(std::remove(rows.begin(), rows.end(), json()), rows.end());
+  return rows;
+}
 
 // The runs of one workload, variant and configuration; failed ones left out.
 std::vector<const json*> runs_of(const json& runs, std::string_view workload,
@@ -39,6 +57,7 @@ Value op_value(const std::string& type);                  // operations per seco
 std::optional<double> hit_percent(const json& run);       // of all lookups of the cache
 std::optional<double> removed_percent(const json& run);   // removals / inserts
 std::optional<double> outdated_percent(const json& run);  // erases / inserts
-Value file_value(const char* field, double factor);
+Value file_value(const std::string& field, double factor);
+Value metric_value(const std::string& name, double factor = 1);
 
 }  // namespace nvcache::figures

@@ -1,6 +1,7 @@
 #include "experiments/harness/awake_processors.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cerrno>
@@ -16,6 +17,15 @@ namespace {
 constexpr int kPausesBetweenLooks = 64;
 
 }  // namespace
+
+double process_cpu_seconds() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 AwakeProcessors::~AwakeProcessors() {
   stopping_.store(true, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Keeps processors from halting while something is measured.
+// The processors while something is measured: their time, and threads that keep them from halting.
 //
 // A virtual processor that halts gives up the host's processor, and wakes up tens of microseconds
 // late. A thread that sleeps for a disk, real or emulated, then also waits for the host's
@@ -16,6 +16,9 @@
 #include "nvcache/status.h"
 
 namespace nvcache {
+
+// User and system time of all threads of the process. Thread-safe; costs a system call.
+double process_cpu_seconds();
 
 // Caller-locked.
 class AwakeProcessors {

@@ -11,24 +11,23 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 
 #include "apps/command/interrupt.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace nvcache {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int kLookMs = 200;  // how often the interrupt flag and the time are looked at
 
 // The last lines of a file, on one line.
 std::string end_of(const std::string& path) {
   constexpr size_t kMaxBytes = 600;
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string said = text.str();
+  std::string said = read_file(path, /*most_bytes=*/64 << 20).value_or("");
   if (said.size() > kMaxBytes) said = "..." + said.substr(said.size() - kMaxBytes);
   std::replace(said.begin(), said.end(), '\n', ' ');
   return std::string(strip(said));
@@ -50,6 +49,24 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::string program_folder() {
+  std::error_code error;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", error);
+  return error ? "." : binary.parent_path().string();
+}
+
+StatusOr<std::string> first_file(std::string_view what, std::string_view option,
+                                 const std::vector<std::string>& places) {
+  std::string tried;
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (fs::is_regular_file(place, error)) return fs::canonical(place, error).string();
+    tried += "\n  " + place;
+  }
+  return failed_precondition_error(
+      fmt::format("{} not found; give {}, or put it into one of:{}", what, option, tried));
+}
 
 std::vector<std::string> environment_without(std::initializer_list<std::string_view> prefixes) {
   std::vector<std::string> kept;

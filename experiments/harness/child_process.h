@@ -1,5 +1,5 @@
-// A program as a child process: started with an environment and with files for what it prints,
-// waited for, and killed with all that it has started in its turn.
+// Programs as child processes: found, started with an environment and with files for what they
+// print, waited for, and killed with all that they have started in their turn.
 #pragma once
 
 #include <sys/types.h>
@@ -12,9 +12,18 @@
 
 #include "apps/command/progress.h"
 #include "base/clock.h"
-#include "nvcache/status.h"
+#include "nvcache/status_or.h"
 
 namespace nvcache {
+
+// The folder of this program's file; "." if the kernel does not tell.
+std::string program_folder();
+
+// The first of `places` that is a plain file, without links in its path: a build tree and an
+// installed one have it in different places. FAILED_PRECONDITION names `what` is missing, the
+// option that gives its place, and the places that were tried.
+[[nodiscard]] StatusOr<std::string> first_file(std::string_view what, std::string_view option,
+                                               const std::vector<std::string>& places);
 
 struct ChildCommand {
   std::vector<std::string> words;  // the program's path first

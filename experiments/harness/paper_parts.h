@@ -36,6 +36,9 @@ void set_unless_given(const CLI::App& app, const char* option, T& value, T short
   if (app.count(option) == 0) value = shorter;
 }
 
+// Finds a mistake in --medium before anything is loaded: tiers may be opened lazily.
+[[nodiscard]] Status check_medium(const std::string& medium);
+
 // The head of a document of kind "paper" that reports show: its format, and what runs did.
 //
 //   setup{}           what was asked for, the scale, media, notes
@@ -43,5 +46,26 @@ void set_unless_given(const CLI::App& app, const char* option, T& value, T short
 //   runs[]            workload, variant, configuration, round, and what was measured, or "error"
 //   figures[]         see apps/report/figure_parts.h
 nlohmann::json paper_document(const char* format, const std::string& command);
+
+// "; EMULATED emulated:optane", or "; on dram": the medium of a document's setup{}, behind a title.
+std::string on_medium(const nlohmann::json& setup);
+
+// The figures and tables of a paper that a document shows: those that its setup{} asks for, and
+// that have rows. Caller-locked.
+class PaperFigures {
+ public:
+  // REQUIRES: `setup` outlives it.
+  explicit PaperFigures(const nlohmann::json& setup) : setup_(setup) {}
+
+  // `id` begins with the paper's name for it: "Figure 9b, P50".
+  void add(const std::string& id, const std::string& title, const char* unit, int digits,
+           bool chart, nlohmann::json columns, nlohmann::json rows,
+           const std::vector<std::string>& notes);
+  nlohmann::json take() { return std::move(figures_); }
+
+ private:
+  const nlohmann::json& setup_;
+  nlohmann::json figures_ = nlohmann::json::array();
+};
 
 }  // namespace nvcache

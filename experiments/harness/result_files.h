@@ -1,4 +1,5 @@
-// The JSON and HTML files that a benchmark writes. Value type; caller-locked.
+// The JSON and HTML files that a benchmark writes, and what else becomes of its document. Value
+// type; caller-locked.
 #pragma once
 
 #include <string>
@@ -17,5 +18,10 @@ struct ResultFiles {
   [[nodiscard]] Status write(const nlohmann::json& document) const;
   void print_paths() const;
 };
+
+// Publishes a result of kind "paper": writes the files that were asked for, prints its tables and
+// the paths of the files. Then returns INTERNAL if any run failed. Ignores a late Ctrl-C: the
+// results are complete.
+[[nodiscard]] Status publish(const nlohmann::json& document, const ResultFiles& files);
 
 }  // namespace nvcache

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "experiments/harness/paper_parts.h"
-#include "experiments/harness/publish.h"
+#include "experiments/harness/result_files.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/run/profile_files.h"

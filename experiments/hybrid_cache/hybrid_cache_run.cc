@@ -7,9 +7,7 @@
 #include "base/units.h"
 #include "experiments/harness/paper_parts.h"
 #include "experiments/harness/paper_table.h"
-#include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/servers.h"
-#include "nvcache/block_cache.h"
 
 namespace nvcache::hybrid_cache {
 namespace {
@@ -23,14 +21,6 @@ constexpr double kPaperGbBytes = 1ull << 30;  // for the scale as people read it
 uint32_t threads_of(const Options& options) {
   if (options.threads > 0 || options.workloads.empty()) return std::max(options.threads, 1u);
   return options.workloads[0].threads;
-}
-
-// A mistake in --medium is found before anything is loaded: tiers are opened lazily.
-Status check_medium(const Options& options) {
-  const auto cache =
-      open_block_cache(fmt::format("nvcache://?size=1MiB&medium={}", options.medium));
-  if (cache.ok()) return ok_status();
-  return invalid_argument("--medium {}: {}", options.medium, cache.status().message());
 }
 
 // The largest share of the processors that other processes took during a run.
@@ -125,7 +115,7 @@ json configurations_of(const Options& options, const std::vector<Experiment>& ex
 
 StatusOr<ExperimentRuns> run_all(EngineKind& kind, const std::vector<Experiment>& experiments,
                                  const Options& options, const Clock& clock) {
-  if (Status status = check_medium(options); !status.ok()) return status;
+  if (Status status = check_medium(options.medium); !status.ok()) return status;
   if (Status status = check_experiments(kind, experiments); !status.ok()) return status;
   auto databases = Databases::take(options.db, options.keep_db);
   if (!databases.ok()) return databases.status();

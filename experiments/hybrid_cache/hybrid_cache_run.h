@@ -56,6 +56,10 @@ std::vector<Experiment> plan_experiments(const Options& options);
 // Runs and how long they take, as a line of text.
 std::string estimate(const Options& options);
 
+// The figures and tables of section 6 from "setup" and "runs" of a document, each beside what the
+// paper says. Those that were not asked for, or that have no runs, are left out.
+nlohmann::json make_figures(const nlohmann::json& document);
+
 // CANCELLED when interrupted. A run that fails is reported in "runs", and the next goes on.
 [[nodiscard]] StatusOr<nlohmann::json> run_hybrid_cache(const Options& options, const Clock& clock);
 

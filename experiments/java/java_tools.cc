@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "experiments/harness/find_file.h"
+#include "experiments/harness/child_process.h"
 #include "fmt/ranges.h"
 
 namespace nvcache::java {

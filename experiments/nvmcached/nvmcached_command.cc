@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "experiments/harness/emulated_name.h"
 #include "experiments/harness/paper_parts.h"
-#include "experiments/harness/publish.h"
+#include "experiments/harness/result_files.h"
 #include "experiments/nvmcached/nvmcached_options.h"
 #include "experiments/nvmcached/nvmcached_run.h"
 #include "experiments/nvmcached/system.h"

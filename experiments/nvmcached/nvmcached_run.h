@@ -10,7 +10,7 @@
 //                     or "error" instead of the metrics
 //   crashes[]         trace, system, misses before and after, items and bytes lost
 //   restart{}         null if not asked for
-//   figures[]         see experiments/writes_hurt/writes_hurt_figures.h
+//   figures[]         see apps/report/figure_parts.h
 #pragma once
 
 #include "base/clock.h"

@@ -9,7 +9,7 @@
 //               parts[[low, high]], order (or null), how, verdict; the first one decides
 //   memory_mode_spread[]  see simulations.h
 //   own_runs[]  the documents that the command made itself; none if only a part was asked for
-//   figures[]   a table for each paper (experiments/writes_hurt/writes_hurt_figures.h)
+//   figures[]   a table for each paper (apps/report/figure_parts.h)
 #pragma once
 
 #include <string>

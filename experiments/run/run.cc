@@ -11,7 +11,6 @@
 
 #include "apps/command/interrupt.h"
 #include "experiments/harness/awake_processors.h"
-#include "experiments/harness/process_time.h"
 #include "fmt/format.h"
 
 namespace nvcache {

@@ -9,7 +9,7 @@
 #include "experiments/engines/engine.h"
 #include "experiments/harness/emulated_name.h"
 #include "experiments/harness/paper_parts.h"
-#include "experiments/harness/publish.h"
+#include "experiments/harness/result_files.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/writes_hurt_run.h"
 #include "nlohmann/json.hpp"
@@ -33,7 +33,7 @@ constexpr char kExamples[] = R"(Examples:
   # only YCSB
   nvcache bench writes-hurt --figures 7,8 --workloads ycsb-a,ycsb-c
 
-Sizes are those of *Writes Hurt* divided by 256 (experiments/writes_hurt/README.md). Memory Mode
+Sizes are those of *Writes Hurt* divided by 256 (docs/results/writes_hurt_scale.md). Memory Mode
 is not run.
 Exit codes: 0 done; 1 a run failed (the others are reported); 2 the command line is wrong;
 130 interrupted (temporary databases are removed, nothing is written).)";

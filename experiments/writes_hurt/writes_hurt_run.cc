@@ -10,9 +10,7 @@
 #include "experiments/run/ycsb_load.h"
 #include "experiments/writes_hurt/configurations.h"
 #include "experiments/writes_hurt/scale.h"
-#include "experiments/writes_hurt/writes_hurt_figures.h"
 #include "experiments/writes_hurt/wtperf_runs.h"
-#include "nvcache/block_cache.h"
 
 namespace nvcache::writes_hurt {
 namespace {
@@ -22,14 +20,6 @@ using nlohmann::json;
 constexpr double kWtperfOverheadSeconds = 3.5;  // copying, opening and closing
 constexpr double kYcsbOverheadSeconds = 4;
 constexpr double kFigure7NvramGb[] = {64, 128, 252};
-
-// A mistake in --medium is found before anything is loaded.
-Status check_medium(const Options& options) {
-  const auto cache =
-      open_block_cache(fmt::format("nvcache://?size=1MiB&medium={}", options.medium));
-  if (cache.ok()) return ok_status();
-  return invalid_argument("--medium {}: {}", options.medium, cache.status().message());
-}
 
 bool wants_nvram(const Options& options) {
   return options.needs_large() &&
@@ -81,7 +71,7 @@ class Run {
       : options_(options), clock_(clock), progress_(clock) {}
 
   StatusOr<json> run() {
-    if (Status status = check_medium(options_); !status.ok()) return status;
+    if (Status status = check_medium(options_.medium); !status.ok()) return status;
     std::optional<Tools> tools;
     if (options_.needs_wtperf()) {
       auto found = find_tools(options_.wtperf, options_.extension);

@@ -52,6 +52,10 @@ struct Options : RunOptions {
 
 [[nodiscard]] StatusOr<nlohmann::json> run_writes_hurt(const Options& options, const Clock& clock);
 
+// The figures and tables from "setup", "runs" and "databases" of a document. Those that were not
+// asked for, or that have no runs, are left out.
+nlohmann::json make_figures(const nlohmann::json& document);
+
 // The runs of YCSB that Figures 7 and 8 need.
 std::vector<Experiment> plan_ycsb(const Options& options);
 

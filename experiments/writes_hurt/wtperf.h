@@ -25,12 +25,11 @@ struct Tools {
 
 // The result of a run, from wtperf's test.stat.
 struct WtperfResult {
-  double seconds = 0;                   // measured
-  std::map<std::string, uint64_t> ops;  // by type: "read", "insert", ...
-  uint64_t checkpoints = 0;
-  uint64_t scans = 0;
-  std::vector<double> series;  // operations in each second
+  double seconds = 0;                      // measured
+  std::map<std::string, uint64_t> counts;  // by type: "read", "insert", "checkpoint", ...
+  std::vector<double> series;              // operations in each second
 
+  uint64_t count(const std::string& type) const;  // 0 of a type that there is not
   double ops_per_second(const std::string& type) const;
 };
 

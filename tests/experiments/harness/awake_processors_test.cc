@@ -9,8 +9,6 @@
 #include <iterator>
 #include <thread>
 
-#include "experiments/harness/process_time.h"
-
 namespace nvcache {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "experiments/harness/find_file.h"
 #include "support/temp_dir.h"
 
 namespace nvcache {

@@ -12,7 +12,6 @@
 #include "apps/report/html.h"
 #include "base/clock.h"
 #include "experiments/harness/paper_table.h"
-#include "experiments/hybrid_cache/hybrid_cache_figures.h"
 #include "experiments/hybrid_cache/hybrid_cache_run.h"
 #include "experiments/hybrid_cache/servers.h"
 #include "experiments/run/profile_files.h"

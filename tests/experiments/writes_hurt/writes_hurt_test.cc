@@ -11,7 +11,7 @@
 #include "apps/report/html.h"
 #include "experiments/writes_hurt/workloads.h"
 #include "experiments/writes_hurt/writes_hurt_command.h"
-#include "experiments/writes_hurt/writes_hurt_figures.h"
+#include "experiments/writes_hurt/writes_hurt_run.h"
 #include "experiments/writes_hurt/wtperf.h"
 #include "nlohmann/json.hpp"
 #include "support/command_line.h"
@@ -50,8 +50,8 @@ TEST(PaperWtperfTest, ReadsWhatARunDid) {
   EXPECT_DOUBLE_EQ(result->ops_per_second("insert"), 895371 / 4.0);
   EXPECT_DOUBLE_EQ(result->ops_per_second("modify"), 0);
   EXPECT_DOUBLE_EQ(result->ops_per_second("nothing"), 0);
-  EXPECT_EQ(result->checkpoints, 3u);
-  EXPECT_EQ(result->scans, 7u);
+  EXPECT_EQ(result->count("checkpoint"), 3u);
+  EXPECT_EQ(result->count("scan"), 7u);
   EXPECT_THAT(result->series, ElementsAre(222006 + 2854 + 2397, 237740 + 3408 + 2777));
 }
 
