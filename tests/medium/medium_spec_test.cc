@@ -36,6 +36,8 @@ TEST_F(MediumSpec, OpensWhatItNames) {
   EXPECT_EQ(name_of(file), "file");
   EXPECT_EQ(name_of(file + ",io=mmap"), "file");
   EXPECT_EQ(name_of(file + ",io=direct"), "file");
+  EXPECT_EQ(name_of(file + ",io=direct,async=off"), "file");
+  EXPECT_EQ(name_of(file + ",async=threads,io=direct"), "file");
   EXPECT_EQ(name_of("file:" + directory_.path()), "file");
   EXPECT_EQ(name_of("emulated:cxl,load=4,on=dram"), "emulated:cxl,load=4");
   for (const std::string profile : {"optane", "dram", "cxl", "flash"}) {
@@ -103,7 +105,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"file:/x,io=aio", "option 'io=aio' is unknown", "io=mmap, io=direct"},
         Mistake{"file:/x,direct", "option 'direct' is unknown", "io=mmap, io=direct"},
         Mistake{"file:/a,b", "option 'b' is unknown", "cannot contain a comma"},
-        Mistake{"file:/x,io=mmap,io=mmap", "option 'io=mmap,io=mmap'", "io=mmap, io=direct"},
+        Mistake{"file:/x,io=mmap,io=mmap", "option 'io' is given twice", "io once"},
+        Mistake{"file:/x,io=direct,async=aio", "option 'async=aio' is unknown", "async=threads"},
+        Mistake{"file:/x,io=direct,", "option '' is unknown", "async=off"},
+        Mistake{"file:/x,async=ring", "async= is for reads of a device", "io=direct,async="},
+        Mistake{"nvme:/x,format=yes,format=yes", "option 'format' is given twice", "format once"},
         Mistake{"emulated", "medium 'emulated': unknown", "emulated:PROFILE"},
         Mistake{"emulated:", "profile '' is unknown", "optane, dram, cxl, flash"},
         Mistake{"emulated:tape", "profile 'tape' is unknown", "optane, dram, cxl, flash"},
